@@ -1,28 +1,13 @@
 import { main } from '@paddock/runtime/main';
-import { beside } from './beside/bench-beside.ts';
 import { burst } from './burst/bench-burst.ts';
-import { consoleBench } from './console/bench-console.ts';
 import { faults } from './faults/bench-faults.ts';
-import { readFlags, usageOf } from './flags.ts';
+import { readFlags, usageOf } from './bench.ts';
 import { growth } from './growth/bench-growth.ts';
-import { hour } from './hour/bench-hour.ts';
 import { ingress } from './ingress/bench-ingress.ts';
-import { kube } from './kube/bench-kube.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = {
-  beside,
-  burst,
-  console: consoleBench,
-  faults,
-  growth,
-  hour,
-  ingress,
-  kube,
-  match,
-  queue,
-};
+const benches = { burst, faults, growth, ingress, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

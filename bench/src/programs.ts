@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { bundledProgram } from '@paddock/testing/bundled-program';
 
+/** The App of all measurements; further environments have the next numbers. */
+export const APP_ID = 7;
+
 const ROOT = join(import.meta.dirname, '..', '..');
 
 export const appProgram = (app: string): string =>

@@ -1,16 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { exceededCaps } from '@paddock/bench/faults/caps';
-import { complaintsOf, type Counted } from '@paddock/bench/faults/complaints';
-import { complaintsOfOthers } from '@paddock/bench/faults/others';
+import type { Fault } from '@paddock/bench/faults/fault';
+import { complaintsOf, complaintsOfOthers } from '@paddock/bench/faults/judge';
 import { FAULTS } from '@paddock/bench/faults/matrix';
-import { SIGNS, type Sign, type Signs } from '@paddock/bench/faults/signs';
 
-const NONE = Object.fromEntries(Object.keys(SIGNS).map((sign) => [sign, 0])) as unknown as Signs;
+type Counted = Parameters<typeof complaintsOf>[2];
 
 /** The complaints about a row with 100 jobs. */
-const complaints = (wanted: Partial<Signs>, found: Partial<Counted>) =>
-  complaintsOf({ signs: wanted, excess: 0 }, 100, {
-    signs: { ...NONE, ...wanted },
+const complaints = (wanted: Fault['signs'], found: Partial<Counted>) =>
+  complaintsOf({ signs: wanted, excess: 0 } as Fault, 100, {
+    signs: wanted as Counted['signs'],
     callsAgainstWait: 0,
     firstAgainstWait: [],
     excessWorkers: 0,
@@ -27,14 +25,14 @@ describe('a row of the fault matrix', () => {
   });
 
   test.each(
-    FAULTS.flatMap(({ name, signs: wanted }) =>
-      Object.keys(wanted).map((sign) => ({ name, sign: sign as Sign, wanted })),
+    FAULTS.flatMap(({ name, signs }) =>
+      Object.entries(signs).map(([sign, least]) => ({ name, sign, least, signs })),
     ),
-  )('$name fails without $sign', ({ sign, wanted }) => {
-    const least = wanted[sign] ?? 0;
-    expect(complaints(wanted, {})).toEqual([]);
-    expect(complaints(wanted, { signs: { ...NONE, ...wanted, [sign]: least - 1 } })).toEqual([
-      expect.stringContaining(`${SIGNS[sign]} ${least - 1} instead of ${least} at least`),
+  )('$name fails without $sign', ({ sign, least, signs }) => {
+    const found = { ...signs, [sign]: least - 1 } as Counted['signs'];
+    expect(complaints(signs, {})).toEqual([]);
+    expect(complaints(signs, { signs: found })).toEqual([
+      expect.stringContaining(`${least - 1} instead of ${least} at least`),
     ]);
   });
 
@@ -53,21 +51,11 @@ describe('a row of the fault matrix', () => {
   });
 
   test.each([
-    [{ pool: 6, entity: 4 }, 0],
-    [{ pool: 7, entity: 4 }, 1],
-    [{ pool: 6, entity: 5 }, 1],
-  ])('fails above a cap: %j', (most, found) => {
-    const caps = { schema: 'environment_1', caps: { pool: 6, entity: 4 } };
-    expect(exceededCaps(caps, most)).toHaveLength(found);
-  });
-
-  test.each([
     { jobs: 300, without: 4, p99: 6, isLate: false },
     { jobs: 300, without: 4, p99: 6.1, isLate: true },
     { jobs: 12, without: 1, p99: Infinity, isLate: true },
   ])('that hits one, others of $jobs jobs start within $p99 s: late $isLate', (row) => {
-    expect(complaintsOfOthers([0.5, row.p99], row.without, row.jobs)).toHaveLength(
-      row.isLate ? 1 : 0,
-    );
+    const found = complaintsOfOthers([0.5, row.p99], row.without, row.jobs);
+    expect(found).toHaveLength(row.isLate ? 1 : 0);
   });
 });

@@ -1,7 +1,9 @@
+import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
+import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
+import { startStage } from '../stage/stage.ts';
+import { UNTOUCHED } from '../stage/times.ts';
 import { type Load, measure, type Measured } from './measure.ts';
-import { tableOf, toResult } from './results.ts';
-import { startSystem } from './system.ts';
 import { openWatcher } from './watch.ts';
 
 /**
@@ -26,17 +28,73 @@ export const burst: Bench = {
 
 async function measureLoad(load: Load, say: (line: string) => void): Promise<Measured> {
   say('starting PostgreSQL, the simulated GitHub and cluster, ingress and scheduler');
-  // If the runners ran jobs, we could not know which worker was made for which job, and the
-  // simulators would do most of the work.
-  const system = await startSystem({ services: ['scheduler'], idleRunners: true });
+  const postgres = await startPostgres({
+    durable: true,
+    settings: { shared_preload_libraries: 'pg_stat_statements' },
+  });
   try {
-    const watcher = await openWatcher(system);
+    // If the runners ran jobs, we could not know which worker was made for which job, and the
+    // simulators would do most of the work.
+    const stage = await startStage(postgres, {
+      times: UNTOUCHED,
+      idleRunners: true,
+      withoutReconciler: true,
+    });
     try {
-      return await measure(system, watcher, load, say);
+      const watcher = await openWatcher(stage);
+      try {
+        return await measure(stage, watcher, load, say);
+      } finally {
+        await watcher.close();
+      }
     } finally {
-      await watcher.close();
+      await stage.close();
     }
   } finally {
-    await system.close();
+    await postgres.stop();
   }
+}
+
+const quantiles = (latencies: readonly number[]) => ({
+  p50: toHundredths(medianOf(latencies)),
+  p99: toHundredths(quantileOf(latencies, 0.99)),
+});
+
+/** The result by the names of the JSON object. */
+const toResult = (measured: Measured): object => ({
+  organizations: measured.organizations,
+  jobs: measured.jobs,
+  seconds: toHundredths(measured.seconds),
+  webhook_to_pod_ms: quantiles(measured.latencies),
+  idle_webhook_to_pod_ms: quantiles(measured.idleLatencies),
+  github_calls_per_job: toHundredths(measured.githubCallsPerJob),
+  statements_per_job: toHundredths(measured.statementsPerJob),
+  excess_workers: measured.excessWorkers,
+});
+
+const latencyRow = (name: string, latencies: readonly number[]): string[] => [
+  name,
+  medianOf(latencies).toFixed(1),
+  quantileOf(latencies, 0.99).toFixed(1),
+];
+
+/** The table for people. */
+function tableOf(measured: Measured): string {
+  const { organizations, jobs, seconds, githubCallsPerJob, statementsPerJob, excessWorkers } =
+    measured;
+  return [
+    alignColumns([
+      ['webhook to pod', 'p50 ms', 'p99 ms'],
+      latencyRow('one at a time', measured.idleLatencies),
+      latencyRow('  its parts', measured.idleParts),
+      latencyRow('burst', measured.latencies),
+    ]),
+    '',
+    `${jobs} jobs of ${organizations} ${organizations === 1 ? 'organisation' : 'organisations'} at once: all pods after ${seconds.toFixed(2)} s (${Math.round(jobs / seconds)} pods/s)`,
+    `GitHub calls per job ${githubCallsPerJob.toFixed(2)}, statements per job ${statementsPerJob.toFixed(2)}, excess workers ${excessWorkers}`,
+    `CPU ms per job: ${Object.entries(measured.cpuPerJob)
+      .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
+      .join(', ')}`,
+    'Parts: two commits and three calls over the loopback, measured between the jobs.',
+  ].join('\n');
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuSecondsOf, postgresCpuSeconds } from '../ingress/cpu-time.ts';
-import { createDemand, type Demand, type QueuedJob } from './jobs.ts';
-import { openParts } from './parts.ts';
-import type { System } from './system.ts';
+import { cpuSecondsOf, postgresCpuSeconds } from '../cpu-time.ts';
+import { APP_ID } from '../programs.ts';
+import type { Stage } from '../stage/stage.ts';
 import type { Watcher } from './watch.ts';
 
 /** Until then the services' code is still being compiled. */
@@ -10,6 +9,17 @@ const WARM_UP_JOBS = 60;
 const IDLE_JOBS = 40;
 /** Between two jobs, so that all work for one is done when the other comes. */
 const IDLE_PAUSE_MS = 100;
+/** Long enough that none ends during the measurement. */
+const JOB_MS = 600_000;
+/** As many at a time as keep the simulated GitHub busy without a queue there. */
+const AT_ONCE = 8;
+
+/** A job, and when the bench asked GitHub to queue it, in milliseconds since the epoch. */
+interface QueuedJob {
+  readonly id: number;
+  readonly queuedAt: number;
+}
+type Queue = (count: number) => Promise<QueuedJob[]>;
 
 /** How many jobs come at once, and of how many organisations. */
 export interface Load {
@@ -41,21 +51,21 @@ export interface Measured extends Load {
  * further workers are in excess.
  */
 export async function measure(
-  system: System,
+  stage: Stage,
   watcher: Watcher,
   { organizations, jobs }: Load,
   say: (line: string) => void,
 ): Promise<Measured> {
   // Another organisation has the jobs before the burst: they must not use the burst's registrations
   // of that minute.
-  const before = await createDemand(system.github, ['before']);
-  const burst = await createDemand(
-    system.github,
+  const before = await makeOrganizations(stage, ['before']);
+  const burst = await makeOrganizations(
+    stage,
     Array.from({ length: organizations }, (_, index) => `org-${index}`),
   );
   let queued = 0;
-  const queue = async (count: number, demand: Demand = before): Promise<QueuedJob[]> => {
-    const batch = await demand.queue(count);
+  const queue = async (count: number, queueAll: Queue = before): Promise<QueuedJob[]> => {
+    const batch = await queueAll(count);
     queued += count;
     await watcher.untilPods(queued);
     return batch;
@@ -64,28 +74,26 @@ export async function measure(
   say('warming up');
   await queue(WARM_UP_JOBS);
   say(`${IDLE_JOBS} jobs, one at a time`);
-  const parts = openParts(system, watcher);
   const idle: QueuedJob[] = [];
   const idleParts: number[] = [];
   for (let n = 0; n < IDLE_JOBS; n++) {
     await sleep(IDLE_PAUSE_MS);
     idle.push(...(await queue(1)));
     await sleep(IDLE_PAUSE_MS);
-    idleParts.push(await parts.time());
+    idleParts.push(await watcher.timeParts());
   }
-  parts.close();
 
   say(`${jobs} jobs of ${organizations} organisations at once`);
   await watcher.resetStatements();
-  const cpuBefore = await cpuSeconds(system);
+  const cpuBefore = await cpuSeconds(stage);
   const together = await queue(jobs, burst);
-  const cpuAfter = await cpuSeconds(system);
+  const cpuAfter = await cpuSeconds(stage);
   const statements = await watcher.countStatements();
 
-  const podCreatedAt = await podsOfJobs(system, watcher);
+  const podCreatedAt = await podsOfJobs(stage, watcher);
   const podOf = ({ id }: QueuedJob): number => podCreatedAt.get(id) ?? Number.NaN;
   const latencyOf = (job: QueuedJob): number => podOf(job) - job.queuedAt;
-  const { calls, registrations } = await system.github.report();
+  const { calls, registrations } = await stage.github.report();
   return {
     organizations,
     jobs,
@@ -107,9 +115,45 @@ export async function measure(
   };
 }
 
-async function cpuSeconds({ processes, postgres }: System): Promise<Record<string, number>> {
+/** Organisations take equal turns to queue jobs. GitHub bounds the registrations of each. */
+async function makeOrganizations(
+  { github, environments }: Stage,
+  logins: readonly string[],
+): Promise<Queue> {
+  for (const login of logins) {
+    await github.addOrganization({ login });
+    await github.addRepository({ owner: login, name: 'shop', private: true });
+    await github.install({ appId: APP_ID, account: login });
+  }
+  await github.settled();
+  let turn = 0;
+  const queueOne = async (): Promise<QueuedJob> => {
+    const repo = `${logins[turn++ % logins.length]}/shop`;
+    const labels = environments[0]?.labels ?? [];
+    const queuedAt = performance.timeOrigin + performance.now();
+    const { id } = await github.queueJob({ repo, labels, durationMs: JOB_MS });
+    return { id, queuedAt };
+  };
+  return async (count) => {
+    const queued: QueuedJob[] = [];
+    let left = count;
+    const queueSome = async (): Promise<void> => {
+      while (left-- > 0) queued.push(await queueOne());
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, queueSome));
+    return queued;
+  };
+}
+
+async function cpuSeconds({
+  environments,
+  simulators,
+  postgres,
+}: Stage): Promise<Record<string, number>> {
   const used = await Promise.all(
-    processes.map(async ({ name, pid }) => [name, await cpuSecondsOf(pid)] as const),
+    [...environments.flatMap(({ services }) => services), ...simulators].map(
+      async ({ name, pid }) => [name, await cpuSecondsOf(pid() ?? 0)] as const,
+    ),
   );
   return { ...Object.fromEntries(used), PostgreSQL: await postgresCpuSeconds(postgres.dataDir) };
 }
@@ -118,7 +162,7 @@ async function cpuSeconds({ processes, postgres }: System): Promise<Record<strin
  * When the pod was created, by the id of the job it was made for. The cluster's own record has
  * milliseconds, unlike a pod's timestamp.
  */
-async function podsOfJobs({ cluster }: System, watcher: Watcher): Promise<Map<number, number>> {
+async function podsOfJobs({ cluster }: Stage, watcher: Watcher): Promise<Map<number, number>> {
   const { creations } = await cluster.report();
   const createdAt = new Map(
     creations.map((creation) => [creation.name, Date.parse(creation.createdAt)]),

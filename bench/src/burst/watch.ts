@@ -1,31 +1,12 @@
+import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { SCHEMA, type System } from './system.ts';
+import type { Stage } from '../stage/stage.ts';
 
 /** The login of this bench's queries, so that they do not count as the services' queries. */
 const ROLE = 'watcher';
 
-export interface Watcher {
-  /**
-   * Waits until that many jobs have pods. Rejects when they do not get them in time, or a process
-   * ends meanwhile.
-   */
-  untilPods(jobs: number): Promise<void>;
-  /** Names of the workers that were made for jobs, by the jobs' ids. */
-  workersOfJobs(): Promise<Map<number, string>>;
-  /**
-   * How many statements the services have sent since the last reset: as many as there were round
-   * trips.
-   */
-  countStatements(): Promise<number>;
-  resetStatements(): Promise<void>;
-  /** Writes one small row, durably. */
-  commit(): Promise<void>;
-  close(): Promise<void>;
-}
-
-const JOBS_WITH_PODS =
-  'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null';
+export type Watcher = Awaited<ReturnType<typeof openWatcher>>;
 
 /**
  * GitHub lets one organisation register 180 runners a minute: 5 000 jobs of eight need four
@@ -38,7 +19,8 @@ const LIMIT_MS = 360_000;
  */
 const lookEveryMs = (missing: number): number => (missing > 1 ? 250 : 5);
 
-export async function openWatcher({ postgres, broken }: System): Promise<Watcher> {
+export async function openWatcher({ postgres, environments, clusterUrl, broken }: Stage) {
+  const agent = new Agent({ keepAlive: true });
   const owner = new pg.Client({ connectionString: postgres.url() });
   await owner.connect();
   await owner.query(`create extension pg_stat_statements; create role ${ROLE} superuser login`);
@@ -47,7 +29,7 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
   url.username = ROLE;
   const client = new pg.Client({
     connectionString: url.href,
-    options: `-c search_path=${SCHEMA},public`,
+    options: `-c search_path=${environments[0]?.schema},public`,
   });
   await client.connect();
   await client.query('create table public.commits (at timestamptz not null)');
@@ -56,28 +38,61 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
     return rows[0]?.count ?? Number.NaN;
   };
   return {
-    async untilPods(jobs) {
+    /** Rejects when that many jobs do not get pods in time, or a process ends meanwhile. */
+    async untilPods(jobs: number): Promise<void> {
       const deadline = performance.now() + LIMIT_MS;
       for (;;) {
-        const have = await Promise.race([askCount(JOBS_WITH_PODS), broken]);
+        const have = await Promise.race([
+          askCount(
+            'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null',
+          ),
+          broken,
+        ]);
         if (have >= jobs) return;
         if (performance.now() > deadline)
           throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${jobs} jobs have pods.`);
         await sleep(lookEveryMs(jobs - have));
       }
     },
-    async workersOfJobs() {
+    /** Names of the workers that were made for jobs, by the jobs' ids. */
+    async workersOfJobs(): Promise<Map<number, string>> {
       const { rows } = await client.query<{ job: string; worker: string }>(
         'select made_for_job_id as job, pod_name as worker from workers',
       );
       return new Map(rows.map(({ job, worker }) => [Number(job), worker]));
     },
+    /**
+     * How many statements the services have sent since the last reset: as many as there were round
+     * trips.
+     */
     countStatements: () =>
       askCount(
         `select sum(calls)::integer as count from pg_stat_statements where userid <> '${ROLE}'::regrole and toplevel`,
       ),
-    resetStatements: async () => void (await client.query('select pg_stat_statements_reset()')),
-    commit: async () => void (await client.query('insert into public.commits values (now())')),
-    close: () => client.end(),
+    resetStatements: () => client.query('select pg_stat_statements_reset()'),
+    /**
+     * The milliseconds of the parts that every pod needs, one after the other and each as cheap as
+     * possible: the commits of the delivery and of the reservation, and three calls over the
+     * loopback, for the registration, the Secret and the pod.
+     */
+    async timeParts(): Promise<number> {
+      const begun = performance.now();
+      for (let commits = 0; commits < 2; commits++)
+        await client.query('insert into public.commits values (now())');
+      for (let calls = 0; calls < 3; calls++) await callOnce(agent, `${clusterUrl}/readyz`);
+      return performance.now() - begun;
+    },
+    async close(): Promise<void> {
+      agent.destroy();
+      await client.end();
+    },
   };
+}
+
+function callOnce(agent: Agent, url: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  request(url, { agent }, (answer) => answer.on('end', resolve).on('error', reject).resume())
+    .on('error', reject)
+    .end();
+  return promise;
 }

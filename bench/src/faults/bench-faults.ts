@@ -1,12 +1,14 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
+import { startStage } from '../stage/stage.ts';
+import { SHORT, TIGHT_CAPS, type Times, USUAL } from '../stage/times.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
-import { complaintsOfOthers, p99Of, withoutFault } from './others.ts';
+import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
 import { type Played, playFault } from './play-fault.ts';
 import { type Row, tableOf, toResult } from './results.ts';
-import { startStage } from './stage.ts';
-import { SHORT, TIGHT_CAPS, type Times, USUAL } from './times.ts';
+import { noteDecisions } from './unfounded.ts';
+import { furnish } from './world.ts';
 
 /**
  * Some faults must time out or pause first, and redelivery asks GitHub for several deliveries of
@@ -92,7 +94,12 @@ async function playAlone(fault: Fault, jobs: number): Promise<Played> {
     settings: { max_connections: '300', track_commit_timestamp: 'on' },
   });
   try {
-    const stage = await startStage(postgres, { ...fault, times: timesOf(fault, jobs) });
+    const stage = await startStage(postgres, {
+      ...fault,
+      times: timesOf(fault, jobs),
+      furnish: furnish(fault.hit !== undefined),
+      prepare: noteDecisions,
+    });
     try {
       return await playFault(stage, fault, {
         jobs,

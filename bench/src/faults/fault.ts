@@ -1,8 +1,8 @@
 import type { RuleValues } from '@paddock/runtime/rules';
 import type { DeliveryFaults } from '@paddock/simulators/github/delivery-log';
 import type { RunnerFaults } from '@paddock/simulators/kube/runner-faults';
+import type { Stage } from '../stage/stage.ts';
 import type { Signs } from './signs.ts';
-import type { Stage } from './stage.ts';
 
 /** How far the queueing of a run's jobs has come. */
 export interface Progress {
@@ -10,8 +10,6 @@ export interface Progress {
   share(): number;
   /** Resolves when this share (0–1) of the jobs is queued. */
   reached(share: number): Promise<void>;
-  /** How long the queueing of all jobs takes, in milliseconds. */
-  readonly lastsMs: number;
   /** Queues no more jobs until this has resolved. */
   holdUp(until: Promise<unknown>): void;
   /** The faulty part works again from now on; of several calls the last counts. */
@@ -38,6 +36,10 @@ export interface Hit {
   readonly unheard?: true;
 }
 
+/** Whether the jobs of a repository are those of the one that the fault hits. */
+export const isHit = (hit: Hit | undefined, repository: string): boolean =>
+  hit?.repositories.includes(repository) ?? false;
+
 /** A fault of a run: settings of the simulators, and actions against the processes. */
 export interface Fault {
   readonly name: string;
@@ -47,13 +49,11 @@ export interface Fault {
   readonly deliveries?: DeliveryFaults;
   readonly runners?: RunnerFaults;
   readonly busyLies?: boolean;
-  /**
-   * GitHub does not announce that some jobs are queued: some in a run that is known, and others.
-   */
+  /** GitHub does not announce that some jobs are queued: some in a run that is known, and others. */
   readonly unannounced?: boolean;
   /**
    * After this share (0–1) of the jobs comes one that no other job leads to: it is the only one of
-   * its repository.
+   * its repository. It shows whether its own delivery is repeated.
    */
   readonly lone?: number;
   /** The one that the fault hits. All others must go on as if there were no fault. */
@@ -87,7 +87,7 @@ export interface Fault {
   readonly lostWaits?: number;
   /** Sweeps to pause, because they would hide the fault's effect. */
   readonly heldSweeps?: readonly string[];
-  /** Settings of the services that the fault needs to strike. */
+  /** Rules of the services that the fault needs to strike. */
   readonly rules?: RuleValues;
   /**
    * People wait for the fault's end: the times that decide for how long are the defaults, and jobs
@@ -97,21 +97,4 @@ export interface Fault {
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
   readonly isTunnelled?: true;
   readonly begin?: Beginning;
-}
-
-/** All of them in one run. If two set the same, the later one counts. */
-export function together(name: string, faults: readonly Fault[]): Fault {
-  const begins = faults.flatMap(({ begin }) => begin ?? []);
-  return {
-    ...Object.assign({}, ...faults),
-    name,
-    signs: Object.assign({}, ...faults.map(({ signs }) => signs)),
-    deliveries: Object.assign({}, ...faults.map(({ deliveries }) => deliveries)),
-    runners: Object.assign({}, ...faults.map(({ runners }) => runners)),
-    begin: async (stage, progress) => {
-      const meanwhile: (() => Promise<void>)[] = [];
-      for (const begin of begins) meanwhile.push(await begin(stage, progress));
-      return async () => void (await Promise.all(meanwhile.map((act) => act())));
-    },
-  };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import { exceededCaps, type MostActive, mostActiveOf } from './caps.ts';
-import type { Stage } from './stage.ts';
+import { mostActiveOf } from '../stage/environment.ts';
+import type { Stage } from '../stage/stage.ts';
+import type { Caps } from '../stage/times.ts';
 import { findUnfounded, readKnowledge } from './unfounded.ts';
 
 /** The state of a run by the simulators and by our rows. */
@@ -23,7 +24,7 @@ export interface Left {
   /** All registrations that were ever made. */
   readonly registrationsMade: number;
   /** The most pods at one moment, of all environments. */
-  readonly mostActive: MostActive;
+  readonly mostActive: Caps;
   /**
    * Differences from the required end state, in words, some by name; empty when all has settled.
    */
@@ -57,8 +58,7 @@ export async function lookAt(
   const active = await Promise.all(
     environments.map(async (each) => ({ each, most: await mostActiveOf(each, report) })),
   );
-  const most = (what: keyof MostActive): number =>
-    Math.max(0, ...active.map((one) => one.most[what]));
+  const most = (what: keyof Caps): number => Math.max(0, ...active.map((one) => one.most[what]));
   const unsettled = [
     shown(
       'jobs lost',
@@ -75,7 +75,13 @@ export async function lookAt(
       'jobs killed',
       killed.map(({ id, runnerName }) => `${id} on ${runnerName ?? '?'}`),
     ),
-    ...active.flatMap((one) => exceededCaps(one.each, one.most)),
+    ...active.flatMap(({ each: { caps, schema }, most: had }) =>
+      (['pool', 'entity'] as const).map((what) =>
+        had[what] > caps[what]
+          ? `${schema} had ${had[what]} pods of one ${what} at one moment, and its cap is ${caps[what]}`
+          : undefined,
+      ),
+    ),
   ].flatMap((line) => line ?? []);
   return {
     lost: lost.length,

@@ -1,49 +1,45 @@
-import {
-  ingressDown,
-  wrongSecret,
-  githubRefuses,
-  oneEntityFirst,
-  githubHangs,
-  apiServerHangs,
-  repositoryRefuses,
-  apiServerAway,
-  postgresRestarts,
-  postgresSilent,
-  heardAgain,
-  replaced,
-  unlookedFor,
-} from './beginnings.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WEBHOOK_SECRET } from '../stage/environment.ts';
+import type { Fault } from './fault.ts';
+import { hasStoredWait, isRefusalStored, untilComplained, untilFull } from './happenings.ts';
+import { KILLS_OF_EACH, servicesKilled } from './kills.ts';
 import { ONE_HIT } from './one-hit.ts';
-import { schedulerKilled } from './scheduler-killed.ts';
-import { KILLS_OF_EACH, servicesKilled } from './services-killed.ts';
-import { FIRST_THIRD, MIDDLE, WHOLE, type Window } from './windows.ts';
-import { type Fault, together } from './fault.ts';
+import {
+  cluster,
+  each,
+  github,
+  haveRun,
+  type Strike,
+  strikes,
+  together,
+  until,
+} from './strikes.ts';
+import { DOTFILES, GARDEN } from './world.ts';
 
 /** Pauses discovery: lost jobs must come back by redelivery. */
 const LOOKS = ['discover-jobs', 'look-up-jobs'];
-/**
- * One job is announced by its own delivery alone, so it shows whether that delivery is repeated.
- * Other jobs become known when they begin.
- */
-const middleOf = ([from, to]: Window): number => (from + to) / 2;
 /** Nor does a schedule read the log of deliveries: a service must ask for it. */
 const UNREAD = { reconciler: { redeliveryEverySeconds: 3_600 } };
-
 /** Longer than it takes to stop an idle runner, even on a busy machine. */
 const LONG = [18_000, 24_000] as const;
-
 /**
  * GitHub calls a runner idle for its whole deadline while its job, as far as we know, waits. We
  * give the runner up for another one.
  */
 const REPLACED = 1;
+const REPEATED = { deliveriesRepeated: 1 };
+const FIRST_THIRD = { from: 0, to: 1 / 3 };
+const MIDDLE = { from: 1 / 3, to: 2 / 3 };
 
-const lost: Fault = {
-  name: 'deliveries-lost',
-  signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
-  deliveries: { lossRate: 0.2 },
+/** Redelivery repairs it, alone. */
+const lossOf = (name: string, deliveries: Fault['deliveries']): Fault => ({
+  name,
+  signs: { deliveriesLost: 1, ...REPEATED },
+  deliveries: { ...deliveries },
   heldSweeps: LOOKS,
-};
+});
+
+const lost = lossOf('deliveries-lost', { lossRate: 0.2 });
 const shuffled: Fault = {
   name: 'deliveries-doubled-and-shuffled',
   signs: { deliveriesDoubled: 1, deliveriesDelayed: 1 },
@@ -64,8 +60,8 @@ const lies: Fault = {
   excess: REPLACED,
 };
 /**
- * GitHub never announces these jobs before they end, and discovery is paused. Only a runner's log
- * shows which job it runs.
+ * GitHub never announces these jobs before they end. Discovery is paused until all others have run,
+ * so only a runner's log shows which job it runs.
  */
 const unheard: Fault = {
   name: 'busy-lies-about-unheard-jobs',
@@ -76,7 +72,18 @@ const unheard: Fault = {
   jobMs: LONG,
   heldSweeps: LOOKS,
   excess: REPLACED,
-  begin: unlookedFor,
+  begin: strikes({
+    from: 1,
+    to: 1,
+    until: [
+      (stage) =>
+        until(async () => {
+          const { jobs, completed, struck } = await stage.github.report();
+          return completed >= jobs - (struck.event_never_sent ?? 0);
+        }, 'Some jobs that GitHub announced have not run.'),
+    ],
+    end: each(({ db }) => db.deleteFrom('switches').execute()),
+  }),
 };
 /**
  * A quarter dies: half of them before they connect to GitHub, the others during their jobs, which
@@ -99,114 +106,168 @@ const cancelled: Fault = {
   signs: { jobsCancelledInQueue: 1 },
   cancelShare: 0.3,
 };
+const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 }, environments: 2 };
 
+/** For a third of the middle of the run, and until a service has met it. */
+const refusal = (nth: number, status: number, message?: string): Strike => ({
+  from: (3 + nth) / 9,
+  to: (4 + nth) / 9,
+  ...github({
+    path: '',
+    status,
+    ...(message === undefined ? {} : { headers: { 'retry-after': '2' }, body: { message } }),
+  }),
+  until: [
+    (stage) =>
+      until(
+        async () => ((await stage.github.report()).struck[`call_failed_${status}`] ?? 0) > 0,
+        `No service has called GitHub while it answered ${status}.`,
+      ),
+    (stage) =>
+      until(
+        async () =>
+          message === undefined ||
+          (await Promise.all(stage.environments.map(hasStoredWait))).includes(true),
+        `No service has stored the wait that GitHub asked for with ${status}.`,
+      ),
+  ],
+});
 const refusing: Fault = {
   name: 'github-refuses',
   signs: { githubErrors: 1, githubRefusals: 1, githubLimits: 1 },
   atUsualTimes: true,
-  begin: githubRefuses,
+  begin: strikes(
+    refusal(0, 500),
+    refusal(1, 403, 'You have exceeded a secondary rate limit.'),
+    refusal(2, 429, 'Too many requests.'),
+  ),
 };
-const hanging: Fault = {
-  name: 'github-hangs',
-  signs: { githubCallsFailed: 1 },
-  atUsualTimes: true,
-  begin: githubHangs,
-};
-const shut: Fault = {
-  name: 'repository-refuses',
-  signs: { githubRefusals: 1 },
-  begin: repositoryRefuses,
-};
+/** Until a service has met it: killed services take time to come back. */
 const away: Fault = {
   name: 'api-server-away',
   signs: { clusterCallsFailed: 1 },
   atUsualTimes: true,
-  begin: apiServerAway,
+  begin: strikes({
+    ...MIDDLE,
+    ...cluster({}),
+    first: (stage) => stage.cluster.cutWatches(),
+    until: [
+      (stage) =>
+        until(
+          async () => ((await stage.cluster.report()).struck.call_failed ?? 0) > 0,
+          'No service has called the API server while it was away.',
+        ),
+    ],
+  }),
 };
-const stalled: Fault = {
-  name: 'api-server-hangs',
-  signs: { clusterCallsFailed: 1 },
-  atUsualTimes: true,
-  begin: apiServerHangs,
-};
+const halted = (from: number, to: number): Strike => ({
+  from,
+  to,
+  start: ({ postgres }) => postgres.halt({ mode: 'immediate' }),
+  end: ({ postgres }) => postgres.resume(),
+});
+/** Twice, and the second time it stays away for a while. */
 const restarted: Fault = {
   name: 'postgres-restarts',
-  signs: { postgresRestarted: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
+  signs: { postgresRestarted: 1, deliveriesFailed: 1, ...REPEATED },
   atUsualTimes: true,
   heldSweeps: LOOKS,
   rules: UNREAD,
-  begin: postgresRestarts,
+  begin: strikes(halted(1 / 3, 1 / 3), halted(2 / 3, 5 / 6)),
 };
-/** Every service has connections, and logs that it has lost them. */
-const silentSigns = { connectionsSilenced: 3, servicesComplained: 3 };
-const silence: Fault = {
-  name: 'postgres-goes-silent',
-  signs: silentSigns,
+
+/** Longer than these services' leases of a task or of a row. */
+const SILENT_MS = 12_000;
+/** The tunnel holds back all data and closes no connection. */
+const silenced = (name: string, end: Strike['end']): Fault => ({
+  name,
+  // Every service has connections, and logs that it has lost them.
+  signs: { connectionsSilenced: 3, servicesComplained: 3 },
   isTunnelled: true,
-  begin: postgresSilent(heardAgain),
-};
-const failover: Fault = {
-  name: 'postgres-goes-silent-and-another-answers',
-  signs: silentSigns,
-  isTunnelled: true,
-  begin: postgresSilent(replaced),
-};
-/** Its jobs live long enough that as many run at once as may. */
-const oneFirst: Fault = {
-  name: 'one-entity-first',
-  signs: { environmentsAtCap: 1 },
-  oneFirst: true,
-  tightCaps: true,
-  excess: 0,
-  jobMs: [3_000, 4_000],
-  begin: oneEntityFirst,
-};
-const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 }, environments: 2 };
+  begin: strikes({
+    from: 1 / 3,
+    to: 1 / 3,
+    start: ({ tunnel }) => Promise.resolve(tunnel?.setHeld(true)),
+    until: [
+      (stage) =>
+        Promise.all([
+          ...stage.environments.flatMap(({ services }) => services.map(untilComplained)),
+          sleep(SILENT_MS),
+        ]),
+    ],
+    ...(end === undefined ? {} : { end }),
+  }),
+});
 
 const down: Fault = {
   name: 'ingress-down',
-  signs: { servicesKilled: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
+  signs: { servicesKilled: 1, deliveriesFailed: 1, ...REPEATED },
   atUsualTimes: true,
   heldSweeps: LOOKS,
   rules: UNREAD,
-  lone: middleOf(FIRST_THIRD),
-  begin: ingressDown(FIRST_THIRD),
+  lone: 1 / 6,
+  begin: strikes({
+    ...FIRST_THIRD,
+    start: each(({ ingress }) => ingress.kill()),
+    end: each(({ ingress }) => ingress.start()),
+  }),
 };
-const wronglySigned = (window: Window): Fault => ({
+const signWith = (webhookSecret: string) =>
+  each(({ appId }, stage) => stage.github.setApp(appId, { webhookSecret }));
+const wronglySigned = (window: typeof MIDDLE): Fault => ({
   name: 'wrong-secret',
-  signs: { deliveriesFailed: 1, deliveriesRepeated: 1 },
+  signs: { deliveriesFailed: 1, ...REPEATED },
   heldSweeps: LOOKS,
-  lone: middleOf(window),
-  begin: wrongSecret(window),
+  lone: (window.from + window.to) / 2,
+  begin: strikes({
+    ...window,
+    start: signWith('not what ingress expects'),
+    end: signWith(WEBHOOK_SECRET),
+  }),
 });
-const killed = (window: Window): Fault => ({
+const killed = (from: number): Fault => ({
   name: 'services-killed',
   signs: { servicesKilled: 3 * KILLS_OF_EACH, tasksCrashed: 1 },
   atUsualTimes: true,
   // A starting service takes over what the killed one left; the sweep would do so a minute later.
   heldSweeps: ['recover-tasks'],
-  begin: servicesKilled(window),
+  begin: servicesKilled(from),
 });
 
-/** All of it at once. */
-const EVERYTHING: Fault = {
-  ...together('everything', [
-    lies,
-    lost,
-    { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
-    { ...dying, signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } },
-    silent,
-    cancelled,
-    down,
-    wronglySigned(MIDDLE),
-    refusing,
-    away,
-    restarted,
-    killed([1 / 3, 1]),
-    two,
-  ]),
+/** Of these in one run. If two set the same, the later one counts. */
+const ALL_AT_ONCE: readonly Fault[] = [
+  lies,
+  lost,
+  { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
+  { ...dying, signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } },
+  silent,
+  cancelled,
+  down,
+  wronglySigned(MIDDLE),
+  refusing,
+  away,
+  restarted,
+  killed(1 / 3),
+  two,
+];
+const everything: Fault = {
+  ...Object.assign({}, ...ALL_AT_ONCE),
+  name: 'everything',
+  signs: Object.assign({}, ...ALL_AT_ONCE.map(({ signs }) => signs)),
+  deliveries: Object.assign({}, ...ALL_AT_ONCE.map(({ deliveries }) => deliveries)),
+  runners: Object.assign({}, ...ALL_AT_ONCE.map(({ runners }) => runners)),
+  begin: together(ALL_AT_ONCE.flatMap(({ begin }) => begin ?? [])),
   // At worst, a killed process loses one wait for each App and entity.
   lostWaits: 3,
+  stretch: 3,
+  tightCaps: true,
+  jobMs: LONG,
+  rules: {},
+  heldSweeps: [],
+  // Two environments learn of most jobs minutes late.
+  excess: 0.4,
+  // Some of it needs cadences of seconds to come to its end.
+  atUsualTimes: false,
 };
 
 /** The faults; each one is a row of the table. */
@@ -215,50 +276,69 @@ export const FAULTS: readonly Fault[] = [
   { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, unannounced: true, lone: 1 },
   lost,
   shuffled,
-  {
-    name: 'in-progress-lost',
-    signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
-    // GitHub also does not announce that a job has ended before its pod has. So a worker ends for a
-    // job that, as far as we know, still waits.
-    deliveries: { dropActions: ['in_progress'], delayMs: [1_000, 3_000] },
-    heldSweeps: LOOKS,
-  },
-  {
-    name: 'completed-lost',
-    signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
-    deliveries: { dropActions: ['completed'] },
-    heldSweeps: LOOKS,
-  },
+  // GitHub also does not announce that a job has ended before its pod has. So a worker ends for a
+  // job that, as far as we know, still waits.
+  lossOf('in-progress-lost', { dropActions: ['in_progress'], delayMs: [1_000, 3_000] }),
+  lossOf('completed-lost', { dropActions: ['completed'] }),
   down,
   wronglySigned(FIRST_THIRD),
   refusing,
-  hanging,
-  shut,
+  {
+    name: 'github-hangs',
+    signs: { githubCallsFailed: 1 },
+    atUsualTimes: true,
+    begin: strikes({ ...MIDDLE, ...github({ path: '', hang: true }) }),
+  },
+  {
+    // Until the other repository of its entity has run all its jobs: the refusal is that of the
+    // repository alone.
+    name: 'repository-refuses',
+    signs: { githubRefusals: 1 },
+    begin: strikes({
+      from: 0,
+      to: 1,
+      ...github({
+        path: `^/repos/${DOTFILES}/`,
+        status: 403,
+        body: { message: 'Resource not accessible by integration' },
+      }),
+      until: [haveRun((repository) => repository === GARDEN), isRefusalStored],
+    }),
+  },
   away,
-  stalled,
+  {
+    // Open watches continue.
+    name: 'api-server-hangs',
+    signs: { clusterCallsFailed: 1 },
+    atUsualTimes: true,
+    begin: strikes({ ...MIDDLE, ...cluster({ hang: true }) }),
+  },
   restarted,
-  silence,
-  failover,
-  killed(WHOLE),
+  // The data arrives late, after its senders have given up.
+  silenced('postgres-goes-silent', ({ tunnel }) => Promise.resolve(tunnel?.setHeld(false))),
+  // The data never arrives, and the open connections stay silent for ever.
+  silenced('postgres-goes-silent-and-another-answers', ({ tunnel }) => {
+    tunnel?.replaceServer();
+    return Promise.resolve(tunnel?.setHeld(false));
+  }),
+  killed(0),
   lies,
   unheard,
-  oneFirst,
+  {
+    // The jobs of others follow once that entity has all the workers that it may have, or all its
+    // jobs have run. They live long enough that as many run at once as may.
+    name: 'one-entity-first',
+    signs: { environmentsAtCap: 1 },
+    oneFirst: true,
+    tightCaps: true,
+    excess: 0,
+    jobMs: [3_000, 4_000],
+    begin: strikes({ from: 1 / 3, to: 1 / 3, first: untilFull }),
+  },
   ...ONE_HIT,
-  schedulerKilled,
   two,
   dying,
   silent,
   cancelled,
-  {
-    ...EVERYTHING,
-    stretch: 3,
-    tightCaps: true,
-    jobMs: LONG,
-    rules: {},
-    heldSweeps: [],
-    // Two environments learn of most jobs minutes late.
-    excess: 0.4,
-    // Some of it needs cadences of seconds to come to its end.
-    atUsualTimes: false,
-  },
+  everything,
 ];

@@ -1,143 +1,75 @@
-import { whyJobEndpoint } from '@paddock/api/why/explain-job';
-import { OWN_CAP, OWN_NAMESPACE } from './environment.ts';
-import type { Beginning, Fault, Hit } from './fault.ts';
-import { isHit } from './queue-jobs.ts';
+import { OWN_CAP, OWN_NAMESPACE } from '../stage/environment.ts';
+import type { Stage } from '../stage/stage.ts';
+import { type Fault, type Hit, isHit } from './fault.ts';
+import { goAway, KILLS_WHILE_IT_TRIES, killWhileItTries } from './kills.ts';
+import { cluster, github, haveRun, type Strike, strikes, until, whySays } from './strikes.ts';
 import {
   LONE_REPOSITORY,
   LONE_REPOSITORY_ID,
-  type Stage,
   UMBRA,
   UMBRA_INSTALLATION,
   UMBRA_REPOSITORIES,
-} from './stage.ts';
-import { until } from './windows.ts';
+} from './world.ts';
 
-// Each fault hits one organisation, one repository or one namespace. It lasts until all others' jobs
-// have run, however long that takes, and until `paddock why` names the cause.
-
-/** More calls than a run has. */
-const ALL = 1_000_000;
 const SERVER_ERROR = { message: 'Server Error' };
-
-type GitHubFault = Parameters<Stage['github']['failNext']>[0];
-type ClusterFault = Parameters<Stage['cluster']['failNext']>[0];
-
 const UMBRA_JOBS: Hit = { repositories: UMBRA_REPOSITORIES };
 const WALLED_JOBS: Hit = { ...UMBRA_JOBS, ownPool: true };
 const UMBRA_RUN = '^/repos/umbra/[^/]+/actions/runs/[0-9]+/jobs$';
 const WALLED = `^/api/v1/namespaces/${OWN_NAMESPACE}/pods`;
+/** A page of GitHub's has a hundred, and so many runs at most were once read before a stop. */
+const BACKLOG: Hit = { ...WALLED_JOBS, first: 101 + OWN_CAP };
 
-interface Lasting {
-  /** What the sentence for a waiting job of the one that is hit has to say. */
-  readonly why?: RegExp;
-  /** All others' jobs are queued after this. */
-  readonly first?: (stage: Stage) => Promise<unknown>;
-  /** It never ends: the jobs of the one that is hit have to run all the same. */
-  readonly isUnhealed?: true;
-}
-
-const lasting =
-  (
-    hit: Hit,
-    start: (stage: Stage) => Promise<unknown>,
-    { why, first, isUnhealed }: Lasting,
-  ): Beginning =>
-  async (stage, progress) => {
-    await start(stage);
-    const isStruck = Promise.withResolvers<void>();
-    if (first !== undefined) progress.holdUp(isStruck.promise);
-    return async () => {
-      try {
-        await first?.(stage).finally(isStruck.resolve);
-        await progress.reached(1);
-        await untilOthersHaveRun(stage, hit);
-        if (why !== undefined) await untilWhyNames(stage, hit, why);
-      } finally {
-        if (isUnhealed !== true) {
-          await stage.github.clearCallFaults();
-          await stage.cluster.clearFaults();
-          progress.over();
-        }
-      }
-    };
+type Row = Pick<Fault, 'name' | 'signs'> &
+  Partial<Fault> & {
+    readonly hit: Hit;
+    readonly strike: Partial<Strike>;
+    /** What the sentence for a waiting job of the one that is hit has to say. */
+    readonly why?: RegExp;
   };
 
-const untilOthersHaveRun = ({ github }: Stage, hit: Hit): Promise<void> =>
-  until(async () => {
-    const { jobs } = await github.truth();
-    return jobs.every(({ repo, status }) => isHit(hit, repo) || status === 'completed');
-  }, 'Others’ jobs have not run while the fault lasted.');
-
-export async function untilWhyNames(stage: Stage, hit: Hit, why: RegExp): Promise<void> {
-  let last = 'GitHub has no queued job of the one that is hit';
-  const names = async (): Promise<boolean> => {
-    last = (await askWhy(stage, hit)) ?? last;
-    return why.test(last);
-  };
-  await until(names, `No answer to why names the cause, ${why}.`).catch((error: unknown) => {
-    throw new Error(`${error instanceof Error ? error.message : ''} The last: ${last}`);
-  });
-}
-
-/** As `paddock why` of the oldest waiting job of the one that is hit. Undefined: none waits. */
-async function askWhy(
-  { github, environments: [environment] }: Stage,
-  hit: Hit,
-): Promise<string | undefined> {
-  const { jobs } = await github.truth();
-  const job = jobs.find(({ repo, status }) => isHit(hit, repo) && status === 'queued');
-  if (environment === undefined || job === undefined) return undefined;
-  const caller = { db: environment.db, person: 'faults', from: 'terminal' } as const;
-  const { reason, sentence, advice } = await whyJobEndpoint.answer(caller, { job: job.id });
-  return `${reason}: ${sentence} ${advice}`;
-}
-
-export const failGitHub =
-  (...faults: readonly GitHubFault[]) =>
-  async ({ github }: Stage): Promise<void> => {
-    for (const fault of faults) await github.failNext({ times: ALL, ...fault });
-  };
-
-const failCluster =
-  (fault: ClusterFault) =>
-  ({ cluster }: Stage): Promise<void> =>
-    cluster.failNext({ times: ALL, ...fault });
+/** Lasts until all others' jobs have run, however long that takes, and until why names the cause. */
+const rowOf = ({ strike, why, ...fault }: Row): Fault => ({
+  ...fault,
+  begin: strikes({
+    from: 0,
+    to: 1,
+    until: [
+      haveRun((repository) => !isHit(fault.hit, repository)),
+      ...(why === undefined ? [] : [whySays(fault.hit, why)]),
+    ],
+    ...strike,
+  }),
+});
 
 /** A webhook of the namespace: what it says of other namespaces does not matter. */
-const webhook = (name: string, status: number, reason: string): Fault => ({
+const webhook = (name: string, status: number, reason: string): Row => ({
   name,
   signs: { clusterCallsFailed: 3 },
   atUsualTimes: true,
   hit: WALLED_JOBS,
-  begin: lasting(
-    WALLED_JOBS,
-    failCluster({
-      verb: 'create',
-      path: `${WALLED}$`,
-      status,
-      reason,
-      message: 'admission webhook "walls.example.com" denied the request',
-    }),
-    { why: /walls\.example\.com/ },
-  ),
+  strike: cluster({
+    verb: 'create',
+    path: `${WALLED}$`,
+    status,
+    reason,
+    message: 'admission webhook "walls.example.com" denied the request',
+  }),
+  why: /walls\.example\.com/,
 });
 
-/** A page of GitHub's has a hundred, and so many runs at most were once read before a stop. */
-const BACKLOG = 101;
-const UNHEARD: Hit = { ...UMBRA_JOBS, first: UMBRA_REPOSITORIES.length, unheard: true };
-const ONE_RUN: Hit = { ...WALLED_JOBS, first: BACKLOG + OWN_CAP, inOneRun: true };
-const MANY_RUNS: Hit = { ...WALLED_JOBS, first: BACKLOG + OWN_CAP };
-
 /** As many runners as the pool may have are silent for ever; those after them are not. */
-async function untilCapIsSilent({ cluster }: Stage): Promise<void> {
-  const areSilent = async () => ((await cluster.report()).struck.runner_silent ?? 0) >= OWN_CAP;
+async function untilCapIsSilent(stage: Stage): Promise<void> {
+  const areSilent = async () =>
+    ((await stage.cluster.report()).struck.runner_silent ?? 0) >= OWN_CAP;
   await until(areSilent, 'The first runners have not started.');
-  await cluster.setRunnerFaults({});
+  await stage.cluster.setRunnerFaults({});
 }
 
-const HIDDEN: Hit = { repositories: [LONE_REPOSITORY] };
+const ALL_WAIT: Hit = { ...UMBRA_JOBS, first: 40 };
+const WHY_AWAY = whySays(ALL_WAIT, /^github_unavailable: /);
 
-export const ONE_HIT: readonly Fault[] = [
+/** Each hits one organisation, one repository or one namespace. */
+const ROWS: readonly Row[] = [
   {
     name: 'registrations-of-one-fail',
     signs: { githubCallsFailed: 3 },
@@ -145,15 +77,12 @@ export const ONE_HIT: readonly Fault[] = [
     // With 300 jobs it lasts ten minutes.
     betweenJobsMs: 2_000,
     hit: UMBRA_JOBS,
-    begin: lasting(
-      UMBRA_JOBS,
-      failGitHub({
-        path: `^/orgs/${UMBRA}/actions/runners/generate-jitconfig$`,
-        status: 502,
-        body: SERVER_ERROR,
-      }),
-      { why: /^workers_failing: .*502.*generate-jitconfig/ },
-    ),
+    strike: github({
+      path: `^/orgs/${UMBRA}/actions/runners/generate-jitconfig$`,
+      status: 502,
+      body: SERVER_ERROR,
+    }),
+    why: /^workers_failing: .*502.*generate-jitconfig/,
   },
   webhook('webhook-conflicts', 409, 'Conflict'),
   webhook('webhook-unavailable', 503, 'ServiceUnavailable'),
@@ -162,59 +91,77 @@ export const ONE_HIT: readonly Fault[] = [
     signs: { githubErrors: 3 },
     atUsualTimes: true,
     hit: UMBRA_JOBS,
-    begin: lasting(
-      UMBRA_JOBS,
-      failGitHub(
-        { path: '', caller: `installation ${UMBRA_INSTALLATION}`, status: 500, body: SERVER_ERROR },
-        { path: `^/app/installations/${UMBRA_INSTALLATION}(/|$)`, status: 500, body: SERVER_ERROR },
-      ),
-      { why: /^workers_failing: .*GitHub answered 500/ },
+    strike: github(
+      { path: '', caller: `installation ${UMBRA_INSTALLATION}`, status: 500, body: SERVER_ERROR },
+      { path: `^/app/installations/${UMBRA_INSTALLATION}(/|$)`, status: 500, body: SERVER_ERROR },
     ),
+    why: /^workers_failing: .*GitHub answered 500/,
   },
   {
     name: 'repository-hidden',
     signs: { githubCallsFailed: 1 },
     atUsualTimes: true,
-    hit: HIDDEN,
-    begin: lasting(
-      HIDDEN,
-      failGitHub({
-        path: `^/repos/${LONE_REPOSITORY}(/|$)|^/repositories/${LONE_REPOSITORY_ID}$`,
-        status: 404,
-        body: { message: 'Not Found' },
-      }),
-      { why: /^repository_gone: / },
-    ),
+    hit: { repositories: [LONE_REPOSITORY] },
+    strike: github({
+      path: `^/repos/${LONE_REPOSITORY}(/|$)|^/repositories/${LONE_REPOSITORY_ID}$`,
+      status: 404,
+      body: { message: 'Not Found' },
+    }),
+    why: /^repository_gone: /,
   },
   {
+    // GitHub has announced neither the runs that fail nor some of others' jobs, so only a pass that
+    // goes on past those finds these.
     name: 'runs-of-one-fail',
     signs: { githubCallsFailed: 3, eventsNeverSent: 4 },
     unannounced: true,
-    hit: UNHEARD,
-    // GitHub has announced neither the runs that fail nor some of others' jobs, so only a pass that
-    // goes on past those finds these.
-    begin: lasting(UNHEARD, failGitHub({ path: UMBRA_RUN, status: 502, body: SERVER_ERROR }), {}),
+    hit: { ...UMBRA_JOBS, first: UMBRA_REPOSITORIES.length, unheard: true },
+    strike: github({ path: UMBRA_RUN, status: 502, body: SERVER_ERROR }),
   },
   {
+    // It never ends: the jobs of the one that is hit have to run all the same.
     name: 'second-page-empty',
     signs: { githubCallsFailed: 1 },
-    hit: ONE_RUN,
-    begin: lasting(ONE_RUN, failGitHub({ path: UMBRA_RUN, page: 2, emptied: true }), {
-      why: /^at_pool_cap: /,
-      isUnhealed: true,
-    }),
+    hit: { ...BACKLOG, inOneRun: true },
+    strike: { start: github({ path: UMBRA_RUN, page: 2, emptied: true }).start },
+    why: /^at_pool_cap: /,
   },
   {
+    // Nor does this one.
     name: 'dead-workers-before-many-runs',
     signs: { runnersSilent: OWN_CAP, clusterCallsFailed: 1 },
-    hit: MANY_RUNS,
-    begin: lasting(
-      MANY_RUNS,
-      async (stage) => {
+    hit: BACKLOG,
+    strike: {
+      start: async (stage) => {
         await stage.cluster.setRunnerFaults({ silentRate: 1 });
-        await failCluster({ verb: 'get', path: `${WALLED}/[^/]+/log$`, status: 500 })(stage);
+        await cluster({ verb: 'get', path: `${WALLED}/[^/]+/log$`, status: 500 }).start(stage);
       },
-      { first: untilCapIsSilent, why: /^(at_pool_cap|workers_failing): /, isUnhealed: true },
-    ),
+      first: untilCapIsSilent,
+    },
+    why: /^(at_pool_cap|workers_failing): /,
+  },
+  {
+    // A fresh one believes what the dead one has noted, and asks GitHub only once that is back.
+    // Others' jobs come after the last time.
+    name: 'scheduler-killed-while-it-tries',
+    signs: { servicesKilled: KILLS_WHILE_IT_TRIES + 1, githubErrors: 1 },
+    atUsualTimes: true,
+    hit: ALL_WAIT,
+    strike: {
+      to: 0,
+      start: goAway.start,
+      first: async (stage) => {
+        await killWhileItTries(stage);
+        await WHY_AWAY(stage);
+      },
+      until: [],
+      end: async (stage) => {
+        await goAway.end(stage);
+        // The reconciler.
+        await stage.environments[0]?.services.at(-1)?.start();
+      },
+    },
   },
 ];
+
+export const ONE_HIT = ROWS.map(rowOf);

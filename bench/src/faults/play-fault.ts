@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { complaintsOf } from './complaints.ts';
+import type { Stage } from '../stage/stage.ts';
 import type { Fault, Progress } from './fault.ts';
+import { complaintsOf, othersStarts, waitedAfter } from './judge.ts';
 import { lookAt, type Left } from './look-at.ts';
-import { waitedAfter } from './after-fault.ts';
-import { othersStarts } from './others.ts';
 import { type Queueing, queueJobs } from './queue-jobs.ts';
 import { readSigns, type Signs, signsSince } from './signs.ts';
-import type { Stage } from './stage.ts';
 
 /** The result of a run with one fault. */
 export interface Played extends Left {
@@ -30,15 +28,10 @@ export interface Played extends Left {
   readonly signs: Signs;
 }
 
-export interface PlayOptions {
+interface PlayOptions {
   readonly jobs: number;
   /** How long the run may take to settle once its jobs are queued. */
   readonly patienceMs: number;
-  /**
-   * The time over which the jobs are spread, in milliseconds; by default it follows from their
-   * number and the fault.
-   */
-  readonly lastsMs?: number;
 }
 
 const BETWEEN_JOBS_MS = 60;
@@ -56,15 +49,16 @@ const LOOK_EVERY_MS = 500;
 export async function playFault(
   stage: Stage,
   fault: Fault,
-  { jobs, patienceMs, lastsMs = usualLength(fault, jobs) }: PlayOptions,
+  { jobs, patienceMs }: PlayOptions,
 ): Promise<Played> {
   const { github, cluster, broken } = stage;
+  const lastsMs = lengthOf(fault, jobs);
   const before = await readSigns(stage);
   const begun = performance.now();
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
-  const { progress, advance, held, overAt } = createProgress(lastsMs);
+  const { progress, advance, held, overAt } = createProgress();
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.().then(() => [], messagesOf) ?? Promise.resolve([]);
   const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance, held });
@@ -99,7 +93,8 @@ const messagesOf = (error: unknown): string[] => [
   error instanceof Error ? error.message : String(error),
 ];
 
-function usualLength(
+/** The time over which the jobs are spread, in milliseconds. */
+function lengthOf(
   { atUsualTimes = false, stretch = 1, betweenJobsMs }: Fault,
   jobs: number,
 ): number {
@@ -109,16 +104,16 @@ function usualLength(
 }
 
 /** `overAt` returns milliseconds since the epoch; undefined if nothing came back. */
-function createProgress(
-  lastsMs: number,
-): Pick<Queueing, 'advance' | 'held'> & { progress: Progress; overAt: () => number | undefined } {
+function createProgress(): Pick<Queueing, 'advance' | 'held'> & {
+  progress: Progress;
+  overAt: () => number | undefined;
+} {
   let reachedShare = 0;
   let holding: Promise<unknown> = Promise.resolve();
   let over: number | undefined;
   const waiting = new Map<() => void, number>();
   return {
     progress: {
-      lastsMs,
       share: () => reachedShare,
       reached(share) {
         const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { evenShare } from '@paddock/simulators/even-share';
 import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
-import type { Fault, Hit } from './fault.ts';
-import { LONE_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
+import type { Stage } from '../stage/stage.ts';
+import { type Fault, type Hit, isHit } from './fault.ts';
+import { LONE_REPOSITORY, REPOSITORIES } from './world.ts';
 
 const USUAL_JOB_MS = [200, 2_000] as const;
 /** The longest time in the queue of a job that is cancelled; every other one has no time there. */
@@ -78,10 +79,6 @@ function repositoryOf({ hit }: Fault, index: number): string {
     ? (ofHit[Math.floor(index / REPOSITORIES.length) % ofHit.length] ?? REPOSITORIES[0])
     : (REPOSITORIES[place] ?? REPOSITORIES[0]);
 }
-
-/** Whether the jobs of a repository are those of the one that the fault hits. */
-export const isHit = (hit: Hit | undefined, repository: string): boolean =>
-  hit?.repositories.includes(repository) ?? false;
 
 function firstJob(
   { repositories = [], ownPool, inOneRun, unheard }: Partial<Hit> = {},

@@ -1,5 +1,5 @@
 import { alignColumns, quantileOf, toHundredths } from '../figures.ts';
-import { p99Of } from './others.ts';
+import { p99Of } from './judge.ts';
 import type { Played } from './play-fault.ts';
 import { describeSigns, type Signs } from './signs.ts';
 
@@ -8,28 +8,13 @@ export interface Row extends Played {
   readonly othersP99Without: number | undefined;
 }
 
-/** The row by the names of the JSON object. */
-export const toResult = (played: Row): object => ({
-  fault: played.fault,
-  jobs: played.jobs,
-  lost: played.lost,
-  workers_left: played.workersLeft,
-  registrations_left: played.registrationsLeft,
-  pods_left: played.podsLeft,
-  running_killed: played.runningKilled,
-  excess_workers: played.excessWorkers,
-  unfounded_workers: played.unfoundedWorkers.length,
-  registrations_made: played.registrationsMade,
-  most_active_pods: played.mostActive,
-  seconds: toHundredths(played.seconds),
-  waited_after_fault: played.afterFault.length,
-  after_fault_p50_s: atShare(played, 0.5),
-  after_fault_p99_s: atShare(played, 0.99),
-  others_start_p99_s: secondsOrNull(p99Of(played.othersStarts)),
-  others_start_p99_s_without: secondsOrNull(played.othersP99Without),
-  calls_against_wait: played.callsAgainstWait,
-  struck: snakeCased(played.signs),
-});
+interface Figure {
+  /** The name in the JSON object. */
+  readonly field: string;
+  /** The head of its column in the table. */
+  readonly head: string;
+  readonly of: (row: Row) => string | number | object | null;
+}
 
 /** Null where nothing came back, or no job waited for it. */
 const atShare = ({ afterFault }: Played, share: number): number | null =>
@@ -37,6 +22,47 @@ const atShare = ({ afterFault }: Played, share: number): number | null =>
 
 const secondsOrNull = (seconds: number | undefined): number | null =>
   seconds === undefined ? null : toHundredths(seconds);
+
+/**
+ * Most at once: pods of one environment, and of one of its entities. Too soon: calls that GitHub
+ * had asked to wait for. Waited: how many jobs had no runner when the faulty part came back, and
+ * how much later they had one. The last figures: the p99 of others' starts, with the fault and
+ * without it.
+ */
+const FIGURES: readonly Figure[] = [
+  { field: 'fault', head: 'fault', of: ({ fault }) => fault },
+  { field: 'jobs', head: 'jobs', of: ({ jobs }) => jobs },
+  { field: 'lost', head: 'lost', of: ({ lost }) => lost },
+  { field: 'workers_left', head: 'workers', of: (row) => row.workersLeft },
+  { field: 'registrations_left', head: 'registrations', of: (row) => row.registrationsLeft },
+  { field: 'pods_left', head: 'pods', of: (row) => row.podsLeft },
+  { field: 'running_killed', head: 'killed', of: (row) => row.runningKilled },
+  { field: 'excess_workers', head: 'excess', of: (row) => row.excessWorkers },
+  { field: 'unfounded_workers', head: 'unfounded', of: (row) => row.unfoundedWorkers.length },
+  { field: 'registrations_made', head: 'made', of: (row) => row.registrationsMade },
+  { field: 'most_active_pods', head: 'most at once', of: (row) => row.mostActive },
+  { field: 'calls_against_wait', head: 'too soon', of: (row) => row.callsAgainstWait },
+  { field: 'seconds', head: 'seconds', of: (row) => toHundredths(row.seconds) },
+  { field: 'waited_after_fault', head: 'waited', of: (row) => row.afterFault.length },
+  { field: 'after_fault_p50_s', head: 'p50 s', of: (row) => atShare(row, 0.5) },
+  { field: 'after_fault_p99_s', head: 'p99 s', of: (row) => atShare(row, 0.99) },
+  {
+    field: 'others_start_p99_s',
+    head: 'others s',
+    of: (row) => secondsOrNull(p99Of(row.othersStarts)),
+  },
+  {
+    field: 'others_start_p99_s_without',
+    head: 'without s',
+    of: (row) => secondsOrNull(row.othersP99Without),
+  },
+];
+
+/** The row by the names of the JSON object. */
+export const toResult = (row: Row): object => ({
+  ...Object.fromEntries(FIGURES.map(({ field, of }) => [field, of(row)])),
+  struck: snakeCased(row.signs),
+});
 
 const snakeCased = (signs: Signs): object =>
   Object.fromEntries(
@@ -46,68 +72,23 @@ const snakeCased = (signs: Signs): object =>
     ]),
   );
 
-const shownShare = (row: Played, share: number): string => atShare(row, share)?.toFixed(1) ?? '-';
+function shown(value: ReturnType<Figure['of']>): string {
+  if (value === null) return '-';
+  return typeof value === 'object' ? Object.values(value).join(' / ') : String(value);
+}
 
-/**
- * The table for people; below it the signs of the faults, and last the complaints. Most at once:
- * pods of one environment, and of one of its entities. Too soon: calls that GitHub had asked to
- * wait for. Waited: how many jobs had no runner when the faulty part came back, and how much later
- * they had one. The last columns: the p99 of others' starts, with the fault and without it.
- */
+/** The table for people; below it the signs of the faults, and last the complaints. */
 export function tableOf(rows: readonly Row[]): string {
-  const heads = [
-    'fault',
-    'jobs',
-    'lost',
-    'workers',
-    'registrations',
-    'pods',
-    'killed',
-    'excess',
-    'unfounded',
-    'made',
-    'most at once',
-    'too soon',
-    'seconds',
-    'waited',
-    'p50 s',
-    'p99 s',
-    'others s',
-    'without s',
-  ];
-  const table = rows.map((row) =>
-    [
-      row.fault,
-      row.jobs,
-      row.lost,
-      row.workersLeft,
-      row.registrationsLeft,
-      row.podsLeft,
-      row.runningKilled,
-      row.excessWorkers,
-      row.unfoundedWorkers.length,
-      row.registrationsMade,
-      `${row.mostActive.pool} (${row.mostActive.entity})`,
-      row.callsAgainstWait,
-    ]
-      .map(String)
-      .concat(
-        row.seconds.toFixed(1),
-        String(row.afterFault.length),
-        shownShare(row, 0.5),
-        shownShare(row, 0.99),
-        p99Of(row.othersStarts)?.toFixed(1) ?? '-',
-        row.othersP99Without?.toFixed(1) ?? '-',
-      ),
-  );
-  const struck = rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`);
   const wrong = rows.flatMap(({ fault, unsettled }) =>
     unsettled.map((line) => `${fault}: ${line}`),
   );
   return [
-    alignColumns([heads, ...table]),
+    alignColumns([
+      FIGURES.map(({ head }) => head),
+      ...rows.map((row) => FIGURES.map(({ of }) => shown(of(row)))),
+    ]),
     '',
-    ...struck,
+    ...rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`),
     ...(wrong.length === 0 ? [] : ['', ...wrong]),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import type { Truth } from '@paddock/simulators/github/control';
 import { sql } from 'kysely';
-import type { Environment } from './environment.ts';
+import type { Environment } from '../stage/environment.ts';
 
 /** An environment's knowledge, and when it got it. Instants in milliseconds since the epoch. */
 export interface Knowledge {

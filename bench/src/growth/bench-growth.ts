@@ -1,90 +1,146 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
-import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
-import { SCHEMA } from '../burst/system.ts';
+import { alignColumns, toHundredths } from '../figures.ts';
 import { settle } from '../fill-tables.ts';
-import { putActive } from './active.ts';
-import { measureStatements } from './measure-statements.ts';
-import {
-  haveFailed,
-  isSlow,
-  type Statement,
-  tableOfServices,
-  tableOfStatements,
-} from './results.ts';
-import { runServices } from './run-services.ts';
+import { findGiven, type Given, putActive } from './active.ts';
+import { openExplained } from './explain-statements.ts';
+import { listStatements } from './list-statements.ts';
+import { type MeasuredPage, measurePages } from './pages.ts';
+import { peopleStatements } from './people-statements.ts';
+import { type PeriodicStatement, periodicStatements } from './periodic-statements.ts';
 import { fillYear } from './year.ts';
 
+const SCHEMA = 'paddock';
 /** The second measurement has this many times the activity. */
 const MORE = 10;
+/** The first run reads the pages from disk that the others find in memory. */
+const RUNS = 4;
+
+/**
+ * The cost of the dearest statement of one function, planned anew as most of them are, with its
+ * pages in memory.
+ */
+interface Measured {
+  readonly name: string;
+  readonly ms: number;
+  readonly buffers: number;
+}
+
+/** One statement, and the same with ten times as much activity. */
+interface Statement extends Measured {
+  readonly more: Measured;
+}
+
+const isSlow = ({ ms, more }: Statement): boolean => ms >= 50 || more.ms >= 200;
+const isSlowPage = ({ p95_ms: p95 }: MeasuredPage): boolean => p95 >= 100;
 
 export const growth: Bench = {
   about:
-    'each statement that the clock runs, after a year of rows; with --minutes the services on these rows instead',
+    'each statement that the clock or a person’s question runs, and the console’s pages, after a year of rows',
   size: { flag: 'history', usual: 2_000_000, least: 10_000, most: 10_000_000 },
   further: [
     { flag: 'events', usual: 3_000_000, least: 10_000, most: 20_000_000 },
     { flag: 'entities', usual: 300, least: 10, most: 10_000 },
     { flag: 'waiting', usual: 5_000, least: 100, most: 100_000 },
     { flag: 'living', usual: 3_000, least: 100, most: 100_000 },
-    { flag: 'minutes', usual: 0, least: 0, most: 1_440 },
   ],
   async run(history, say, { further }) {
-    const { events = 0, entities = 0, waiting = 0, living = 0, minutes = 0 } = further;
+    const { events = 0, entities = 0, waiting = 0, living = 0 } = further;
     // The database is filled again after a crash, so it need not survive one. Waiting for the disk
     // would make filling a year take far longer.
     const postgres = await startPostgres({
       durable: true,
       settings: { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' },
     });
+    const url = postgres.url();
+    await migrate({ url, schema: SCHEMA });
+    const options = {
+      url,
+      schema: SCHEMA,
+      applicationName: 'bench-growth',
+      statementTimeoutMs: 0,
+    };
+    const { db, close } = connectDatabase({ ...options, poolSize: 1 });
+    const put = async (times: number): Promise<Given> => {
+      await putActive(db, { entities, waiting: waiting * times, living: living * times });
+      await settle(db);
+      return findGiven(db);
+    };
     try {
-      const active = { entities, waiting, living };
       say(`filling ${history} jobs and workers, ${events} events`);
-      await fill(postgres, async (db) => {
-        await fillYear(db, { history, events, entities });
-        await putActive(db, active);
-      });
-      if (minutes > 0) {
-        const services = await runServices(postgres, { entities, minutes, say });
-        return { table: tableOfServices(services), result: services, failed: haveFailed(services) };
-      }
-      const options = { url: postgres.url(), schema: SCHEMA, say };
-      const once = await measureStatements(options);
-      await fill(postgres, (db) =>
-        putActive(db, { entities, waiting: waiting * (MORE - 1), living: living * (MORE - 1) }),
-      );
-      const more = await measureStatements(options);
-      const statements = once.map((one, index): Statement =>
-        Object.assign({ more: more[index] ?? one }, one),
-      );
+      await fillYear(db, { history, events, entities });
+      const given = await put(1);
+      const pages = await measurePages({ postgres, schema: SCHEMA, db }, given, say);
+      const once = await measureStatements(options, given, say);
+      const more = await measureStatements(options, await put(MORE - 1), say);
+      const statements = once.map((one, index) => Object.assign({ more: more[index] ?? one }, one));
       return {
-        table: tableOfStatements(statements),
-        result: { statements },
-        failed: statements.some(isSlow),
+        table: tableOf(statements, pages),
+        result: { statements, pages },
+        failed: statements.some(isSlow) || pages.some(isSlowPage),
       };
     } finally {
+      await close();
       await postgres.stop();
     }
   },
 };
 
-type Filling = (db: ReturnType<typeof connectDatabase>['db']) => Promise<void>;
-
-async function fill(postgres: Postgres, filling: Filling): Promise<void> {
-  await migrate({ url: postgres.url(), schema: SCHEMA });
-  const options = {
-    url: postgres.url(),
-    schema: SCHEMA,
-    poolSize: 1,
-    applicationName: 'bench-growth',
-    statementTimeoutMs: 0,
-  };
-  const connection = connectDatabase(options);
+async function measureStatements(
+  options: Parameters<typeof openExplained>[0],
+  given: Given,
+  say: (line: string) => void,
+): Promise<Measured[]> {
+  const explained = openExplained(options);
+  const explainedLists = openExplained({ ...options, forLists: true });
   try {
-    await filling(connection.db);
-    await settle(connection.db);
+    const measured: Measured[] = [];
+    for (const [name, run] of Object.entries<PeriodicStatement>({
+      ...periodicStatements,
+      ...peopleStatements,
+      ...listStatements,
+    })) {
+      const on = name in listStatements ? explainedLists : explained;
+      let best = { ms: Infinity, buffers: 0 };
+      for (let runs = 0; runs < RUNS; runs++) {
+        const costs = await on.explain('fresh', (trx) => run(trx, given));
+        const [dearest] = costs.toSorted((a, b) => b.ms - a.ms);
+        if (dearest === undefined) throw new Error(`${name} has run no statement.`);
+        if (dearest.ms < best.ms) best = dearest;
+      }
+      const one = { name, ms: toHundredths(best.ms), buffers: best.buffers };
+      say(`${name}: ${one.ms} ms, ${one.buffers} buffers`);
+      measured.push(one);
+    }
+    return measured;
   } finally {
-    await connection.close();
+    await explained.close();
+    await explainedLists.close();
   }
 }
+
+const tableOf = (statements: readonly Statement[], pages: readonly MeasuredPage[]): string =>
+  [
+    alignColumns([
+      ['statement', 'ms', 'buffers', 'ms at 10 times', 'buffers', ''],
+      ...statements.map((one) => [
+        one.name,
+        one.ms.toFixed(2),
+        String(one.buffers),
+        one.more.ms.toFixed(2),
+        String(one.more.buffers),
+        isSlow(one) ? 'slow' : '',
+      ]),
+    ]),
+    alignColumns([
+      ['page', 'p50 ms', 'p95 ms', ''],
+      ...pages.map((page) => [
+        page.path,
+        page.p50_ms.toFixed(1),
+        page.p95_ms.toFixed(1),
+        isSlowPage(page) ? 'slow' : '',
+      ]),
+    ]),
+  ].join('\n\n');

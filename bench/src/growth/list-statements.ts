@@ -11,17 +11,20 @@ import { findJob } from '@paddock/api/jobs/job';
 import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/api/jobs/list-jobs';
 import { findEntityByLogin, findRepositoryByName } from '@paddock/api/lists/named';
 import { listFailedOperations, listOperationsOf } from '@paddock/api/operations/list-operations';
-import { listPools, readLastHour } from '@paddock/api/pools/pools';
-import * as events from '@paddock/api/events/events';
+import { readLastHour } from '@paddock/api/pools/pools';
+import { listPools } from '@paddock/api/pools/pools';
+import { listDeliveryEvents, listEntityEvents, listJobEvents } from '@paddock/api/events/events';
 import {
   findTracedEntity,
   findTracedInstallation,
   findTracedJob,
 } from '@paddock/api/trace/find-traced';
 import { listEntityOperations } from '@paddock/api/trace/read-trace';
+import { findEventPayload } from '@paddock/api/events/events';
 import { findUsageSummedAt, readUsage } from '@paddock/api/usage/usage';
-import { findWorker, listWorkers } from '@paddock/api/workers/workers';
-import { APP_ID } from '../app-id.ts';
+import { findWorker } from '@paddock/api/workers/workers';
+import { listWorkers } from '@paddock/api/workers/workers';
+import { APP_ID } from '../programs.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
 const DAY_MS = 86_400_000;
@@ -35,94 +38,110 @@ const LONG_AGO = {
 };
 const UUID = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
 const MONTH = { from: new Date(Date.now() - 31 * DAY_MS), to: new Date() };
-const isEnded = true;
+const RARE = 'timed_out';
 /** Of the first entity: its App, and its installation. */
 const PLACES = [
   { appId: APP_ID, installationId: 1 },
   { appId: APP_ID, installationId: null },
 ];
 
+/** A list with each of these filters. */
+const withEach = <Filter>(
+  list: (
+    trx: Parameters<PeriodicStatement>[0],
+    filter: Filter,
+    page: typeof PAGE,
+  ) => Promise<unknown>,
+  page: typeof PAGE,
+  filters: readonly Filter[],
+): Record<string, PeriodicStatement> =>
+  Object.fromEntries(
+    filters.map((filter) => [
+      `${list.name} ${JSON.stringify(filter)}${page === PAGE ? '' : ' long ago'}`,
+      (trx) => list(trx, filter, page),
+    ]),
+  );
+
 /**
- * The lists that people ask for, by what they filter: each index, and what is rare or missing in
- * it. They are not prepared, so that PostgreSQL plans them for their values.
+ * The lists that people ask for, by their function and what they filter: each index, and what is
+ * rare or missing in it. They are not prepared, so that PostgreSQL plans them for their values.
  */
-export const listStatements = {
-  allJobs: (trx) => listJobs(trx, {}, PAGE),
-  endedJobs: (trx) => listJobs(trx, { isEnded }, PAGE),
-  jobsOfOldDays: (trx) => listJobs(trx, {}, LONG_AGO),
-  failedJobs: (trx) => listJobs(trx, { conclusion: 'failure' }, PAGE),
-  jobsOfRareConclusion: (trx) => listJobs(trx, { conclusion: 'timed_out' }, PAGE),
-  jobsOfUnknownConclusion: (trx) => listJobs(trx, { conclusion: 'none' }, PAGE),
-  jobsOfPool: (trx) => listJobs(trx, { pool: 'pool-3' }, PAGE),
-  jobsOfPoolOfOldDays: (trx) => listJobs(trx, { isEnded, pool: 'pool-3' }, LONG_AGO),
-  jobsOfPoolOfRareConclusion: (trx) =>
-    listJobs(trx, { pool: 'pool-3', conclusion: 'timed_out' }, PAGE),
-  jobsOfUnknownPool: (trx) => listJobs(trx, { pool: 'none' }, PAGE),
-  jobsOfEntity: (trx) => listJobs(trx, { entityId: 1 }, PAGE),
-  jobsOfEntityOfRareConclusion: (trx) =>
-    listJobs(trx, { entityId: 1, conclusion: 'timed_out' }, PAGE),
-  jobsOfEntityOfOldDays: (trx) => listJobs(trx, { isEnded, entityId: 1 }, LONG_AGO),
-  jobsOfEntityAndPool: (trx) => listJobs(trx, { isEnded, entityId: 1, pool: 'pool-0' }, PAGE),
-  jobsOfRepository: (trx) => listJobs(trx, { repoId: 77 }, PAGE),
-  jobsOfWorkflow: (trx) =>
-    listJobs(trx, { repoId: 77, workflow: 'Nightly', conclusion: 'failure' }, PAGE),
-  waitingJobs: (trx) => listActiveJobs(trx, { state: 'waiting' }, PAGE),
-  waitingJobsOfOldDays: (trx) => listActiveJobs(trx, { state: 'waiting' }, LONG_AGO),
-  waitingJobsOfReason: (trx) => listJobsByReason(trx, { reason: 'at_pool_cap' }, PAGE),
-  waitingJobsOfNoReason: (trx) => listJobsByReason(trx, { reason: null, pool: 'pool-3' }, PAGE),
-  runningJobsOfAll: (trx) =>
-    listActiveJobs(
-      trx,
-      { state: 'running', entityId: 1, repoId: 77, pool: 'pool-3', workflow: 'CI' },
-      PAGE,
-    ),
-  oneJob: (trx) => findJob(trx, 77),
-  allWorkers: (trx) => listWorkers(trx, {}, PAGE),
-  endedWorkersOfOldDays: (trx) => listWorkers(trx, { state: 'ended' }, LONG_AGO),
-  failedWorkers: (trx) => listWorkers(trx, { state: 'failed' }, PAGE),
-  workersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3' }, PAGE),
-  failedWorkersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3', state: 'failed' }, PAGE),
-  workersOfEntity: (trx) => listWorkers(trx, { entityId: 1 }, PAGE),
-  failedWorkersOfEntityAndPool: (trx) =>
-    listWorkers(trx, { entityId: 1, pool: 'pool-0', state: 'failed' }, LONG_AGO),
-  stoppingWorkers: (trx) => listWorkers(trx, { state: 'stopping' }, PAGE),
-  runningWorkersOfEntityAndPool: (trx) =>
-    listWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
-  oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
-  allPools: (trx) => listPools(trx),
-  lastHour: (trx) => readLastHour(trx),
-  eventsOfEntity: (trx) => events.listEntityEvents(trx, { entityId: 1, places: PLACES }, PAGE),
-  eventsOfEntityOfOldDays: (trx) =>
-    events.listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),
-  tracedEventsOfJob: (trx) => events.listJobEvents(trx, 77, PAGE),
-  eventsOfDelivery: (trx) => events.listDeliveryEvents(trx, UUID, PAGE),
-  payloadOfEvent: (trx) => events.findEventPayload(trx, '77'),
-  operationsOfEntity: (trx) => listEntityOperations(trx, 1, PAGE),
-  operationsOfSubject: (trx, { endedNames: [id = ''] }) =>
+export const listStatements: Readonly<Record<string, PeriodicStatement>> = {
+  ...withEach(listJobs, PAGE, [
+    {},
+    { isEnded: true },
+    { conclusion: 'failure' },
+    { conclusion: RARE },
+    { conclusion: 'none' },
+    { pool: 'pool-3' },
+    { pool: 'pool-3', conclusion: RARE },
+    { pool: 'none' },
+    { entityId: 1 },
+    { entityId: 1, conclusion: RARE },
+    { isEnded: true, entityId: 1, pool: 'pool-0' },
+    { repoId: 77 },
+    { repoId: 77, workflow: 'Nightly', conclusion: 'failure' },
+  ]),
+  ...withEach(listJobs, LONG_AGO, [
+    {},
+    { isEnded: true, pool: 'pool-3' },
+    { isEnded: true, entityId: 1 },
+  ]),
+  ...withEach(listActiveJobs, PAGE, [
+    { state: 'waiting' },
+    { state: 'running', entityId: 1, repoId: 77, pool: 'pool-3', workflow: 'CI' },
+  ]),
+  ...withEach(listActiveJobs, LONG_AGO, [{ state: 'waiting' }]),
+  ...withEach(listJobsByReason, PAGE, [
+    { reason: 'at_pool_cap' },
+    { reason: null, pool: 'pool-3' },
+  ]),
+  findJob: (trx) => findJob(trx, 77),
+  ...withEach(listWorkers, PAGE, [
+    {},
+    { state: 'failed' },
+    { pool: 'pool-3' },
+    { pool: 'pool-3', state: 'failed' },
+    { entityId: 1 },
+    { state: 'stopping' },
+    { state: 'running', entityId: 1, pool: 'pool-0' },
+  ]),
+  ...withEach(listWorkers, LONG_AGO, [
+    { state: 'ended' },
+    { entityId: 1, pool: 'pool-0', state: 'failed' },
+  ]),
+  findWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
+  listPools: (trx) => listPools(trx),
+  readLastHour: (trx) => readLastHour(trx),
+  ...withEach(listEntityEvents, PAGE, [{ entityId: 1, places: PLACES }]),
+  ...withEach(listEntityEvents, LONG_AGO, [{ entityId: 1, places: PLACES }]),
+  listJobEvents: (trx) => listJobEvents(trx, 77, PAGE),
+  listDeliveryEvents: (trx) => listDeliveryEvents(trx, UUID, PAGE),
+  findEventPayload: (trx) => findEventPayload(trx, '77'),
+  listEntityOperations: (trx) => listEntityOperations(trx, 1, PAGE),
+  listOperationsOf: (trx, { endedNames: [id = ''] }) =>
     listOperationsOf(trx, { type: 'worker', id }, { ...PAGE, hasDetail: true }),
-  failedOperations: (trx) => listFailedOperations(trx, PAGE),
-  failedOperationsOfKind: (trx) => listFailedOperations(trx, { ...LONG_AGO, kind: 'stop-worker' }),
-  actionsOfEntity: (trx) => listEntityActions(trx, 1, PAGE),
-  tracedEntity: (trx) => findTracedEntity(trx, 1),
-  tracedInstallation: (trx) => findTracedInstallation(trx, 1),
-  tracedJob: (trx) => findTracedJob(trx, 77),
-  usageOfRepositories: (trx) => readUsage(trx, 'repository', MONTH, PAGE),
-  usageOfWorkflowsInPool: (trx) => readUsage(trx, 'workflow', { ...MONTH, pool: 'pool-3' }, PAGE),
-  usageOfPools: (trx) => readUsage(trx, 'pool', MONTH, PAGE),
-  usageOfEntities: (trx) => readUsage(trx, 'entity', MONTH, PAGE),
-  usageSummedAt: (trx) => findUsageSummedAt(trx),
-  eventsOfInstallation: (trx) => findInstallationEvents(trx, 1),
-  diagnosisFacts: (trx) =>
-    findDiagnosisFacts(trx, {
-      asked: { login: 'entity-1', repository: 'app' },
-      entityId: 1,
-    }),
-  unresolvedDeliveries: (trx) => listUnresolved(trx, PAGE),
-  givenUpDeliveries: (trx) => listGivenUp(trx, PAGE),
-  unresolvedDelivery: (trx) => findUnresolvedByGuid(trx, UUID),
-  byNumber: (trx) => findByNumber(trx, 77),
-  byUuid: (trx) => findByUuid(trx, UUID),
-  byName: (trx) => findByName(trx, 'Entity-7'),
-  entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
-  repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
-} satisfies Readonly<Record<string, PeriodicStatement>>;
+  listFailedOperations: (trx) => listFailedOperations(trx, PAGE),
+  'listFailedOperations of a kind': (trx) =>
+    listFailedOperations(trx, { ...LONG_AGO, kind: 'stop-worker' }),
+  listEntityActions: (trx) => listEntityActions(trx, 1, PAGE),
+  findTracedEntity: (trx) => findTracedEntity(trx, 1),
+  findTracedInstallation: (trx) => findTracedInstallation(trx, 1),
+  findTracedJob: (trx) => findTracedJob(trx, 77),
+  'readUsage by repository': (trx) => readUsage(trx, 'repository', MONTH, PAGE),
+  'readUsage by workflow': (trx) => readUsage(trx, 'workflow', { ...MONTH, pool: 'pool-3' }, PAGE),
+  'readUsage by pool': (trx) => readUsage(trx, 'pool', MONTH, PAGE),
+  'readUsage by entity': (trx) => readUsage(trx, 'entity', MONTH, PAGE),
+  findUsageSummedAt: (trx) => findUsageSummedAt(trx),
+  findInstallationEvents: (trx) => findInstallationEvents(trx, 1),
+  findDiagnosisFacts: (trx) =>
+    findDiagnosisFacts(trx, { asked: { login: 'entity-1', repository: 'app' }, entityId: 1 }),
+  listUnresolved: (trx) => listUnresolved(trx, PAGE),
+  listGivenUp: (trx) => listGivenUp(trx, PAGE),
+  findUnresolvedByGuid: (trx) => findUnresolvedByGuid(trx, UUID),
+  findByNumber: (trx) => findByNumber(trx, 77),
+  findByUuid: (trx) => findByUuid(trx, UUID),
+  findByName: (trx) => findByName(trx, 'Entity-7'),
+  findEntityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
+  findRepositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
+};

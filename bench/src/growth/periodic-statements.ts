@@ -55,8 +55,8 @@ import { createHeartbeat, createHeldTasks } from '@paddock/queue/heartbeat';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import type { Transaction } from 'kysely';
-import { APP_ID as APP } from '../app-id.ts';
-import type { Given } from './given.ts';
+import { APP_ID as APP } from '../programs.ts';
+import type { Given } from './active.ts';
 
 /** Runs a statement as its periodic callers do. */
 export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Promise<unknown>;

@@ -1,6 +1,12 @@
-import type { Load, LoadResult } from './load-thread.ts';
 import type { Mix } from './deliveries.ts';
-import type { Variant } from './variants.ts';
+import type { Load, LoadResult } from './load-thread.ts';
+
+export const VARIANTS = ['paddock', 'no-group-commit', 'plain', 'limit'] as const;
+export type Variant = (typeof VARIANTS)[number];
+
+/** How many connections deliver at once. */
+export const CONNECTIONS = [1, 16, 64, 256] as const;
+export const MOST_CONNECTIONS = 256;
 
 /**
  * One measurement. Latencies are in milliseconds: of a delivery, or for the limit of a statement.

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { APP_ID } from '../programs.ts';
 
 /** The services' configuration: facts of GitHub and of our pools. */
-export const APP_ID = 7;
 export const WEBHOOK_SECRET = 'a webhook secret for measuring';
 export const POOL = {
   name: 'linux-x64',

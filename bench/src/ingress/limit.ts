@@ -1,9 +1,9 @@
 import pg from 'pg';
-import type { Contender } from './contender.ts';
-import { postgresCpuSeconds } from './cpu-time.ts';
-import { APP_ID, makeDeliveries, POOL } from './deliveries.ts';
+import { postgresCpuSeconds } from '../cpu-time.ts';
+import { APP_ID } from '../programs.ts';
+import { type Contender, MOST_CONNECTIONS } from './contender.ts';
+import { makeDeliveries, POOL } from './deliveries.ts';
 import type { Place } from './services.ts';
-import { MOST_CONNECTIONS } from './variants.ts';
 
 const BATCH = 50;
 const CLIENTS = 4;

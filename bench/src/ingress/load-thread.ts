@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { makeDeliveries, type Mix, toRequest } from './deliveries.ts';
-import { openDeliverer } from './deliverer.ts';
 
 /** The deliveries, and their receiver. */
 export interface Load {
@@ -20,18 +20,60 @@ export interface LoadResult {
   readonly acceptedJobIds: readonly number[];
 }
 
-if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
-const bench = parentPort;
+/** One connection that stays open, with one request at a time. */
+interface Deliverer {
+  /** Sends one whole HTTP request; resolves to the status once the whole answer has arrived. */
+  deliver(request: Buffer): Promise<number>;
+  close(): void;
+}
 
-// Takes a Load, reports when all is signed and connected, waits for a message, delivers, and
-// reports the result; then takes the next.
-for (;;) {
-  const [load] = (await once(bench, 'message')) as [Load];
-  const deliverAll = await prepare(load);
-  bench.postMessage('ready', []);
-  await once(bench, 'message');
-  const result = await deliverAll();
-  bench.postMessage(result, []);
+const HEAD_END = '\r\n\r\n';
+const STATUS = /^HTTP\/1\.1 (\d{3}) /;
+const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
+
+/**
+ * Reads just the part of HTTP that answers to deliveries use. An HTTP client would use as much of
+ * the same processors as the services do, and hide the differences between them.
+ */
+async function openDeliverer(port: number): Promise<Deliverer> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  let received = '';
+  let pending: PromiseWithResolvers<number> | undefined;
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    received += text;
+    const status = completeStatus(received);
+    if (status === undefined) return;
+    received = '';
+    pending?.resolve(status);
+  });
+  const fail = (error?: Error) =>
+    pending?.reject(
+      error ?? new Error(`The service on port ${port} closed a connection without an answer.`),
+    );
+  socket.on('error', fail);
+  socket.on('close', () => fail());
+  return {
+    deliver: (request) => {
+      pending = Promise.withResolvers<number>();
+      socket.write(request);
+      return pending.promise;
+    },
+    close: () => void socket.destroy(),
+  };
+}
+
+/** The status of an answer, or undefined while some of it is still to come. */
+function completeStatus(received: string): number | undefined {
+  const headEnd = received.indexOf(HEAD_END);
+  if (headEnd === -1) return undefined;
+  const head = received.slice(0, headEnd + 2);
+  const [, status] = STATUS.exec(head) ?? [];
+  const [, length] = LENGTH.exec(head) ?? [];
+  if (status === undefined || length === undefined)
+    throw new Error(`This is not an answer to a delivery: ${head}`);
+  return received.length < headEnd + HEAD_END.length + Number(length) ? undefined : Number(status);
 }
 
 async function prepare({
@@ -67,4 +109,18 @@ async function prepare({
     );
     return { seconds: (performance.now() - begun) / 1_000, latencies, acceptedJobIds };
   };
+}
+
+if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
+const bench = parentPort;
+
+// Takes a Load, reports when all is signed and connected, waits for a message, delivers, and
+// reports the result; then takes the next.
+for (;;) {
+  const [load] = (await once(bench, 'message')) as [Load];
+  const deliverAll = await prepare(load);
+  bench.postMessage('ready', []);
+  await once(bench, 'message');
+  const result = await deliverAll();
+  bench.postMessage(result, []);
 }

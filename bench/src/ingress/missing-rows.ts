@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { entityOfJobs, APP_ID, jobsOf, type Mix, POOL, workerOf } from './deliveries.ts';
+import { APP_ID } from '../programs.ts';
+import { entityOfJobs, jobsOf, type Mix, POOL, workerOf } from './deliveries.ts';
 import type { Load } from './load-thread.ts';
 import type { Place } from './services.ts';
 

@@ -3,7 +3,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { APP_ID, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import { APP_ID } from '../programs.ts';
+import { type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**
  * The webhook handler that most people would write: Express, Kysely, and one transaction for each

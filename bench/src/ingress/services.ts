@@ -1,16 +1,46 @@
-import { rulesVariable } from '@paddock/runtime/rules';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { type ProgramStart, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
+import { rulesVariable } from '@paddock/runtime/rules';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import type { Contender } from './contender.ts';
-import { cpuSecondsOf, postgresCpuSeconds } from './cpu-time.ts';
-import { APP_ID, MIXES, POOL, WEBHOOK_SECRET } from './deliveries.ts';
-import type { LoadGenerator } from './load-generator.ts';
-import { CONNECTIONS, type Variant } from './variants.ts';
+import { cpuSecondsOf, postgresCpuSeconds } from '../cpu-time.ts';
+import { APP_ID } from '../programs.ts';
+import { CONNECTIONS, type Contender, type Variant } from './contender.ts';
+import { MIXES, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import type { Load, LoadResult } from './load-thread.ts';
+
+/**
+ * Delivers over HTTP, in a separate thread: other work of this process, such as reading logs, must
+ * not delay a delivery.
+ */
+export interface LoadGenerator {
+  /**
+   * `onStart` is called when everything is signed and connected, just before the first delivery is
+   * sent.
+   */
+  run(load: Load, onStart: () => Promise<void>): Promise<LoadResult>;
+  close(): Promise<void>;
+}
+
+export function startLoadGenerator(): LoadGenerator {
+  const thread = new Worker(new URL('load-thread.ts', import.meta.url));
+  return {
+    run: async (load, onStart) => {
+      thread.postMessage(load, []);
+      await once(thread, 'message');
+      await onStart();
+      thread.postMessage('start', []);
+      const [result] = (await once(thread, 'message')) as [LoadResult];
+      return result;
+    },
+    close: async () => void (await thread.terminate()),
+  };
+}
 
 const INGRESS = join(import.meta.dirname, '..', '..', '..', 'apps', 'ingress', 'src', 'main.ts');
 const PLAIN = join(import.meta.dirname, 'plain-service.ts');
@@ -34,7 +64,7 @@ export interface Place {
 export async function startServices(place: Place, generator: LoadGenerator): Promise<Contender[]> {
   const ours = await environmentOf(place);
   return [
-    await startIngress(place, generator),
+    await startService('paddock', { program: INGRESS, env: ours }, place, generator),
     await startService(
       'no-group-commit',
       { program: INGRESS, env: { ...ours, ...WITHOUT_GROUP_COMMIT } },
@@ -48,16 +78,6 @@ export async function startServices(place: Place, generator: LoadGenerator): Pro
       generator,
     ),
   ];
-}
-
-/** Starts ingress alone, unchanged. */
-export async function startIngress(place: Place, generator: LoadGenerator): Promise<Contender> {
-  return startService(
-    'paddock',
-    { program: INGRESS, env: await environmentOf(place) },
-    place,
-    generator,
-  );
 }
 
 async function environmentOf(place: Place) {

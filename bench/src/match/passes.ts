@@ -1,7 +1,7 @@
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import type { Database } from '@paddock/db/schema/tables';
-import { matchIn, matchOnce } from '@paddock/scheduler/matching/match';
+import { matchIn } from '@paddock/scheduler/matching/match';
 import { GATE } from '@paddock/scheduler/scenes/settings.scene';
 import { type Kysely, sql } from 'kysely';
 
@@ -50,15 +50,6 @@ export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
   await pass.catch((error: unknown) => {
     if (!(error instanceof TakenBack)) throw error;
   });
-}
-
-/**
- * A whole pass that is committed, with the default limit of registrations. Returns how many workers
- * it made.
- */
-export async function matchAndEnqueue(db: Kysely<Database>): Promise<number> {
-  const { reserved } = await matchOnce(db, { ...SETTINGS, registrationsPerMinute: 180 }, LIMITS);
-  return reserved.length;
 }
 
 /**

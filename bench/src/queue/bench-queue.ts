@@ -1,12 +1,15 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import { type Contender, SLOTS } from './contender.ts';
-import { createGraphile } from './graphile.ts';
-import { measureStarts, measureThroughput } from './measure.ts';
-import { createPaddock } from './paddock.ts';
-import { createPgBoss } from './pg-boss.ts';
-import { medianOf } from '../figures.ts';
 import type { Bench } from '../bench.ts';
-import { type Run, tableOf, toRun } from './results.ts';
+import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
+import { createGraphile } from './graphile.ts';
+import {
+  type Contender,
+  measureStarts,
+  measureThroughput,
+  SLOTS,
+  type Variant,
+} from './measure.ts';
+import { createPaddock } from './paddock.ts';
 
 const ROUNDS = 5;
 const STARTS_PER_ROUND = 20;
@@ -20,7 +23,7 @@ type Say = (line: string) => void;
 
 export const queue: Bench = {
   about:
-    'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker and pg-boss',
+    'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker',
   size: { flag: 'tasks', usual: 20_000, least: 1_000, most: 100_000 },
   async run(tasks, say) {
     const runs = await benchQueue(tasks, say);
@@ -43,7 +46,6 @@ async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
       await createGraphile(url, 'graphile-default'),
       await createGraphile(url, 'graphile-tuned'),
     );
-    contenders.push(await createPgBoss(url));
     return await measureAll(contenders, tasks, say);
   } finally {
     await Promise.all(contenders.map((contender) => contender.close()));
@@ -89,4 +91,50 @@ async function measureAll(
   return measured.map(({ contender: { variant }, slots, rates, starts }) =>
     toRun({ variant, slots }, rates, starts),
   );
+}
+
+/** The printed figures of one variant, by the names of the JSON object. */
+interface Run {
+  readonly variant: Variant;
+  /** The most tasks that ran at one time. */
+  readonly slots: number;
+  readonly tasks_per_second: number;
+  readonly start_p50_ms: number;
+  readonly start_p99_ms: number;
+}
+
+/** The median of the rounds' rates, and the quantiles of all rounds' latencies together. */
+const toRun = (
+  of: Pick<Run, 'variant' | 'slots'>,
+  rates: readonly number[],
+  starts: readonly number[],
+): Run => ({
+  ...of,
+  tasks_per_second: Math.round(medianOf(rates)),
+  start_p50_ms: toHundredths(medianOf(starts)),
+  start_p99_ms: toHundredths(quantileOf(starts, 0.99)),
+});
+
+const LOAD = `
+Tasks that do nothing. Slots: tasks that run at one time, 16 as in the services. All: equal slots and
+durability; medians of rounds, whose order turns.`;
+
+/** The table for people, and what was measured. */
+function tableOf(runs: readonly Run[]): string {
+  const tunedWith = (slots: number): number =>
+    runs.find((run) => run.variant === 'graphile-tuned' && run.slots === slots)?.tasks_per_second ??
+    Number.NaN;
+  const table = alignColumns([
+    ['slots', 'variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
+    ...runs.map((run) => [
+      String(run.slots),
+      run.variant,
+      String(run.tasks_per_second),
+      (run.tasks_per_second / tunedWith(run.slots)).toFixed(2),
+      run.start_p50_ms.toFixed(2),
+      run.start_p99_ms.toFixed(2),
+    ]),
+  ]);
+  return `${table}
+${LOAD}`;
 }

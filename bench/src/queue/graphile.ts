@@ -1,6 +1,6 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
-import { batchSizes, type Contender } from './contender.ts';
+import { batchSizes, type Contender } from './measure.ts';
 
 const TASK = 'no_op';
 /**

@@ -1,5 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Contender } from './contender.ts';
+
+export type Variant = 'paddock' | 'graphile-default' | 'graphile-tuned';
+
+/**
+ * How many tasks run at one time: 16 as in the services, and more to show how far a queue scales.
+ */
+export const SLOTS = [16, 64, 500] as const;
+
+/** Ends the workers once their tasks are settled. */
+export type Stop = () => Promise<void>;
+
+/** A queue under measurement, in a separate schema, with no-op handlers. */
+export interface Contender {
+  readonly variant: Variant;
+  /** Resolves when this many new tasks are committed and due. */
+  enqueue(count: number): Promise<void>;
+  /**
+   * Resolves when workers for this many simultaneous tasks are up and listen; `onStart` is called
+   * at the beginning of every handler.
+   */
+  start(slots: number, onStart: () => void): Promise<Stop>;
+  /** Whether a task is left that no statement has settled yet. */
+  hasUnsettled(): Promise<boolean>;
+  /** Removes all tasks and their history. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How many tasks one statement enqueues, for all contenders. */
+const ENQUEUE_BATCH = 1_000;
+
+/** The sizes of the statements that enqueue `count` tasks. */
+export function batchSizes(count: number): number[] {
+  const full = Array.from({ length: Math.floor(count / ENQUEUE_BATCH) }, () => ENQUEUE_BATCH);
+  const rest = count % ENQUEUE_BATCH;
+  return rest === 0 ? full : [...full, rest];
+}
 
 /** Longest time for one measurement; a queue that needs more has lost a task. */
 const LIMIT_MS = 60_000;

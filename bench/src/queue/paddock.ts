@@ -10,7 +10,7 @@ import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { readConfig } from '@paddock/runtime/read-config';
 import { sql } from 'kysely';
-import { batchSizes, type Contender } from './contender.ts';
+import { batchSizes, type Contender } from './measure.ts';
 
 const SCHEMA = 'paddock';
 const KIND = 'no-op';

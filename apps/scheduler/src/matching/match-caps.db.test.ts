@@ -298,7 +298,7 @@ describe("the entities that only '*' admits (C4)", () => {
   });
 });
 
-describe('TITLE apps/scheduler/src/matching/match-caps.db.test.ts', () => {
+describe('while no node takes workers (C4)', () => {
   const testDb = useMatchingDatabase(
     examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }),
   );

@@ -216,7 +216,7 @@ describe('warm workers and caps', () => {
   });
 });
 
-describe('TITLE apps/scheduler/src/matching/match-warm.db.test.ts', () => {
+describe('spare workers (C3)', () => {
   const testDb = useMatchingDatabase(examplePools());
 
   type Given = Partial<InsertObject<Database, 'workers'>>;

@@ -2,7 +2,12 @@ import type { Database } from '@paddock/db/schema/tables';
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { enqueueAsked } from '@paddock/queue/enqueue';
-import { type FailedOperation, type Handled, lockFailed, noteHandled } from '@paddock/queue/operations';
+import {
+  type FailedOperation,
+  type Handled,
+  lockFailed,
+  noteHandled,
+} from '@paddock/queue/operations';
 import type { Transaction } from 'kysely';
 import { requireUnpaused } from './start-sweep.ts';
 import { refused } from '../problem.ts';

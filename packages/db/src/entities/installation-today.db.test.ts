@@ -3,7 +3,15 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { ACME, APP_IDS, CASES, install, OLD_INSTALLATION, OTHER, OWN } from '../scenes/installation-today.scene.ts';
+import {
+  ACME,
+  APP_IDS,
+  CASES,
+  install,
+  OLD_INSTALLATION,
+  OTHER,
+  OWN,
+} from '../scenes/installation-today.scene.ts';
 import { findJobsToLookUp } from '../jobs/look-ups.ts';
 import { findDueRepositories, findInstallation } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';

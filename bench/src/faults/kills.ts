@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
+import type { Service } from '../stage/service.ts';
+import type { Stage } from '../stage/stage.ts';
 import type { Beginning, Progress } from './fault.ts';
-import type { Service } from './service.ts';
-import type { Stage } from './stage.ts';
-import { during, type Window } from './windows.ts';
+import { github, until } from './strikes.ts';
 
 /**
  * How long a service works before it is killed again, and how often each is killed at least, even
@@ -12,19 +12,20 @@ import { during, type Window } from './windows.ts';
  */
 const BETWEEN_KILLS_MS = 3_000;
 export const KILLS_OF_EACH = 3;
+const GLANCE_EVERY_MS = 5;
 
 /**
  * Each service independently, so that any of them may be away while another is; the scheduler as
  * soon as it makes a worker. The work of a killed service must continue from that moment.
  */
-export const servicesKilled = ([from, to]: Window): Beginning =>
-  during(async ({ environments }, progress) => {
-    await progress.reached(from);
+export const servicesKilled =
+  (from: number): Beginning =>
+  ({ environments }, progress) => {
     const killAgainAndAgain = async (
       service: Service,
       untilAtWork: () => Promise<void>,
     ): Promise<void> => {
-      for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
+      for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < 1; kills++) {
         await sleep(BETWEEN_KILLS_MS);
         await untilAtWork();
         await service.kill();
@@ -33,16 +34,16 @@ export const servicesKilled = ([from, to]: Window): Beginning =>
       }
     };
     const killAll = ({ services, scheduler, db }: Stage['environments'][number]) =>
-      services.map((each) =>
-        killAgainAndAgain(
-          each,
-          each === scheduler
-            ? () => untilWorkerIsMade(scheduler, db, progress)
-            : () => Promise.resolve(),
+      services.map((service) =>
+        killAgainAndAgain(service, () =>
+          service === scheduler ? untilWorkerIsMade(scheduler, db, progress) : Promise.resolve(),
         ),
       );
-    await Promise.all(environments.flatMap(killAll));
-  });
+    return Promise.resolve(async () => {
+      await progress.reached(from);
+      await Promise.all(environments.flatMap(killAll));
+    });
+  };
 
 /**
  * Resolves while a task that makes a worker is at work, with the scheduler frozen so that it is
@@ -64,7 +65,6 @@ async function untilWorkerIsMade(
     await sleep(GLANCE_EVERY_MS);
   }
 }
-const GLANCE_EVERY_MS = 5;
 
 /** A database that is away shows no tasks. */
 const isWorkerMade = (db: Kysely<Database>): Promise<boolean> =>
@@ -74,3 +74,33 @@ const isWorkerMade = (db: Kysely<Database>): Promise<boolean> =>
       ({ rows }) => rows.length > 0,
       () => false,
     );
+
+export const KILLS_WHILE_IT_TRIES = 20;
+export const goAway = github({ path: '', status: 500 });
+
+/**
+ * GitHub, which is away, comes back, and the scheduler is killed with its first call: the fresh one
+ * finds what the dead one has left. So it goes twenty times.
+ */
+export async function killWhileItTries(stage: Stage): Promise<void> {
+  const { services = [], scheduler, db } = stage.environments[0] ?? {};
+  const isAway = async () =>
+    (await db?.selectFrom('outages').select('service').execute())?.length === 1;
+  // It asks GitHub too, and would tell the scheduler.
+  await services.at(-1)?.kill();
+  for (let kill = 0; kill < KILLS_WHILE_IT_TRIES; kill++) {
+    await until(isAway, 'No scheduler has noted that GitHub is away.');
+    await goAway.end(stage);
+    await untilAsked(stage);
+    await scheduler?.kill();
+    await goAway.start(stage);
+    await scheduler?.start();
+  }
+}
+
+async function untilAsked(stage: Stage): Promise<void> {
+  const readCalls = async (): Promise<number> =>
+    Object.values((await stage.github.report()).calls).reduce((sum, calls) => sum + calls, 0);
+  const before = await readCalls();
+  while ((await readCalls()) === before) await sleep(GLANCE_EVERY_MS);
+}

@@ -5,17 +5,44 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import type { Database } from '@paddock/db/schema/tables';
 import { setSwitch } from '@paddock/db/switches';
+import { findInstance } from '@paddock/db/instance';
+import type { KubeReport } from '@paddock/simulators/kube/kube-report';
 import type { GitHubControl } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
 import type { Caps, Times } from './times.ts';
-import { noteDecisions } from './unfounded.ts';
+
+const INSTANCE = 'paddock.dev/instance';
+const POOL = 'paddock.dev/pool';
+const ENTITY = 'paddock.dev/entity-id';
+/** The labels by which the simulated cluster counts pods, for the caps of pools and of entities. */
+export const COUNT_BY = [
+  [INSTANCE, POOL],
+  [INSTANCE, ENTITY],
+] as const;
+
+/**
+ * The most pods that an environment had at one moment: of its pool, and of the entity with the
+ * most.
+ */
+export async function mostActiveOf(
+  { db }: Environment,
+  { mostActivePodsBy }: KubeReport,
+): Promise<Caps> {
+  const ours = `${INSTANCE}=${await findInstance(db)},`;
+  const most = (label: string): number =>
+    Object.entries(mostActivePodsBy).reduce(
+      (max, [group, pods]) => (group.startsWith(`${ours}${label}=`) ? Math.max(max, pods) : max),
+      0,
+    );
+  return { pool: most(POOL), entity: most(ENTITY) };
+}
 
 export const NAMESPACE = 'runners';
 /** Of a pool that only one entity's jobs ask for, in the rows that hit one entity. */
 export const OWN_NAMESPACE = 'walled';
-export const WEBHOOK_SECRET = 'a webhook secret for faults';
+export const WEBHOOK_SECRET = 'a webhook secret for measuring';
 
 /** One set of our services, with a schema, an App and a label that no other set has. */
 export interface Environment {
@@ -46,6 +73,8 @@ export interface EnvironmentOptions {
   readonly folder: string;
   readonly times: Times;
   readonly heldSweeps: readonly string[];
+  /** Beside ingress and scheduler. */
+  readonly hasReconciler: boolean;
   readonly onEnd: (error: Error) => void;
 }
 
@@ -57,10 +86,9 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     url: databaseUrl,
     schema,
     poolSize: 2,
-    applicationName: 'faults',
+    applicationName: 'bench',
   });
-  await noteDecisions(connection.db);
-  for (const sweep of options.heldSweeps) await setSwitch(connection.db, sweep, 'the fault');
+  for (const sweep of options.heldSweeps) await setSwitch(connection.db, sweep, 'the bench');
   const labels = ['self-hosted', schema];
   const ownLabels = ['self-hosted', `${schema}-${OWN_NAMESPACE}`];
   const env = {
@@ -82,7 +110,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }),
   );
   const scheduler = service('scheduler');
-  const services = [ingress, scheduler, service('reconciler')];
+  const services = [ingress, scheduler, ...(options.hasReconciler ? [service('reconciler')] : [])];
   return {
     schema,
     appId,

@@ -115,10 +115,10 @@ export const USUAL: Times = {
   caps: { entity: 200, pool: 300 },
 };
 
-/** The defaults of an installation. The run's remains are cleaned up hours later. */
+/** The defaults of an installation, and caps that no job waits for. */
 export const UNTOUCHED: Times = {
   settings: {},
   rules: [],
   deadlines: {},
-  caps: { entity: 200, pool: 300 },
+  caps: { entity: 10_000, pool: 10_000 },
 };

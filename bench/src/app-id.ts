@@ -1,2 +1,0 @@
-/** The one App of all measurements. */
-export const APP_ID = 7;

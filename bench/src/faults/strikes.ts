@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { whyJobEndpoint } from '@paddock/api/why/explain-job';
+import type { Stage } from '../stage/stage.ts';
+import { type Beginning, type Hit, isHit } from './fault.ts';
+
+type Act = (stage: Stage) => Promise<unknown>;
+
+/** A state of the world from one share (0–1) of the queued jobs to another. */
+export interface Strike {
+  /** At 0 it begins before the first job. */
+  readonly from: number;
+  readonly to: number;
+  readonly start?: Act;
+  /** After the start no further job is queued until this has happened. */
+  readonly first?: Act;
+  /** It lasts until these have happened, in this order. */
+  readonly until?: readonly Act[];
+  /** Absent: it never ends. */
+  readonly end?: Act;
+}
+
+/** Several strikes, one after the other. */
+export const strikes =
+  (...all: readonly Strike[]): Beginning =>
+  async (stage, progress) => {
+    const isReady = all.map(() => Promise.withResolvers<void>());
+    const startOf = async (index: number): Promise<void> => {
+      const { start, first } = all[index] ?? {};
+      await start?.(stage);
+      if (first !== undefined) progress.holdUp(isReady[index]?.promise ?? Promise.resolve());
+    };
+    const isEarly = all[0]?.from === 0;
+    if (isEarly) await startOf(0);
+    return async () => {
+      for (const [index, { from, to, first, until: happened = [], end }] of all.entries()) {
+        await progress.reached(from);
+        if (index > 0 || !isEarly) await startOf(index);
+        try {
+          await first?.(stage).finally(isReady[index]?.resolve);
+          await progress.reached(to);
+          for (const act of happened) await act(stage);
+        } finally {
+          if (end !== undefined) {
+            const ended = end(stage);
+            // The next deliveries show ingress that it missed some: a slow start must not miss all.
+            progress.holdUp(ended);
+            await ended;
+            progress.over();
+          }
+        }
+      }
+    };
+  };
+
+/** Several of these at a time. */
+export const together =
+  (begins: readonly Beginning[]): Beginning =>
+  async (stage, progress) => {
+    const meanwhile: (() => Promise<void>)[] = [];
+    for (const begin of begins) meanwhile.push(await begin(stage, progress));
+    return async () => void (await Promise.all(meanwhile.map((act) => act())));
+  };
+
+/** More calls than a run has. */
+const ALL = 1_000_000;
+
+type GitHubFault = Parameters<Stage['github']['failNext']>[0];
+type ClusterFault = Parameters<Stage['cluster']['failNext']>[0];
+type StartAndEnd = Required<Pick<Strike, 'start' | 'end'>>;
+
+/** GitHub answers these calls so. */
+export const github = (...faults: readonly GitHubFault[]): StartAndEnd => ({
+  start: async (stage) => {
+    for (const fault of faults) await stage.github.failNext({ times: ALL, ...fault });
+  },
+  end: (stage) => stage.github.clearCallFaults(),
+});
+
+/** The API server answers these calls so. */
+export const cluster = (fault: ClusterFault): StartAndEnd => ({
+  start: (stage) => stage.cluster.failNext({ times: ALL, ...fault }),
+  end: (stage) => stage.cluster.clearFaults(),
+});
+
+/** The same in each environment at once. */
+export const each =
+  (act: (environment: Stage['environments'][number], stage: Stage) => Promise<unknown>): Act =>
+  (stage) =>
+    Promise.all(stage.environments.map((environment) => act(environment, stage)));
+
+const PATIENCE_MS = 180_000;
+const LOOK_EVERY_MS = 500;
+
+/** Waits until the condition holds; throws `otherwise` after three minutes. */
+export async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(otherwise);
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** All jobs of such repositories have run. */
+export const haveRun =
+  (isMeant: (repository: string) => boolean): Act =>
+  ({ github: { truth } }) =>
+    until(
+      async () =>
+        (await truth()).jobs.every(({ repo, status }) => !isMeant(repo) || status === 'completed'),
+      'The jobs of others have not run while the fault lasted.',
+    );
+
+/** `paddock why` of the oldest waiting job of the one that is hit says this. */
+export const whySays =
+  (hit: Hit, why: RegExp): Act =>
+  async (stage) => {
+    let last = 'GitHub has no queued job of the one that is hit';
+    const isNamed = async (): Promise<boolean> => {
+      last = (await askWhy(stage, hit)) ?? last;
+      return why.test(last);
+    };
+    await until(isNamed, `No answer to why names the cause, ${why}.`).catch((error: unknown) => {
+      throw new Error(`${error instanceof Error ? error.message : ''} The last: ${last}`);
+    });
+  };
+
+/** Undefined: none waits. */
+async function askWhy(stage: Stage, hit: Hit): Promise<string | undefined> {
+  const { jobs } = await stage.github.truth();
+  const job = jobs.find(({ repo, status }) => isHit(hit, repo) && status === 'queued');
+  const [environment] = stage.environments;
+  if (environment === undefined || job === undefined) return undefined;
+  const caller = { db: environment.db, person: 'faults', from: 'terminal' } as const;
+  const { reason, sentence, advice } = await whyJobEndpoint.answer(caller, { job: job.id });
+  return `${reason}: ${sentence} ${advice}`;
+}

@@ -1,0 +1,109 @@
+import { createToken } from '@paddock/api/endpoints';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
+import { startService } from '@paddock/testing/processes';
+import { admitLogins, createLogins, urlFor } from '@paddock/testing/service-logins';
+import type { Kysely } from 'kysely';
+import { quantileOf, toHundredths } from '../figures.ts';
+import type { Given } from './active.ts';
+
+/** How long the console took to answer one question over HTTP, in milliseconds. */
+export interface MeasuredPage {
+  /** Below `/api/v1/`. */
+  readonly path: string;
+  readonly p50_ms: number;
+  readonly p95_ms: number;
+}
+
+const of = (list: string, ...filters: readonly string[]): string[] =>
+  filters.map((filter) => `${list}?limit=100${filter === '' ? '' : '&'}${filter}`);
+
+/** The questions of each page: the lists with what is common, rare and missing in them. */
+function pathsOf({ jobIds: [waiting], podNames: [living], endedNames: [ended] }: Given): string[] {
+  const places = ['', 'entity=entity-1', 'pool=pool-3', 'pool=(none)', 'from=-200d&to=-190d'];
+  return [
+    ...of('jobs', ...places, 'repository=entity%2Frepository-77', 'conclusion=timed_out'),
+    ...of('jobs', 'entity=entity-1&pool=pool-0&state=ended', 'to=-364d', 'state=running'),
+    ...of('jobs', 'state=waiting', 'reason=at_pool_cap', 'state=waiting&entity=entity-1'),
+    ...of('workers', ...places, 'state=failed', 'state=stopping', 'state=failed&pool=pool-3'),
+    ...['repository', 'workflow', 'pool', 'entity'].flatMap((by) =>
+      of('usage', `by=${by}`, `by=${by}&from=-31d`, `by=${by}&from=-31d&entity=entity-1`),
+    ),
+    ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),
+    ...of('trace/installation/2', ''),
+    ...of(`trace/job/${waiting}`, ''),
+    ...of('operations', `subject=worker:${ended}`),
+    ...of('failed-operations', '', 'kind=provision-worker'),
+    ...['redeliveries', 'redeliveries/given-up', 'installations', 'actions', 'tokens'].flatMap(
+      (list) => of(list, ''),
+    ),
+    `jobs/${waiting}/why`,
+    'jobs/77/why',
+    'jobs/77',
+    `workers/${living}`,
+    `workers/${ended}`,
+    'diagnoses?of=entity-1',
+    'installations/1',
+    'find?text=77',
+    'pools',
+    'pools/last-hour',
+    'waits',
+    'operations/counts?from=-31d',
+  ];
+}
+
+const QUESTIONS = 20;
+
+/** Asks the console, a process with its own rights only, as in production. */
+export async function measurePages(
+  { postgres, schema, db }: { postgres: Postgres; schema: string; db: Kysely<Database> },
+  given: Given,
+  say: (line: string) => void,
+): Promise<MeasuredPage[]> {
+  const logins = await createLogins(postgres.url());
+  await admitLogins(postgres.url(), logins, schema);
+  const { token } = await createToken.answer(
+    { db, person: 'bench', from: 'terminal' },
+    createToken.input.parse({ name: 'bench', access: 'operate' }),
+  );
+  const console = await startService({
+    app: 'console',
+    env: {
+      DATABASE_URL: urlFor(postgres.url(), logins, 'console'),
+      PADDOCK_SCHEMA: schema,
+      PADDOCK_HTTP_HOST: '127.0.0.1',
+      PADDOCK_PUBLIC_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
+    },
+  });
+  const ask = async (path: string): Promise<number> => {
+    const url = `http://127.0.0.1:${console.port}/api/v1/${path}`;
+    const began = performance.now();
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const text = await answer.text();
+    const took = performance.now() - began;
+    if (answer.status !== 200)
+      throw new Error(`GET ${path} was answered with ${answer.status}: ${text.slice(0, 300)}`);
+    return took;
+  };
+  try {
+    const measured: MeasuredPage[] = [];
+    for (const path of pathsOf(given)) {
+      // The first question is not counted: its connection may have no catalogue at hand yet.
+      await ask(path);
+      const times: number[] = [];
+      for (let asked = 0; asked < QUESTIONS; asked++) times.push(await ask(path));
+      const page = {
+        path,
+        p50_ms: toHundredths(quantileOf(times, 0.5)),
+        p95_ms: toHundredths(quantileOf(times, 0.95)),
+      };
+      say(`${path}: ${page.p50_ms} ms, ${page.p95_ms} ms`);
+      measured.push(page);
+    }
+    return measured;
+  } finally {
+    console.kill('SIGTERM');
+    await console.exited;
+  }
+}
