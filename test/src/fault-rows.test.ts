@@ -5,10 +5,14 @@ import { FAULTS } from '@paddock/bench/faults/matrix';
 
 type Counted = Parameters<typeof complaintsOf>[2];
 
+const NONE = Object.fromEntries(
+  FAULTS.flatMap(({ signs }) => Object.keys(signs)).map((sign) => [sign, 0]),
+) as Counted['signs'];
+
 /** The complaints about a row with 100 jobs. */
 const complaints = (wanted: Fault['signs'], found: Partial<Counted>) =>
   complaintsOf({ signs: wanted, excess: 0 } as Fault, 100, {
-    signs: wanted as Counted['signs'],
+    signs: { ...NONE, ...wanted },
     callsAgainstWait: 0,
     firstAgainstWait: [],
     excessWorkers: 0,
@@ -29,7 +33,7 @@ describe('a row of the fault matrix', () => {
       Object.entries(signs).map(([sign, least]) => ({ name, sign, least, signs })),
     ),
   )('$name fails without $sign', ({ sign, least, signs }) => {
-    const found = { ...signs, [sign]: least - 1 } as Counted['signs'];
+    const found = { ...NONE, ...signs, [sign]: least - 1 };
     expect(complaints(signs, {})).toEqual([]);
     expect(complaints(signs, { signs: found })).toEqual([
       expect.stringContaining(`${least - 1} instead of ${least} at least`),
