@@ -68,4 +68,11 @@ export const away: readonly NamedMutant[] = [
     replace: `blockedBy(rules, key) ?? budgetBlock(key, rules)`,
     tests: ['packages/domain/src/matching/plan-workers.test.ts'],
   },
+  {
+    mutant: 'nobody asks whether an outage that a dead process has noted is over',
+    file: 'apps/scheduler/src/matching/match-loop.ts',
+    find: 'await confirmOutages(db, reach, matched.away);',
+    replace: '',
+    tests: ['apps/scheduler/src/away.db.test.ts'],
+  },
 ];

@@ -36,14 +36,6 @@ export const oneHit: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'nobody asks whether an outage that a dead process has noted is over',
-    file: 'apps/scheduler/src/matching/match-loop.ts',
-    find: 'await confirmOutages(db, reach, matched.away);',
-    replace: '',
-    row: 'scheduler-killed-while-it-tries',
-    jobs: 12,
-  },
-  {
     mutant: 'a stop reads the newest runs that wait again and again',
     file: 'apps/scheduler/src/stopping/read-evidence.ts',
     find: '  await noteRunsRead(db, podName, last.runId);\n',
