@@ -62,8 +62,8 @@ describe('a waiting job (P5)', () => {
 
   test('a reason that is no limit comes before its runner group', () => {
     const group = { name: 'review', excess: null, lacksRepository: true };
-    const { reason } = explainWait(factsWith({ ...first, reason: 'pool_paused', group }));
-    expect(reason).toBe('pool_paused');
+    const { sentence } = explainWait(factsWith({ ...first, reason: 'pool_paused', group }));
+    expect(sentence).toBe('The configuration has paused the pool linux.');
   });
 
   test.each<[WorkerState, Partial<WorkerFacts>, 'wait' | 'platform', string]>([
