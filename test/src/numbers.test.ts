@@ -108,7 +108,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/numbers.md'), 'u
 const rows = [...page.matchAll(/^\| (.+?) +\| (\d.*?) +\| (.+?) +\| (\w\d+) +\|$/gm)].map(
   ([, what = '', number = '', where = '', promise = '']) => {
     const [name = '', file = ''] = [...where.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
-    return { what, number, promise, name, file, isHeldByTest: where.startsWith('held by ') };
+    return { what, number, promise, name, file, isHeldByTest: where.startsWith('tested by ') };
   },
 );
 
