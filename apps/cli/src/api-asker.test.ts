@@ -143,21 +143,4 @@ describe('the terminal over the API (D12)', () => {
       /^GET http:\/\/paddock\.invalid/,
     );
   });
-
-  test('whoever acts is whose token it is, so --by is refused', async () => {
-    expect(await paddock(['pause', 'sweeps', '--by', 'ada'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('over the API, PADDOCK_TOKEN says who acts'),
-    });
-    expect(requests).toEqual([]);
-  });
-
-  test('what needs neither database nor API asks nobody', async () => {
-    expect(await paddock(['help', 'pools', 'check'])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^Usage: paddock pools check FILE/),
-    });
-    expect((await paddock(['help'])).stdout).toContain('PADDOCK_URL');
-    expect(requests).toEqual([]);
-  });
 });

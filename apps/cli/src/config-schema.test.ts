@@ -79,16 +79,6 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
   });
 });
 
-test('keys that are refused with the place where they belong are not offered by editors', () => {
-  const { properties, patternProperties } = JSON.parse(read('docs/config.schema.json')) as Record<
-    string,
-    Record<string, unknown>
-  >;
-  expect(Object.keys(properties ?? {})).toEqual(['github', 'pools', 'entities']);
-  expect(JSON.stringify(properties)).not.toMatch(/"(maxRunners|affinity|not)"/);
-  expect(patternProperties).toEqual({ '^x-': {} });
-});
-
 test('samples name public images by digest, so that a moved tag changes nothing', () => {
   const images = [...read('deploy/paddock.example.yaml').matchAll(/image: (?:&\S+ )?([^\s*}]+)/gm)];
   const open = images.flatMap(([, image = '']) =>

@@ -53,14 +53,4 @@ describe('failed operations in the terminal (F6)', () => {
       '0 failed operations are repeated.\n',
     );
   });
-
-  test.each([[[]], [['--all', '--kind', 'a']]])(
-    'a filter is not %j: it might mean too many',
-    async (words) => {
-      expect(await paddock('operations', 'discard', ...words)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('It takes either --all'),
-      });
-    },
-  );
 });

@@ -46,13 +46,6 @@ describe('the lists in the terminal', () => {
     expect(job.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
   });
 
-  test('foreign text neither moves the cursor nor breaks the columns (D12)', async () => {
-    const [heads = '', row = ''] = await lines('jobs', '--state', 'waiting');
-    expect(row).toContain(`·[2J··${'🐎'.repeat(43)}…  linux`);
-    expect(row).not.toMatch(/\p{C}/u);
-    expect(heads.length).toBeLessThan(300);
-  });
-
   test('paddock workers says why each is stuck, and paddock worker all of one (D12)', async () => {
     await putWorker(database.db, {
       pod_name: 'w-1',
@@ -98,33 +91,6 @@ describe('the lists in the terminal', () => {
     expect(who).toMatch(/^  not_delivered; the platform team: /);
   });
 
-  test('paddock find says which command shows what has an id or a name (P5)', async () => {
-    const [heads, row = ''] = await lines('find', 'acme');
-    expect(heads).toMatch(/^KIND +ID +NAME +COMMAND$/);
-    expect(row).toMatch(/^entity +90000001 +acme +paddock diagnose acme$/);
-    expect(await paddock('find', 'none')).toBe(
-      'The rows have nothing of that id, name or address.\n',
-    );
-  });
-
-  test('paddock delivery says what became of one (D12)', async () => {
-    const guid = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
-    const stored = { source: 'webhook', event: 'workflow_job.queued' } as const;
-    await database.db
-      .insertInto('installation_events')
-      .values({
-        ...stored,
-        outcome: 'ignored_no_label',
-        app_id: 1,
-        delivery_guid: guid,
-        payload: '{}',
-      })
-      .execute();
-    expect(await paddock('delivery', guid)).toContain('no pool has all of the job’s labels');
-    const [, row = ''] = await lines('find', guid);
-    expect(row).toMatch(new RegExp(`^delivery +${guid} .* paddock delivery ${guid}$`));
-  });
-
   test('paddock usage sums up, as a table and as CSV (D12)', async () => {
     const [line = ''] = await lines('usage', '--by', 'pool');
     expect(line).toMatch(/^Nothing has ended from 20/);
@@ -149,33 +115,5 @@ describe('the lists in the terminal', () => {
     expect(row).toMatch(/^acme\/api \/ CI +3 +3 +10\.0 +10\.0 % +0\.0 % +12 s +12 s$/);
     expect(total).toMatch(/^in all +3 +3 +10\.0/);
     expect(await paddock('usage', '--csv')).toMatch(/\r\n,acme\/api,,,3,3,10,1,0,12,12\r\n$/);
-  });
-
-  test('paddock pools shows each pool, also one that is not in force (D12)', async () => {
-    const [heads = '', row = ''] = await lines('pools');
-    expect(heads).toMatch(/^POOL +WAITING +OLDEST/);
-    expect(row).toMatch(/^linux \(not in force\) +1 +20\S+ +1 +0 +0 +0 +- +- +- +-$/);
-  });
-
-  test('a combination that no index answers is a wrong input (D12)', async () => {
-    const environment = { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema };
-    expect(await runCommand(['jobs', '--workflow', 'CI'], environment)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'Add `repository`, or `state` waiting or running, to `workflow`.\n',
-    });
-  });
-
-  test('what is at hand twice is said once, and what has no name in words (D12)', async () => {
-    await putWorker(database.db, {
-      pod_name: 'w-2',
-      stuck_reason: 'image_pull',
-      stuck_at: new Date(0),
-      stop_reason: 'image_pull',
-      stopping_at: new Date(),
-    });
-    expect((await lines('workers', '--state', 'stopping'))[1]).toMatch(/Z +image_pull$/);
-    await putJob(database.db, { k8s_pool: '(none)' });
-    expect((await lines('pools'))[1]).toMatch(/^no pool fits +1 /);
   });
 });

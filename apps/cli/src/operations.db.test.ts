@@ -31,18 +31,6 @@ describe('paddock operations', () => {
     expect(JSON.parse(stdout)).toMatchObject({ id, status: 'QUEUED', requestedBy: 'ada' });
   });
 
-  test('says so where there is none', async () => {
-    expect(await paddock('operations', 'worker:none')).toMatchObject({
-      code: 0,
-      stdout: 'There is no operation of this subject.\n',
-    });
-    expect(await paddock('operation', 'none')).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^There is no operation of this id/),
-    });
-  });
-
   test.each([
     [['operations'], "missing required argument 'TYPE:ID'"],
     [['operations', 'acme'], 'must be TYPE:ID'],
@@ -55,14 +43,5 @@ describe('paddock operations', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(problem);
     expect(stderr).toContain('Usage: paddock operation');
-  });
-
-  test('a database that cannot be used is no stack trace', async () => {
-    const { code, stderr } = await runCommand(['operations', 'failed'], {
-      DATABASE_URL: database.url,
-      PADDOCK_SCHEMA: 'nowhere',
-    });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The database cannot be used: .*db:migrate.*\n$/);
   });
 });

@@ -62,20 +62,6 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('the pools of docs/pools.md that serve some and not others can be used (B4)', async () => {
-    const [pools = ''] =
-      /pools:\n  # A Docker daemon[^]*?(?=```)/.exec(readFileSync(PAGE, 'utf8')) ?? [];
-    const file = fileWith(`github: { apps: [{ id: 1 }] }\n${pools}`);
-    const { code, stdout } = await paddock('pools', 'check', file);
-    expect(code).toBe(0);
-    expect(stdout.split('\n').filter((line) => !line.includes('names no image'))).toEqual([
-      `${file} can be used; it has 3 pools.`,
-      ofRepository('docker-less'),
-      'Jobs with the labels docker go to docker; they fit docker-less too.',
-      '',
-    ]);
-  });
-
   test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', async () => {
     const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { acme: {} }\n${pools}`);
@@ -151,12 +137,6 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('labels that no pool serves are no success', async () => {
-    const { code, stdout } = await paddock('pools', 'check', EXAMPLE, '--labels', 'windows');
-    expect(code).toBe(1);
-    expect(stdout).toContain('No pool serves a job with the labels windows');
-  });
-
   test.each([
     [['pool', 'check'], "unknown command 'pool'"],
     [['pools', 'check'], "missing required argument 'FILE'"],
@@ -169,13 +149,6 @@ describe('paddock pools check', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain(problem);
     expect(stderr).toContain('Usage:');
-  });
-
-  test('--help is no mistake', async () => {
-    expect(await paddock('--help')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('paddock pools check FILE'),
-    });
   });
 
   test('as a program prints the same, and ends with its code, without any variable', async () => {

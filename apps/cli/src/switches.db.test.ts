@@ -22,16 +22,4 @@ describe('the switches in the terminal (F5, C12)', () => {
     expect((await paddock('switches')).stdout).toBe('Nothing is paused.\n');
     expect((await paddock('actions')).stdout).toContain('setSwitch');
   });
-
-  test.each([
-    [['pause'], 'missing required argument'],
-    [['pause', 'linux'], 'must be environment, pool:NAME'],
-    [['resume', 'check-app'], 'or the name of a sweep'],
-  ])('%j is a wrong command', async (words, problem) => {
-    expect(await paddock(...words)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(problem),
-    });
-  });
 });

@@ -48,21 +48,4 @@ describe('tasks in the terminal (F5)', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(begin);
   });
-
-  test.each([
-    [['resync', 'acme'], 2, 'A repository is OWNER/NAME.'],
-    [['redeliver-since', 'noon', '--app', '7'], 2, 'must be a day'],
-    [['drain', 'worker', 'none'], 1, 'There is no worker of this name.'],
-    [['redeliver', 'x'], 2, 'delivery must be a GUID'],
-    [['run', 'check-app'], 2, 'sweep must be one of redeliver, '],
-    [['jobs', '--limit', '0'], 2, 'limit must be at least 1'],
-    [['jobs', '--state', 'ended', '--state', 'waiting'], 2, 'It is given twice.'],
-    [['resync', 'globex/app'], 1, 'None of our Apps was ever installed on globex.'],
-  ])('%j is wrong', async (words, code, problem) => {
-    expect(await paddock(...words)).toMatchObject({
-      code,
-      stdout: '',
-      stderr: expect.stringContaining(problem),
-    });
-  });
 });

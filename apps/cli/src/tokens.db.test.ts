@@ -17,14 +17,6 @@ describe('paddock token (F7)', () => {
     expect(await checkToken(database.db, stdout.trim())).toMatchObject({ access: 'read' });
   });
 
-  test('narrows a token to one endpoint and subject', async () => {
-    const narrow = ['--endpoint', 'findOperation', '--subject', 'operation=a=b'];
-    const { stdout } = await paddock('token', 'create', 'ci', ...narrow);
-    const narrowedTo = { endpoint: 'findOperation', subject: { operation: 'a=b' } };
-    expect(await checkToken(database.db, stdout.trim())).toMatchObject({ narrowedTo });
-    expect((await paddock('token', 'list')).stdout).toContain(' findOperation operation=a=b ');
-  });
-
   test('shows and revokes tokens by name', async () => {
     await paddock('token', 'create', 'ci', '--access', 'operate', '--by', 'ada');
     const { stdout } = await paddock('token', 'revoke', 'ci', '--by', 'grace');
@@ -40,20 +32,5 @@ describe('paddock token (F7)', () => {
     await paddock('token', 'create', 'ci', '--by', 'ada', '--note', 'for the build');
     const { stdout } = await paddock('actions');
     expect(stdout).toMatch(/^AT .*\n\S+ +ada +terminal +createToken +token=ci +for the build\n$/);
-  });
-
-  test.each([
-    [['token', 'list', '--by', 'ada'], "unknown option '--by'"],
-    [['session', 'list', '--note', 'x'], "unknown option '--note'"],
-    [['token', 'create'], 'missing required argument'],
-    [['token', 'create', 'A'], 'must have 1 to 63 small letters'],
-    [['token', 'create', 'ci', '--access', 'all'], 'access must be one of read, operate'],
-    [['token', 'create', 'ci', '--endpoint', 'x', '--subject', 'y'], '--subject takes FIELD=VALUE'],
-  ])('%j is a wrong command', async (words, problem) => {
-    expect(await paddock(...words)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(problem),
-    });
   });
 });

@@ -205,13 +205,6 @@ describe('settings that are valid but probably a mistake', () => {
     ]);
   });
 
-  test('names entities by login', () => {
-    expect(warnings({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([
-      expect.stringContaining("acme/api, which is no entity's"),
-    ]);
-    expect(warnings({}, {})).toEqual([expect.stringContaining('no jobs are served')]);
-  });
-
   test.each<[object, string]>([
     [
       inTemplate({ hostNetwork: true }),
@@ -267,11 +260,5 @@ describe('settings that are valid but probably a mistake', () => {
     expect(warningsOf([some, poolOf('others', ['x'], { entities: ['ac*'] })])).toEqual([
       expect.stringContaining('for its name alone'),
     ]);
-  });
-
-  test('a service account that keeps its token needs no warning', () => {
-    expect(
-      warnings(inTemplate({ serviceAccountName: 'plain', automountServiceAccountToken: false })),
-    ).toEqual([]);
   });
 });

@@ -66,22 +66,4 @@ describe('paddock why (P5)', () => {
     expect(JSON.parse(json)).toMatchObject({ items: [{ job: { id: Number(id) } }], next: null });
     expect((await paddock('why', `${address}8`)).stdout).toMatch(/^No job of this run/);
   });
-
-  test('says so where there is no such job', async () => {
-    expect(await paddock('why', '5')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr:
-        'Paddock knows no job 5: GitHub has announced none, or its rows have expired. Of a run, give the address.\n',
-    });
-  });
-
-  test.each([[[]], [['a', 'b']], [['build']], [['https://github.com/acme']]])(
-    '%j is a wrong command',
-    async (words) => {
-      const { code, stderr } = await paddock('why', ...words);
-      expect(code).toBe(2);
-      expect(stderr).toContain('Usage: paddock why JOB');
-    },
-  );
 });

@@ -89,17 +89,6 @@ describe.each(['', '/tools/paddock'])('below "%s"', (prefix) => {
     expect(await found(method, filled)).toEqual([`${method} ${path}`, fields]);
   });
 
-  test('HEAD is answered as GET', async () => {
-    expect(await ask('HEAD', `${prefix}/api/v1/jobs`)).toEqual([200, '', undefined]);
-  });
-
-  test('a field’s value is decoded, once and with its slashes', async () => {
-    expect(await found('GET', '/api/v1/jobs/a%2Fb%20%2525')).toEqual([
-      'GET /api/v1/jobs/{job}',
-      { job: 'a/b %25' },
-    ]);
-  });
-
   test.each([
     ['/api/v1', 404],
     ['/api/', 404],
@@ -114,14 +103,6 @@ describe.each(['', '/tools/paddock'])('below "%s"', (prefix) => {
     const [given, body] = await ask('GET', prefix + path);
     expect([given, JSON.parse(body)]).toEqual([status, expect.objectContaining({ status })]);
   });
-
-  test.each(['/API/v1/jobs', '/Session', '/session/', '/jobs/%', '/tools/paddocks', '*'])(
-    '%s is for the page',
-    async (path) => {
-      const whole = path === '*' ? path : prefix + path;
-      expect(await ask('GET', whole)).toEqual([200, '<p>page</p>', undefined]);
-    },
-  );
 
   test('an endpoint of another method is not called: the methods there are named', async () => {
     for (const [method, path, allowed] of [

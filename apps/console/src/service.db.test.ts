@@ -36,13 +36,6 @@ describe('the console', () => {
     expect(await description.json()).toMatchObject({ openapi: '3.1.0' });
   });
 
-  test('answers a text of another type than JSON as it is (G1)', async () => {
-    const token = await makeToken(database, { name: 'sheets', access: 'read' });
-    const answer = await service.ask('usage.csv?by=pool', token);
-    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    expect(await answer.text()).toMatch(/^entity,repository,workflow,pool,[^\n]*\r\n$/);
-  });
-
   test.each(ENDPOINTS.filter(({ method }) => method === 'GET'))(
     'its role may read what $name answers (A10)',
     async ({ name, path }) => {
@@ -87,14 +80,6 @@ describe('the console', () => {
     await Promise.all(requests);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(PLACES);
     expect(new Set(statuses)).toEqual(new Set([200, 503]));
-  });
-
-  test('many requests of one caller at once wait for each other, and all are answered', async () => {
-    const token = await makeToken(database, { name: 'many-pages' });
-    const answers = await Promise.all(
-      Array.from({ length: 5 * PLACES }, () => service.ask('tokens', token)),
-    );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   test('ends after its last answer', async () => {

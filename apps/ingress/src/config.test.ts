@@ -42,14 +42,6 @@ describe('the ingress settings', () => {
     ]);
   });
 
-  test('ingress starts although a pool gives strangers its node: the scheduler refuses that pool (B4)', () => {
-    const env = configured(
-      'untrusted.yaml',
-      CONFIG.replace('FOLDER', folder).replace('image: runner:1', 'containerMode: dind'),
-    );
-    expect(readIngressConfig(env).apps).toHaveLength(1);
-  });
-
   test('without any webhook secret the service does not start (B1)', () => {
     const none = 'github: { apps: [{ id: 8 }] }\npools: []\nentities: {}\n';
     const problem = expect.stringContaining(
@@ -86,11 +78,5 @@ describe('the ingress settings', () => {
     ],
   ])('%s is named', (_what, changes, problem) => {
     expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
-  });
-
-  test('the writers fit into the connections there are (A11)', () => {
-    const few = { ...good, PADDOCK_INGRESS_POOL_SIZE: '5' };
-    expect(() => readIngressConfig(few)).toThrow('PADDOCK_INGRESS_POOL_SIZE must be at least 6');
-    expect(readIngressConfig({ ...few, PADDOCK_INGRESS_POOL_SIZE: '6' }).writers).toBe(4);
   });
 });

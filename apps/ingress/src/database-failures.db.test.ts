@@ -98,22 +98,6 @@ describe('ingress while PostgreSQL fails', () => {
     },
   );
 
-  test('away between two looks at readiness: ready as soon as PostgreSQL answers, for readiness sees for itself (B5)', async () => {
-    const tunnel = await startTunnel(database.url);
-    const ingress = await start(tunnel.url);
-    await ingress.untilReady();
-    await tunnel.cut();
-    expect(await deliver(ingress, 900)).toEqual(refused);
-    await tunnel.mend();
-    const first = await waitFor('an answer of PostgreSQL', async () => {
-      const answer = await ingress.ask('/readyz');
-      return answer.text.includes('cannot be asked') ? undefined : answer;
-    });
-    expect(first).toEqual({ status: 200, text: 'ready' });
-    await expectRecovered(ingress, 900);
-    await tunnel.cut();
-  });
-
   test('a host that accepts and never answers: 503 in time, also for waiting deliveries, and ready as soon as it answers (B5)', async () => {
     const tunnel = await startTunnel(database.url);
     tunnel.setSilent(true);
@@ -161,26 +145,6 @@ describe('ingress while PostgreSQL fails', () => {
     expect(await jobIds()).toEqual([]);
     await expectRecovered(ingress, 900);
     expect(await jobIds()).toEqual([900]);
-  });
-
-  test('read-only: 503 and a sentence, and stored once it takes writes again (B5)', async () => {
-    const ingress = await start();
-    await ingress.untilReady();
-    const name = sql.id(new URL(database.url).pathname.slice(1));
-    const reconnect = sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'paddock-ingress%' and datname = current_database()`;
-    await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
-    await reconnect.execute(database.db);
-    await waitFor(
-      'a refusal',
-      async () =>
-        (await deliver(ingress, 900)).status === 503 &&
-        ingress.lines().some((line) => line.includes('25006')),
-    );
-    await expectUnready(ingress, 'PostgreSQL takes no writes');
-    await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
-    await reconnect.execute(database.db);
-    await expectRecovered(ingress, 901);
-    expect((await jobIds()).at(-1)).toBe(901);
   });
 
   test('connections that are ended, idle ones and one within a batch: 503 for that batch, the next one is stored (B5)', async () => {

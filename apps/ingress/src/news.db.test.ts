@@ -163,14 +163,6 @@ describe('what news end, at once (C9)', () => {
     },
   );
 
-  test.each([
-    ['of another entity', { account: { ...account, id: 72, login: 'other' }, id: 41 }],
-    ['older than what GitHub has said since', { updated_at: '2026-01-01T00:00:00Z' }],
-  ])('no news %s', async (_name, given) => {
-    await deliver('installation', 'new_permissions_accepted', installation(given))();
-    expect(await refused()).toEqual(['app', 'installation', 'repository']);
-  });
-
   test('the App of another installation: its repositories go on with it (A12)', async () => {
     const { db } = database;
     await putInstallation(db, { entity_id: ENTITY.id, app_id: OTHER_APP, installation_id: 41 });
@@ -243,18 +235,6 @@ describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
     await untilAnswered(200, 'the second secret');
     expect(await ping('the first secret')).toBe(401);
     expect(replica.lines().join('\n')).not.toMatch(/the (first|second) secret/);
-  });
-
-  test('the previous secret comes and goes by the configuration file', async () => {
-    write(join(folder, 'secret'), 'the second secret');
-    write(join(folder, 'previous'), 'the first secret');
-    await start(app(7, 'secret'));
-    write(replica.configPath, config(app(7, 'secret', 'previous')));
-    await untilAnswered(200, 'the first secret');
-    expect(await ping('the second secret')).toBe(200);
-    write(replica.configPath, config(app(7, 'secret')));
-    await untilAnswered(401, 'the first secret');
-    expect(await ping('the second secret')).toBe(200);
   });
 
   test('an App that is added is taken, and one that is removed is not any longer', async () => {

@@ -13,10 +13,6 @@ import { createListener } from './http.ts';
 import { type ReceiveOptions, createReceiveDelivery } from './receive-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
 
-const fail = () => {
-  throw new Error('a fault of our own');
-};
-
 const stored = (): Promise<Outcome> => Promise.resolve('ok');
 
 describe('receiving a delivery', () => {
@@ -115,24 +111,6 @@ describe('receiving a delivery', () => {
     expect(await count(() => post('{}'))).toBe(0);
   });
 
-  test('a delivery that we cannot store shows that GitHub reaches us (E1)', async () => {
-    const verified: number[] = [];
-    const events = {
-      verified: (appId: number) => void verified.push(appId),
-      stored: () => undefined,
-      refused: () => undefined,
-    };
-    const { post } = await start(() => Promise.reject(new NotReady('no pools yet')), { events });
-    await post('{}');
-    expect(verified).toEqual([7]);
-  });
-
-  test('without a header that names the App, the only App there is counts (B2)', async () => {
-    const { post } = await start(stored);
-    const { 'x-github-hook-installation-target-id': _, ...headers } = headersFor('{}');
-    expect(await post('{}', headers)).toMatchObject({ status: 200 });
-  });
-
   test('answers 503 to a delivery that is not stored in time, while not ready, and on unexpected errors (B5)', async () => {
     const failures = [
       () => new Promise<Outcome>(() => undefined),
@@ -152,22 +130,6 @@ describe('receiving a delivery', () => {
       'internal',
     ]);
     expect(await post('{}')).toMatchObject({ status: 200 });
-  });
-
-  test('a fault of our own is answered with 503 too, before anything is stored (B5)', async () => {
-    const refusals: Refusal[] = [];
-    const events = {
-      verified: () => undefined,
-      stored: () => undefined,
-      refused: (refusal: Refusal) => void refusals.push(refusal),
-    };
-    const { post, budget } = await start(stored, {
-      events,
-      repeats: { isExcessive: fail, stored: fail },
-    });
-    expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
-    expect(refusals).toEqual(['internal']);
-    expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
   });
 
   test('a payload that JSONB refuses is tried once more, rewritten, and then refused with 400 (B5, B9)', async () => {
@@ -238,20 +200,6 @@ describe('receiving a delivery', () => {
     await waitFor('room again', () => budget.requests === 0);
     expect(budget.heldBytes).toBe(0);
   });
-
-  test('a delivery that was answered as too slow counts until its memory is free (B6)', async () => {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const { post, budget } = await start(() => promise, { answerTimeoutMs: 30 });
-    expect(await post('{}')).toMatchObject({ status: 503 });
-    expect(budget).toMatchObject({ heldBytes: 2, requests: 1 });
-    resolve('ok');
-    await waitFor('room again', () => budget.requests === 0 && budget.heldBytes === 0);
-  });
-
-  test('while the service stops, answers end their connection (H2)', async () => {
-    const { post } = await start(stored, {}, true);
-    expect(await post('{}')).toMatchObject({ status: 200, connection: 'close' });
-  });
 });
 
 const KB = 1_024;
@@ -311,25 +259,6 @@ describe('the room for bodies', () => {
     expect(budget.heldBytes).toBe(64 * MB);
   });
 
-  test('the oldest is not given room that it lacks: it is cut off itself (B6)', () => {
-    const { clock, cut, send } = start();
-    const oldest = send('oldest', 16 * MB - 10);
-    for (const name of ['one', 'two', 'three']) send(name, 16 * MB);
-    send('last', 10);
-    clock.now = 1_000;
-    expect(oldest?.hold(10)).toBe(false);
-    expect(cut).toEqual(['oldest']);
-    expect(send('small', 10)).toBeDefined();
-  });
-
-  test('one that is here whole keeps its room, however long it waits to be stored (B6)', () => {
-    const { clock, cut, send } = start();
-    for (const name of ['one', 'two', 'three', 'four']) send(name, 16 * MB)?.arrived();
-    clock.now = 10_000;
-    expect(send('five', 1)).toBeUndefined();
-    expect(cut).toEqual([]);
-  });
-
   test('requests that send nothing make room for others too (B6)', () => {
     const { budget, clock, cut, send } = start({ maxRequests: 3 });
     for (const name of ['one', 'two', 'three']) send(name, 1);
@@ -339,35 +268,6 @@ describe('the room for bodies', () => {
     expect(cut).toEqual(['one']);
     expect(budget.requests).toBe(3);
   });
-});
-
-test('a body is looked up ten times in a minute, and again in the next', () => {
-  const clock = { ms: 0 };
-  const repeats = createRepeats(() => clock.ms);
-  for (let times = 0; times < 10; times++) {
-    expect(repeats.isExcessive('a')).toBe(false);
-    repeats.stored('a');
-  }
-  expect(repeats.isExcessive('a')).toBe(true);
-  expect(repeats.isExcessive('b')).toBe(false);
-  clock.ms = 60_000;
-  expect(repeats.isExcessive('a')).toBe(false);
-  repeats.stored('a');
-  expect(repeats.isExcessive('a')).toBe(false);
-});
-
-test('of very many bodies the last are remembered, and those that keep coming', () => {
-  const repeats = createRepeats(() => 0);
-  for (let times = 0; times < 10; times++) {
-    repeats.stored('rare');
-    repeats.stored('frequent');
-  }
-  for (let nth = 0; nth < 10_000; nth++) {
-    repeats.stored(`other ${nth}`);
-    if (nth % 1_000 === 0) repeats.stored('frequent');
-  }
-  expect(repeats.isExcessive('frequent')).toBe(true);
-  expect(repeats.isExcessive('rare')).toBe(false);
 });
 
 const SECRET = 'a secret';

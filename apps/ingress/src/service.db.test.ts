@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { createTestDatabase } from '@paddock/testing/database';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -109,39 +108,6 @@ describe('the ingress as a process', () => {
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(3);
   });
 
-  test('judges by the pools in the database, not by those of its configuration file (B4)', async () => {
-    const ingress = await start({ rules: { db: { poolsRefreshMs: 100 } } });
-    expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
-    await putPoolsOf(database, CONFIG.replace('linux', 'windows'));
-    // Each look uses another job: one that was stored by the older document would be known from
-    // then on.
-    let jobId = 901;
-    await waitFor(
-      'the judgement by the new pools',
-      async () => (await deliver(ingress, jobId++)).text === 'ignored_no_label',
-    );
-    await putPoolsOf(database, CONFIG);
-  });
-
-  test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
-    const delivery = await jobDelivery('queued', 900, { labels: ['no-pool-serves-this'] });
-    const kept = async (env: Record<string, string>) => {
-      expect(await (await start({ env })).deliver(delivery)).toMatchObject({
-        text: 'ignored_no_label',
-      });
-      const { payload } = await database.db
-        .deleteFrom('installation_events')
-        .returning('payload')
-        .executeTakeFirstOrThrow();
-      return payload;
-    };
-    const whole = JSON.parse(delivery.body);
-    expect(await kept({})).toEqual(
-      JSON.parse(reduceJobPayload(whole, Buffer.byteLength(delivery.body))),
-    );
-    expect(await kept({ PADDOCK_IGNORED_JOB_PAYLOAD: 'full' })).toEqual(whole);
-  });
-
   test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {
     const empty = await createTestDatabase();
     const ingress = await startOne({
@@ -162,20 +128,5 @@ describe('the ingress as a process', () => {
     expect(await deliver(ingress, 900)).toMatchObject({ status: 200, text: 'job_stored' });
     await ingress.end('SIGTERM');
     await empty.drop();
-  });
-
-  test('another host without sslmode is warned of once; PGSSLMODE counts where the URL says nothing (A11)', async () => {
-    const elsewhere = new URL(database.url);
-    // This machine under a name that does not say so.
-    elsewhere.hostname = '0.0.0.0';
-    const ingress = await startOne({ url: elsewhere.href });
-    await ingress.untilReady();
-    expect(ingress.lines().filter((line) => line.includes('sslmode=verify-full'))).toHaveLength(1);
-
-    const strict = await startOne({ url: elsewhere.href, env: { PGSSLMODE: 'require' } });
-    await waitFor('the server’s lack of TLS', async () =>
-      (await strict.ask('/readyz')).text.includes('does not support SSL'),
-    );
-    expect(strict.lines().filter((line) => line.includes('sslmode=verify-full'))).toEqual([]);
   });
 });

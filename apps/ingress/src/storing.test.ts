@@ -89,25 +89,6 @@ describe('the batcher', () => {
     expect(await Promise.all(results)).toEqual(items.map((item) => `${item}!`));
   });
 
-  test('a full batch is always worth another writer, however small batches are (B6)', () => {
-    const { batcher, writes } = start({ maxBatch: 3, writers: 2 });
-    for (const item of ['a', 'b', 'c', 'd']) void batcher.add(item);
-    expect(writes.map(({ batch }) => batch)).toEqual([['a'], ['b', 'c', 'd']]);
-  });
-
-  test('a batch ends before the item that would make it too long; one that is too long by itself goes alone', async () => {
-    const { batcher, writes, written } = start({ maxBatch: 10, maxBatchBytes: 6 });
-    const results = ['first', 'ab', 'cd', 'much too long', 'ef'].map((item) => batcher.add(item));
-    for (let index = 0; index < 4; index++) (await written(index)).succeed();
-    expect(await Promise.all(results)).toHaveLength(5);
-    expect(writes.map(({ batch }) => batch)).toEqual([
-      ['first'],
-      ['ab', 'cd'],
-      ['much too long'],
-      ['ef'],
-    ]);
-  });
-
   test.each(['22P02', '23505'])(
     'a batch with bad data (%s) is split until the bad item fails alone (B6)',
     async (code) => {
@@ -143,21 +124,6 @@ describe('the batcher', () => {
       expect(failures).toEqual(['repeated 1', 'repeated 1', 'refused 1']);
     },
   );
-
-  test('each half of a split batch is repeated when it has lost a conflict (B6)', async () => {
-    const { batcher, written, failures } = start({ maxBatch: 10 });
-    const first = batcher.add('first');
-    const results = Promise.all(['a', 'b', 'c', 'd'].map((item) => batcher.add(item)));
-    (await written(0)).succeed();
-    await first;
-    (await written(1)).fail(sqlError('22P02'));
-    for (const half of [2, 4]) {
-      (await written(half)).fail(sqlError('40001'));
-      (await written(half + 1)).succeed();
-    }
-    expect(await results).toEqual(['a!', 'b!', 'c!', 'd!']);
-    expect(failures).toEqual(['split 4', 'repeated 2', 'repeated 2']);
-  });
 
   test.each(['57P01', '53100', '25006', '42P01'])(
     'after any other error (%s) nothing is tried again, and the next batch is (B6)',
@@ -255,10 +221,4 @@ describe('the times of a job (H5)', () => {
       expect(timesOf(action, outcome, job)).toBeUndefined();
     },
   );
-
-  test('a start before the job was queued, by another clock, is no negative time', () => {
-    expect(
-      timesOf('in_progress', 'job_marked_running', { started_at: '2026-01-01T09:59:59Z' }),
-    ).toMatchObject({ queueSeconds: 0 });
-  });
 });

@@ -106,18 +106,6 @@ async function endWorker(
   await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker?.pod_name ?? '')]));
 }
 
-test('waiting for the cluster costs a task no attempt: a Secret is removed when the cluster is back (D4)', async () => {
-  await endWorker('failed', removeSecretTask);
-  const { cluster, parts } = connect();
-  world.kube.failNext({ status: 503, times: 10_000 });
-  await tryTasks(parts, 7);
-  world.kube.clearFaults();
-  await world.makeDue();
-  await world.runTasks();
-  cluster.close();
-  expect((await world.workers())[0]?.secret_deleted_at).toBeInstanceOf(Date);
-});
-
 test.each([
   [
     'a node that does not answer keeps its pod’s log',

@@ -63,16 +63,6 @@ describe('outages (C11)', () => {
     expect([await gauge(), returns()]).toEqual(['0', 1]);
   });
 
-  test('a row that nobody’s probe confirms goes, as after a process that died in an outage', async () => {
-    await noteAway(database.db, 'github', 'no answer');
-    await noteAway(database.db, 'default', 'no answer');
-    const { reaches } = startProcess({ cluster: 'no answer' });
-    await confirmOutages(database.db, reaches, await services());
-    expect(await services()).toEqual(['default']);
-    // Now it knows for itself, and asks each second.
-    expect(reaches.cluster.isAway()).toBe(true);
-  });
-
   test('one process that alone is cut off holds back none: another deletes its row, and it writes no second one', async () => {
     const cutOff = startProcess({ github: 'no route' });
     const other = startProcess();

@@ -44,11 +44,4 @@ describe('createCluster', () => {
       /root starts it as the account "nobody", which may not enter .*Choose another folder/,
     );
   });
-
-  test('takes an existing cluster as it is', async () => {
-    await mkdir(join(place, 'made'));
-    await writeFile(join(place, 'made', 'PG_VERSION'), '18\n');
-    await createCluster(cluster('made'));
-    expect(await readdir(join(place, 'made'))).toEqual(['PG_VERSION']);
-  });
 });

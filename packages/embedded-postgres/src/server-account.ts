@@ -27,7 +27,7 @@ export async function findServerAccount(): Promise<ServerAccount | undefined> {
  * Finds one account in the text of a passwd file; undefined if the text lacks it or its ids are not
  * numbers.
  */
-export function parseAccount(accounts: string, wanted: string): ServerAccount | undefined {
+function parseAccount(accounts: string, wanted: string): ServerAccount | undefined {
   const line = accounts.split('\n').find((entry) => entry.startsWith(`${wanted}:`));
   if (line === undefined) return undefined;
   const [uid, gid] = line.split(':').slice(2, 4).map(Number);

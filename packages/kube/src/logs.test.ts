@@ -214,11 +214,6 @@ describe('a whole log is read, in pages (E5, P2)', () => {
     expect(calls.map((call) => call.get('sinceTime'))).toEqual([null, log[1]?.at]);
   });
 
-  test('an empty one with one call', async () => {
-    expect(await readLines()).toEqual({ read: 'end', taken: [] });
-    expect(calls).toHaveLength(1);
-  });
-
   test.each<[string, Manner]>([
     ['of a kubelet', {}],
     ['of a server that ignores `sinceTime`', { ignores: ['sinceTime'] }],
@@ -234,11 +229,6 @@ describe('a whole log is read, in pages (E5, P2)', () => {
     expect(read).toBe('end');
     const numbers = new Set(taken.map((line) => line.split(' ')[0]));
     expect(texts.every((_, nth) => numbers.has(String(nth)))).toBe(true);
-  });
-
-  test('more than a page within one second', async () => {
-    log = lines([...noise(90_000, 80), BEGUN], { apartMs: 0 });
-    expect(await job()).toBe('job_begun');
   });
 
   test('one line that is longer than a page, and a job after it', async () => {

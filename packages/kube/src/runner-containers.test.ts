@@ -73,30 +73,6 @@ describe('the containers of a runner’s pod', () => {
   ])('a template with %j has the token of an entity: %s (H3)', (spec, mounted) => {
     expect(withTemplate({ spec }).spec?.automountServiceAccountToken).toBe(mounted);
   });
-
-  test('keys without a value mean as much as no keys (H3)', () => {
-    const runner = { name: 'runner', env: null, volumeMounts: null, command: null };
-    const empty = {
-      metadata: null,
-      spec: { containers: [runner], initContainers: null, volumes: null, nodeSelector: null },
-    };
-    expect(runnerPod({ ...worker, image: OFFICIAL, template: empty })).toEqual(
-      runnerPod({ ...worker, image: OFFICIAL }),
-    );
-    expect(withTemplate({ metadata: { labels: null, annotations: null }, spec: null })).toEqual(
-      runnerPod(worker),
-    );
-  });
-
-  test('building a pod leaves the template as it was', () => {
-    const template = {
-      metadata: { labels: {} },
-      spec: { containers: [{ name: 'runner', env: [{ name: 'A' }] }, { name: 'cache' }] },
-    };
-    const before = structuredClone(template);
-    runnerPod({ ...worker, template, containerMode: 'dind' });
-    expect(template).toEqual(before);
-  });
 });
 
 const specOf = (more: Partial<RunnerPodSpec>) => {
@@ -157,12 +133,6 @@ describe('containerMode dind', () => {
     image: 'mirror/docker:29',
     env: [{ name: 'DOCKER_GROUP_GID', value: '999' }],
   };
-
-  test('a template changes the daemon as an init container of its name', () => {
-    const { initContainers } = dind({ spec: { initContainers: [changed] } });
-    expect(initContainers.map(({ name }) => name)).toEqual(['init-dind-externals', 'dind']);
-    expect(initContainers[1]).toMatchObject({ ...changed, securityContext: { privileged: true } });
-  });
 
   test('a daemon among the containers of a template is dropped, for ours would wait for a socket that it does not make (H3)', () => {
     const other = { ...changed, args: ['dockerd', '--host=tcp://0.0.0.0:2375'] };
@@ -327,12 +297,5 @@ describe('a pod made from the pool’s keys with Kubernetes’ names (H3)', () =
     ]);
     for (const container of spec?.initContainers ?? [])
       expect(container).not.toHaveProperty('resources');
-  });
-
-  test('is the same without any of them, also if they are empty', () => {
-    const empty = { resources: {}, nodeSelector: {}, tolerations: [] };
-    expect(podOf(empty)).toEqual(podOf({}));
-    const template = { spec: { ...places, containers: [{ name: 'runner', resources }] } };
-    expect(podOf({ ...empty, template })).toEqual(podOf({ template }));
   });
 });

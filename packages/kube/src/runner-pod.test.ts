@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { PodTemplate } from '@paddock/domain/pools/pod-template';
 import type { PodEvent } from './events.ts';
 import { isPulling } from './is-pulling.ts';
-import { identityOf, instanceSelector } from './labels.ts';
+import { identityOf } from './labels.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
 import {
   DEPRECATION,
@@ -248,12 +248,6 @@ describe('identityOf', () => {
     expect(
       identityOf({ labels: what === 'no labels at all' ? {} : { ...marks, ...labels } }),
     ).toBeUndefined();
-  });
-
-  test('the selector names the manager and the instance (A8)', () => {
-    expect(instanceSelector('abc123')).toBe(
-      'app.kubernetes.io/managed-by=paddock,paddock.dev/instance=abc123',
-    );
   });
 });
 

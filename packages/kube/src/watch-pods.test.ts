@@ -143,16 +143,6 @@ describe('watchPods', () => {
     expect(failures).toHaveLength(5);
   });
 
-  test('a list that fails, or whose pages expire, begins again and is passed on as a whole only (C8)', async () => {
-    for (const name of ['a', 'b', 'c']) await create(name);
-    simulator.failNext({ verb: 'list', status: 429, retryAfterSeconds: 0 });
-    simulator.failNext({ verb: 'list', status: 410, reason: 'Expired', after: 1 });
-    follow({ pageSize: 1 });
-    await see('list a,b,c');
-    expect(seen).toEqual(['list a,b,c']);
-    expect(failures.map(({ kind }) => kind)).toEqual(['too_many_requests', 'gone']);
-  });
-
   test('pods made while the known workers are read are in the list that follows, in the second like in the first (C8)', async () => {
     const made: string[] = [];
     const beforeList = async (): Promise<void> => {
@@ -171,30 +161,6 @@ describe('watchPods', () => {
     ]);
   });
 
-  test('changes wait for the one before them to be handled', async () => {
-    const gate = Promise.withResolvers<void>();
-    follow({
-      onChanges: async (changes) => {
-        await noteAll(changes);
-        await gate.promise;
-      },
-    });
-    await isOpen();
-    for (const name of ['a', 'b']) await create(name);
-    await see('added a');
-    expect(seen).toEqual(['list ', 'added a']);
-    gate.resolve();
-    await see('added b');
-  });
-
-  test("a callback's error ends the watch and is thrown", async () => {
-    follow({ onChanges: () => Promise.reject(new Error('no database')) });
-    await isOpen();
-    await create('a');
-    await expect(watching).rejects.toThrow('no database');
-    await waitFor('the connection to be closed', () => simulator.report().openWatches === 0);
-  });
-
   test('a watch that is never answered is tried again after the time limit', async () => {
     simulator.failNext({ verb: 'watch', hang: true });
     const hasty = connectSimulated(simulator, 1_000);
@@ -211,12 +177,6 @@ describe('watchPods', () => {
     over.abort();
     await watching;
     hasty.close();
-  });
-
-  test('after a while all is listed again, though nothing failed', async () => {
-    follow({ relistMs: 1, watchSeconds: 1 });
-    await waitFor('a second list', () => seen.length >= 2);
-    expect(failures).toEqual([]);
   });
 
   test('all is listed again as soon as a list is doubted, and only then (C8)', async () => {

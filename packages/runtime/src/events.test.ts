@@ -26,11 +26,3 @@ test('an event is a line of the log and one more of its name (H1, H5)', async ()
     'paddock_events_total{event="failed"} 0',
   ]);
 });
-
-test('nothing that happened is neither logged nor counted (H1, H5)', async () => {
-  const { log, page, events } = tell();
-  events.lost([]);
-  events.failed(new Error('again'), true);
-  expect([log.warn, log.error].flatMap(({ mock }) => mock.calls)).toEqual([]);
-  expect((await page()).filter((row) => !row.endsWith(' 0'))).toEqual([]);
-});

@@ -60,12 +60,6 @@ describe('a reach', () => {
     expect(told).toEqual([]);
   });
 
-  test('shares one probe between all who report before it begins', async () => {
-    const reported = [reach.report(), reach.report(), reach.report()];
-    await answer('no route');
-    expect([await Promise.all(reported), begun.length]).toEqual([[true, true, true], 1]);
-  });
-
   test('asks anew for a call that failed after the probe had begun', async () => {
     const first = reach.report();
     await turn();
@@ -75,15 +69,6 @@ describe('a reach', () => {
     expect(begun).toHaveLength(2);
     await answer('no route');
     expect(await second).toBe(true);
-  });
-
-  test('asks once a second at most', async () => {
-    for (let failed = 0; failed < 3; failed += 1) {
-      const reported = reach.report();
-      await answer();
-      await reported;
-    }
-    expect(starts).toEqual([10_000, 11_000, 12_000]);
   });
 
   test('keeps its word when it cannot ask', async () => {
@@ -111,21 +96,6 @@ describe('a reach', () => {
     expect([reach.isAway(), starts]).toEqual([false, [10_000, 11_000, 12_000, 13_000]]);
     expect(told).toEqual(['away: no route', 'shared: no route', 'back', 'shared: undefined']);
     stop.abort();
-    await ended;
-  });
-
-  test('tells others again until it succeeds', async () => {
-    const stop = new AbortController();
-    const ended = reach.run(stop.signal);
-    isSharingBroken = true;
-    void reach.report();
-    await answer('no route');
-    isSharingBroken = false;
-    await answer('no route');
-    await answer('no route');
-    expect(told).toEqual(['away: no route', 'shared: no route', 'shared: no route']);
-    stop.abort();
-    await answer('aborted');
     await ended;
   });
 

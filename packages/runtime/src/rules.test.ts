@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import type { Logger } from './logger.ts';
-import { readRules, rulesVariable, valuesOf, warnOfRules } from './rules.ts';
+import { readRules, valuesOf, warnOfRules } from './rules.ts';
 
 const db = { tickMs: { value: 15_000, min: 10, max: 600_000 } };
 const queue = { pollMs: { value: 5_000, min: 0, max: 9_000 } };
@@ -51,11 +51,6 @@ describe('rules (H6)', () => {
     ['{', 'line 1'],
   ])('refuse %s', (PADDOCK_RULES, problem) => {
     expect(read({ PADDOCK_RULES }).problems.join()).toContain(`PADDOCK_RULES: ${problem}`);
-  });
-
-  test('are written by later sets over earlier ones, key by key', () => {
-    const environment = rulesVariable({ db: { tickMs: 20 } }, { db: { tickMs: 30 }, queue: {} });
-    expect(read(environment).values).toEqual({ tickMs: 30, pollMs: 5_000 });
   });
 
   test('of a test are told in one warning', () => {

@@ -48,12 +48,6 @@ test('a service that fails stops the others, and the exit code is 1', async () =
   expect(output()).toContain('"part":"broken","error":"no luck"');
 });
 
-test('a service that ends by itself counts as failed', async () => {
-  const { exited, output } = program('short: async () => {}');
-  expect((await exited).code).toBe(1);
-  expect(output()).toContain('ended by itself');
-});
-
 test('a service that does not stop in time is named, and the exit code is 1', async () => {
   const { child, exited, said, output } = program(
     'deaf: () => new Promise(() => setInterval(() => {}, 1e6))',

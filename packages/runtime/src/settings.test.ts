@@ -75,21 +75,6 @@ describe('reading settings (H1, H6)', () => {
     ]);
   });
 
-  test.each(['1.5', 'ten', '1e3', ' 20', '0x10'])('%s is not a whole number', (value) => {
-    expect(
-      readSettings({ tickMs: declared.tickMs }, { PADDOCK_TICK_MS: value }).problems,
-    ).toHaveLength(1);
-  });
-
-  test('counts an empty variable as not set', () => {
-    expect(
-      readSettings(declared, { PADDOCK_NAME: '', PADDOCK_KEY: 'sesame', PADDOCK_TICK_MS: '' }),
-    ).toMatchObject({
-      values: { tickMs: 15_000 },
-      problems: ['PADDOCK_NAME is not set: what to be called'],
-    });
-  });
-
   test('refuses a name that is nearly right, and ignores names of other services', () => {
     const { problems } = readSettings(
       { tickMs: declared.tickMs },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseListening, startProgram } from '@paddock/processes/start-program';
+import { startProgram } from '@paddock/processes/start-program';
 import { waitFor } from './wait-for.ts';
 
 describe('startProgram', () => {
@@ -48,22 +48,6 @@ describe('startProgram', () => {
     expect(seen).toEqual(service.lines());
   });
 
-  test('rejects with the output of a program that ends before it listens', async () => {
-    const program = await write(
-      'fails.mjs',
-      `console.error('PADDOCK_DATABASE_URL is missing'); process.exitCode = 78;`,
-    );
-    await expect(startProgram({ program, env: {} })).rejects.toThrow(
-      /exit code 78[^]*PADDOCK_DATABASE_URL is missing/,
-    );
-  });
-
-  test('kills a program that stays silent, and says so', async () => {
-    const program = await write('silent.mjs', 'setInterval(() => {}, 1000);');
-    const start = startProgram({ program, env: {}, startTimeoutMs: 100 });
-    await expect(start).rejects.toThrow(/did not listen within 100 ms \(SIGKILL\)/);
-  });
-
   test('the program is killed with the process that started it', async () => {
     const program = await write(
       'stays.mjs',
@@ -82,17 +66,6 @@ describe('startProgram', () => {
     parent.kill('SIGKILL');
     await waitFor('the program to be gone', async () => !(await answers(Number(port))));
   });
-});
-
-test.each([
-  ['{"level":"info","message":"listening","port":80}', { port: 80, healthPort: 80 }],
-  ['{"message":"listening","port":80,"healthPort":81}', { port: 80, healthPort: 81 }],
-  ['{"message":"listening"}', { port: undefined, healthPort: undefined }],
-  ['{"message":"not listening"}', undefined],
-  ['{"message":"listening"', undefined],
-  ['listening', undefined],
-])('the line %s says %j', (line, said) => {
-  expect(parseListening(line)).toEqual(said);
 });
 
 async function answers(port: number): Promise<boolean> {

@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { runCommand } from '../run-command.ts';
-import { clip } from './frame.ts';
 import type { Fleet } from './fleet.ts';
 import { describeFleet, frame } from './frame.ts';
 import { showLive } from './live.ts';
@@ -54,24 +53,6 @@ describe('what top shows (D12)', () => {
     expect(lines.at(-1)).toBe('no answer');
     expect(lines.filter((line) => line.length > screen.width)).toEqual([]);
     expect(lines.join('\n')).toMatch(shown);
-  });
-
-  test('has colours only where the screen has', () => {
-    expect(frame(FLEET, title, screen).join('')).not.toContain('\u001B');
-    expect(frame(FLEET, title, { ...screen, colours: true })[0]).toBe(
-      '\u001B[1mpaddock top\u001B[0m',
-    );
-  });
-
-  test.each([
-    ['abc', 3, 'abc'],
-    ['abcd', 3, 'ab…'],
-    ['日本語', 6, '日本語'],
-    ['日本語', 5, '日本…'],
-    ['日本語', 4, '日…'],
-    ['a👩‍👩‍👧b', 4, 'a👩‍👩‍👧b'],
-  ])('%s in %i cells is %s', (line, width, shown) => {
-    expect(clip(line, width)).toBe(shown);
   });
 });
 

@@ -62,25 +62,6 @@ describe('changes', () => {
     expect(pages[29]?.text()).not.toContain('pools');
   });
 
-  test('are kept for no page that has stopped reading', async () => {
-    let jobs = 0;
-    const streams = createChangeStreams({
-      look: (tokens) =>
-        Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens], sessions: [] }),
-      listPools: () => Promise.resolve('x'.repeat(600_000)),
-      lookEveryMs: 2_000,
-      onFirst: () => undefined,
-    });
-    const pages = [page(), page({ isStuck: true })];
-    for (const { response } of pages)
-      streams.open({ ownerId: 'o', token: 't', session: undefined, wantsPools: true })?.(response);
-    for (let look = 0; look < 3; look += 1) {
-      await streams.once();
-      await setImmediate();
-    }
-    expect(pages.map(({ response }) => response.destroyed)).toEqual([false, true]);
-  });
-
   test('end with the token, and with the service', async () => {
     const streams = createChangeStreams({
       look: () => Promise.resolve({ written: zero, tokens: ['good'], sessions: [] }),
@@ -173,18 +154,4 @@ test('whoever waits gets the places of the same caller, in order, and others kee
   (await second)?.();
   expect(order).toEqual(['first', 'second']);
   expect(places.take('a')).toBeDefined();
-});
-
-test('those that wait take no place of others, and give up in time', async () => {
-  const places = createPlaces({ most: 2, mostEach: 1, mostWaitingEach: 10 });
-  const release = places.take('a');
-  const waiting = places.await('a', 1);
-  const other = places.take('b');
-  expect(other).toBeDefined();
-  expect(await waiting).toBeUndefined();
-  release?.();
-  expect(places.take('a')).toBeDefined();
-  expect(await places.await('c', 60_000)).toBeUndefined();
-  other?.();
-  expect(await places.await('c', 60_000)).toBeDefined();
 });

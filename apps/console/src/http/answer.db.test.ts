@@ -81,27 +81,6 @@ describe('the API', () => {
     expect(answer.headers.has('access-control-allow-origin')).toBe(false);
   });
 
-  test('names the next page beside the filters of this one', async () => {
-    const { headers, url } = await ask('jobs?pool=a%26b', token);
-    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
-    const { pathname, searchParams } = new URL(next, url);
-    expect(pathname).toBe('/api/v1/jobs');
-    expect(Object.fromEntries(searchParams)).toEqual({ pool: 'a&b', after: 'a"b>c&d' });
-  });
-
-  test('names the operation of an enqueued task', async () => {
-    const answer = await post('jobs/7/drain', '{"note":"x"}');
-    expect([answer.status, await answer.json()]).toEqual([202, { id: 'of 7', job: 7, note: 'x' }]);
-    expect(new URL(answer.headers.get('location') ?? '', answer.url).pathname).toBe(
-      '/api/v1/operations/of%207',
-    );
-  });
-
-  test('answers HEAD without a body', async () => {
-    const answer = await ask('jobs/7', token, { method: 'HEAD' });
-    expect([answer.status, await answer.text()]).toEqual([200, '']);
-  });
-
   test.each([
     ['jobs/x', 'path.job'],
     ['jobs/7?job=8', 'query.job'],
@@ -121,11 +100,6 @@ describe('the API', () => {
     });
   });
 
-  test('tells mistakes in plain words (F5)', async () => {
-    const answer = await ask('jobs/x', token);
-    expect(await answer.text()).toContain('"message":"must be a number"');
-  });
-
   test.each([
     ['{"note":7}', 'body.note'],
     ['{"note":"too long a note"}', 'body.note'],
@@ -135,11 +109,6 @@ describe('the API', () => {
   ])('names the mistake in the body %s', async (body, place) => {
     const answer = await post('jobs/7/drain', body);
     expect(await answer.json()).toMatchObject({ status: 400, errors: [{ place }] });
-  });
-
-  test('takes no filter in the query of an action', async () => {
-    const answer = await post('jobs/7/drain?note=x', '{}');
-    expect(await answer.json()).toMatchObject({ errors: [{ place: 'query.note' }] });
   });
 
   test.each([

@@ -4,7 +4,7 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { lasting } from '../scenes/adopted-rows.scene.ts';
-import { takeChanges, takeList } from './follow-pods.ts';
+import { takeList } from './follow-pods.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
@@ -77,12 +77,6 @@ async function row(name: string) {
 
 const statuses = async () =>
   new Map((await world.workers()).map(({ pod_name, status }) => [pod_name, status]));
-
-const change = async (type: 'modified' | 'deleted', name: string) => ({
-  type,
-  pod: await podOf(name),
-  resourceVersion: '1',
-});
 
 function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): Omit<T, K> {
   const copy = { ...value };
@@ -173,23 +167,6 @@ describe('one of our pods without a row is adopted (E6)', () => {
     expect(after.assigned_at).not.toBeNull();
   });
 
-  test('seen by a change of the watch, too, and by a deletion that shows it as it was', async () => {
-    const [changed = '', deleted = ''] = (await startWorkers(undefined, undefined)).map(
-      ({ pod_name }) => pod_name,
-    );
-    await forget();
-    await takeChanges(followed.parts, [
-      await change('modified', changed),
-      await change('deleted', deleted),
-    ]);
-    expect(await row(changed)).toMatchObject({ status: 'running', stopping_at: null });
-    expect(await row(deleted)).toMatchObject({
-      status: 'running',
-      stop_reason: 'pod_gone',
-      completed_at: null,
-    });
-  });
-
   test('two followers at once make one row, and each goes on', async () => {
     await startWorkers(undefined, 'succeeded', 'failed', undefined);
     const before = await statuses();
@@ -198,15 +175,6 @@ describe('one of our pods without a row is adopted (E6)', () => {
     await Promise.all([relist(pods), relist(pods.toReversed()), relist(pods)]);
     expect(await statuses()).toEqual(before);
     expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
-  });
-
-  test('once adopted, a list that is read again changes nothing', async () => {
-    const { pod_name: name } = await startWorker('succeeded');
-    await forget();
-    await relist();
-    const after = await row(name);
-    await relist();
-    expect(await row(name)).toEqual(after);
   });
 });
 

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { type FaultyProxy, startFaultyProxy } from '@paddock/testing/faulty-proxy';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -124,38 +123,6 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     expect((await podsAsTheyAre()).filter(({ metadata }) => !names.has(metadata.name))).toEqual([]);
   }
 
-  test('watches that break in the midst of an event, time and again: no change is lost (C8, A3)', async () => {
-    const before = proxy.broken();
-    const sizes = [300, 15_000, 40_000, 9_000, 25_000];
-    // A slow follower gets much from its lists and little from its watches, and a watch may end
-    // before so much has passed.
-    const breakWatches = (times: number) =>
-      waitFor(`${times} broken watches`, async () => {
-        const broken = proxy.broken() - before;
-        proxy.breakWatchesAfter(sizes[broken % sizes.length] ?? 0, 300);
-        const alive = (await podsAsTheyAre()).filter(({ status }) => status.phase === 'Running');
-        // One that was deleted may just have gone.
-        await Promise.allSettled(
-          alive.map(({ metadata }) =>
-            world.annotate(metadata.name, { 'test.paddock/seen': randomUUID() }),
-          ),
-        );
-        return broken >= times;
-      });
-    proxy.breakWatchesAfter(...sizes);
-    await queueJobs(21);
-    await world.drive('all to run', async () => (await running()).length === 21);
-    await breakWatches(sizes.length);
-    proxy.breakWatchesAfter(...sizes);
-    proxy.closeAll();
-    await shake(await running());
-    await expectRowsAsPods();
-    await breakWatches(sizes.length + 1);
-    expect(proxy.broken() - before).toBeGreaterThan(sizes.length);
-    await expectRowsAsPods();
-    await expectOnePodEach(21);
-  });
-
   test('all connections broken, time and again, while workers are made and end: each job has one pod (C6, C8, P1, P3)', async () => {
     let changes = '';
     let rounds = 0;
@@ -183,18 +150,6 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     proxy.closeAll();
     await expectRowsAsPods();
     await expectOnePodEach(12);
-  });
-
-  test('connections that fall silent without being closed, of watch and calls alike, are found out (C6, C8)', async () => {
-    await queueJobs(6);
-    await world.drive('all to run', async () => (await running()).length === 6);
-    expect(proxy.silenceAll()).toBeGreaterThan(0);
-    await queueJobs(2);
-    await world.drive('more to run', async () => (await running()).length === 8);
-    expect(proxy.silenceAll()).toBeGreaterThan(0);
-    await shake(await running());
-    await expectRowsAsPods();
-    await expectOnePodEach(8);
   });
 
   test('calls that a proxy answers with 500, before or after execution, make nothing twice (C6, P3)', async () => {

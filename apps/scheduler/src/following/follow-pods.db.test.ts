@@ -59,16 +59,6 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect((await pods.row(name))?.secret_deleted_at).not.toBeNull();
   });
 
-  test('a repeated state changes nothing more (D6)', async () => {
-    const name = await pods.startWorker('failed', 3);
-    await pods.relist();
-    const before = await pods.row(name);
-    await world.db.deleteFrom('tasks').execute();
-    await pods.relist();
-    expect(await pods.row(name)).toEqual(before);
-    expect(await tasks()).toEqual([]);
-  });
-
   test('never moves a row back, even if older states come late (A6)', async () => {
     const name = await pods.startWorker();
     const running = await pods.podOf(name);
@@ -102,17 +92,6 @@ describe('a pod’s state goes into its worker’s row', () => {
       expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
     },
   );
-
-  test('a pod of the same name with another uid changes nothing', async () => {
-    const name = await pods.startWorker('succeeded');
-    await world.db
-      .updateTable('workers')
-      .set({ pod_uid: 'another' })
-      .where('pod_name', '=', name)
-      .execute();
-    await pods.relist();
-    expect((await pods.row(name))?.status).toBe('pending');
-  });
 
   test('a phase that says Failed while a container still runs ends nothing (A3, P2)', async () => {
     const name = await pods.startWorker();

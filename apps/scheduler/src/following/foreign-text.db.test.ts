@@ -3,10 +3,9 @@ import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
-import { takeChanges, takeList } from './follow-pods.ts';
+import { takeChanges } from './follow-pods.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 
@@ -51,33 +50,6 @@ describe('a NUL in a termination message (P6)', () => {
       message: expect.stringContaining('core dumped \uFFFD here'),
     });
   });
-
-  test('is in the first list, and then in the diagnosis (C8, P5)', async () => {
-    const [bad = ''] = await startWorkers(1);
-    endPod(bad, 'failed', 'a\0b\uD800c');
-    await waitFor('the pod to end', async () => (await list())[0]?.containersTerminated === true);
-    await takeList({ ...world.parts, ...FOLLOWING }, 'runners', await list(), []);
-    await world.runTasks();
-    expect((await row(bad))?.failure_info).toMatchObject({
-      version: 2,
-      containers: [{ name: 'runner', message: 'a\uFFFDb\uFFFDc' }],
-    });
-  });
-});
-
-test('a NUL that is in a state already is no reason to pass the pod over (P6)', async () => {
-  const [name = ''] = await startWorkers(1);
-  endPod(name, 'failed');
-  await waitFor('the pod to end', async () => (await list())[0]?.containersTerminated === true);
-  const pods = (await list()).map((pod): ObservedPod =>
-    Object.assign(pod, { podReason: 'a\0b', nodeName: 'node\0' }),
-  );
-  await takeList({ ...world.parts, ...FOLLOWING }, 'runners', pods, []);
-  expect(await row(name)).toMatchObject({
-    status: 'failed',
-    k8s_node: 'node\uFFFD',
-    failure_info: { message: 'a\uFFFDb' },
-  });
 });
 
 /** More than any of our columns holds: an example of any unexpected text from a cluster. */
@@ -97,14 +69,6 @@ async function oneOddOfThree() {
 }
 
 describe('a pod whose state its row cannot hold is passed over alone (P6)', () => {
-  test('in a list', async () => {
-    const { odd, others, pods } = await oneOddOfThree();
-    await takeList({ ...world.parts, ...FOLLOWING }, 'runners', pods, []);
-    expect(await statuses()).toEqual(
-      new Map([[odd, 'pending'], ...others.map((name) => [name, 'running'] as const)]),
-    );
-  });
-
   test('among changes', async () => {
     const { odd, others, pods } = await oneOddOfThree();
     const changes = pods.map((pod) => ({
@@ -116,12 +80,5 @@ describe('a pod whose state its row cannot hold is passed over alone (P6)', () =
     expect(await statuses()).toEqual(
       new Map([[odd, 'pending'], ...others.map((name) => [name, 'running'] as const)]),
     );
-  });
-
-  test('among those that are adopted (E6)', async () => {
-    const { others, pods } = await oneOddOfThree();
-    await emptyTables(world.db, ['tasks', 'workers']);
-    await takeList({ ...world.parts, ...FOLLOWING }, 'runners', pods, []);
-    expect(await statuses()).toEqual(new Map(others.map((name) => [name, 'running'])));
   });
 });

@@ -51,26 +51,6 @@ describe('a pod that is gone', () => {
     ]);
   });
 
-  test('is written down for a worker that has ended (E7)', async () => {
-    const name = await pods.startWorker('succeeded');
-    await pods.relist();
-    const pod = await pods.podOf(name);
-    if (pod !== undefined)
-      await takeChanges(pods.parts, [
-        { type: 'deleted', pod, resourceVersion: pod.resourceVersion },
-      ]);
-    expect((await pods.row(name))?.pod_deleted_at).not.toBeNull();
-  });
-
-  test('of a worker that has ended is found by a complete list (C8)', async () => {
-    const name = await pods.startWorker('succeeded');
-    await pods.relist();
-    await takeList(pods.parts, 'runners', [], []);
-    expect((await pods.row(name))?.pod_deleted_at).toBeNull();
-    await takeList(pods.parts, 'runners', [], [name]);
-    expect((await pods.row(name))?.pod_deleted_at).not.toBeNull();
-  });
-
   test('deleted with its end unseen: the end in its last state counts (C8)', async () => {
     const name = await pods.startWorker('succeeded');
     const pod = await pods.podOf(name);

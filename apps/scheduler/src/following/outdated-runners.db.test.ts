@@ -66,16 +66,6 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     ]);
   });
 
-  test('reports its version as the problem, even if it ends with 0', async () => {
-    await usePools('runner:2.329.0');
-    await world.queueJob();
-    await workUntilEnded(1);
-    const [worker] = await ended();
-    expect(worker?.failure_info).toMatchObject({
-      message: expect.stringContaining('(2.329.0): the pool needs a newer image'),
-    });
-  });
-
   test('differs from one that ran a job without a delivery: that one still counts against its job (C3)', async () => {
     await world.queueJob();
     await workUntilEnded(1);
@@ -99,22 +89,5 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await enqueueAlone(world.db, [diagnoseTask(worker?.pod_name ?? '')]);
     await world.runTasks();
     expect(await failures()).toEqual([1]);
-  });
-
-  test('cannot be recognised without its log: a missing log proves nothing', async () => {
-    await usePools('runner:2.329.0');
-    await world.queueJob();
-    world.kube.failNext({ path: '/log$', status: 404, reason: 'NotFound' });
-    await workUntilEnded(1);
-    expect(await ended()).toMatchObject([
-      { stop_reason: null, unexplained_until: expect.any(Date) },
-    ]);
-    expect(
-      await world.db
-        .selectFrom('tasks')
-        .select('kind')
-        .where('kind', '=', 'diagnose-pod')
-        .execute(),
-    ).toEqual([]);
   });
 });

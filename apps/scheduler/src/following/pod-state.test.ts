@@ -70,14 +70,6 @@ describe('podState', () => {
     });
   });
 
-  test('tells a runner that has ended from its pod’s other container that has not (E5)', () => {
-    const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
-    expect(podState(pod({ phase: 'Running', ...ran, runner }))).toMatchObject({
-      phase: 'running',
-      isRunnerOver: true,
-    });
-  });
-
   test('gives the reason why a pod failed or does not start (P5)', () => {
     const evicted = { podReason: 'Evicted', podMessage: 'low on memory' };
     const told = { failureReason: 'evicted', message: 'Evicted: low on memory' };

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { deletePod } from '@paddock/kube/pods';
 import { canPlayNodes } from '@paddock/testing/played-nodes';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -105,25 +104,6 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     );
     expect(await world.pods()).toHaveLength(jobs);
     await expectOneEach(jobs);
-  });
-
-  test('another follower replaces one that is gone, and catches up with missed changes (C8)', async () => {
-    const [ended = ''] = await runWorkers(1);
-    await followers.shift()?.();
-    await world.annotate(ended, { 'test.paddock/end': 'failed', 'test.paddock/exit-code': '7' });
-    await waitFor('the other to see it', async () => (await row(ended)).status === 'failed');
-    expect(await row(ended)).toMatchObject({ stop_reason: 'outdated_runner', exit_code: 7 });
-  });
-
-  test('a deleted pod is shown as it was when it ran: its row does not end with that (A3)', async () => {
-    const [name = ''] = await runWorkers(1);
-    await deletePod(world.cluster, { namespace: 'runners', name });
-    await waitFor('the pod to be missed', async () => (await row(name)).stopping_at !== null);
-    expect(await row(name)).toMatchObject({
-      status: 'running',
-      stop_reason: 'pod_gone',
-      completed_at: null,
-    });
   });
 
   test.each([

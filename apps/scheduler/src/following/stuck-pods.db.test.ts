@@ -87,17 +87,6 @@ describe('a pod that does not start (C8, P5)', () => {
     },
   );
 
-  test('for another reason than before is diagnosed again', async () => {
-    const pod = await startWorker(
-      'image-pull-error',
-      ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
-    );
-    await world.runTasks();
-    await followed.see(pod, { waitingReason: 'CreateContainerConfigError' });
-    expect((await row(pod.name)).stuck_reason).toBe('container_config');
-    expect(await diagnoses()).toEqual([pod.name]);
-  });
-
   test('for a sidecar’s image, and whose runner runs nevertheless, is not stopped (C8)', async () => {
     const pod = await startWorker(
       'image-pull-error',
@@ -114,23 +103,6 @@ describe('a pod that does not start (C8, P5)', () => {
       .set({ stuck_at: minutesAgo(1) })
       .execute();
     expect(await stopUnstartable(followed.parts, new AbortController().signal)).toBe(0);
-  });
-
-  test('and starts after all has no trace of it', async () => {
-    const pod = await startWorker(
-      'image-pull-error',
-      ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
-    );
-    await world.runTasks();
-    const { waitingReason, ...rest } = pod;
-    await followed.see({ ...rest, phase: 'Running', runningAt: new Date() });
-    expect(waitingReason).toBeDefined();
-    expect(await row(pod.name)).toMatchObject({
-      status: 'running',
-      stuck_reason: null,
-      stuck_at: null,
-      failure_info: null,
-    });
   });
 
   test('and reports no reason is found by its age, once, and shows its events (C8)', async () => {

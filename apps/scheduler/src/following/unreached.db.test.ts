@@ -61,23 +61,6 @@ describe('a runner that ends well (C3, P5)', () => {
     });
   });
 
-  test('leaves its trace without its log where the pool keeps none', async () => {
-    await world.putPools({
-      ...world.pools,
-      pools: world.pools.pools.map((pool) => Object.assign({}, pool, { keepLogs: false })),
-    });
-    const row = await endedSilently('the secret of the job', NOT_KNOWN);
-    expect(row).toMatchObject({
-      failure_info: {
-        message: expect.stringContaining('a registration that GitHub does not know'),
-        containers: [
-          { name: 'runner', exitCode: 0, log: null, logMissing: 'the pool keeps no logs' },
-        ],
-      },
-    });
-    expect(JSON.stringify(row)).not.toContain('the secret of the job');
-  });
-
   test.each([
     ['after it had listened', ['2026-08-17 14:15:44Z: Listening for Jobs', NOT_KNOWN]],
     ['without a reason in its log', ['hello']],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { findUnstartableWorkers } from '@paddock/db/workers/stuck-pods';
-import { callJson, objectPath } from '@paddock/kube/call';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -36,37 +35,6 @@ async function makeStill(): Promise<ObservedPod> {
   );
 }
 
-/** A kubelet's report about a pod. */
-async function say(
-  pod: ObservedPod,
-  reason: string,
-  at: Date,
-  container = 'runner',
-): Promise<void> {
-  const { namespace, name, uid } = pod;
-  const instant = at.toISOString().replace(/\.\d+/, '');
-  const body = {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name: `${name}.${container}.${reason.toLowerCase()}`, namespace },
-    involvedObject: {
-      kind: 'Pod',
-      name,
-      namespace,
-      uid,
-      fieldPath: `spec.containers{${container}}`,
-    },
-    reason,
-    message: `${reason} image`,
-    type: 'Normal',
-    count: 1,
-    firstTimestamp: instant,
-    lastTimestamp: instant,
-    source: { component: 'kubelet' },
-  };
-  await callJson(world.cluster, { method: 'POST', path: objectPath(namespace, 'events'), body });
-}
-
 describe('a worker whose pod cannot start (C8, C11)', () => {
   test('is asked to stop once its kubelet has tried for half a minute, once, and keeps its pod’s reason', async () => {
     const pod = await starts.makeFailing();
@@ -78,16 +46,6 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     const [worker] = await world.workers();
     expect(worker).toMatchObject({ stop_reason: 'image_pull', unexplained_until: null });
     expect(worker?.failure_info).toMatchObject({ version: 2, reason: 'image_pull' });
-  });
-
-  test('counts once while its kubelet tries again and again, and its half minute goes on', async () => {
-    const pod = await starts.makeFailing();
-    await starts.passMinute();
-    const [before] = await world.workers();
-    for (const waitingReason of ['ErrImagePull', 'ImagePullBackOff', 'ErrImagePull'])
-      await followed.see(pod, { waitingReason });
-    expect(await world.workers()).toEqual([before]);
-    expect(await world.failing()).toMatchObject([{ failures: 1 }]);
   });
 
   test('is replaced at once, and its end says why', async () => {
@@ -131,17 +89,6 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     });
   });
 
-  test('is left alone while its image is being pulled again, for any time', async () => {
-    const pod = await starts.makeFailing();
-    await starts.passMinute();
-    const at = new Date(Date.now() + 5_000);
-    await say(pod, 'Failed', at, 'sidecar');
-    await say(pod, 'Pulling', at);
-    expect(await starts.stopHopeless()).toBe(0);
-    await say(pod, 'Failed', new Date(Date.now() + 10_000));
-    expect(await starts.stopHopeless()).toBe(1);
-  });
-
   test('is left alone while the API server is away, and by a follower that is ending', async () => {
     await starts.makeFailing();
     await starts.passMinute();
@@ -171,22 +118,6 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     await starts.passMinute();
     expect(await starts.stopHopeless()).toBe(1);
     expect(await world.workers()).toMatchObject([{ stop_reason: 'container_config' }]);
-  });
-
-  test('and that only takes its time is none', async () => {
-    const pod = await makeStill();
-    await followed.see(pod);
-    await world.db
-      .updateTable('workers')
-      .set({ pod_created_at: minutesAgo(14) })
-      .execute();
-    await starts.passMinute();
-    expect(await starts.stopHopeless()).toBe(0);
-    await world.db
-      .updateTable('workers')
-      .set({ stuck_reason: 'slow_start', stuck_at: minutesAgo(9) })
-      .execute();
-    expect(await starts.stopHopeless()).toBe(0);
   });
 
   test('the stops of a pool are limited to a number per period', async () => {

@@ -82,30 +82,6 @@ describe('the access of an unserved key’s runner group (C11)', () => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('waits while GitHub limits us, and is asked for again (D4)', async () => {
-    await goUnserved();
-    await world.gitHub.failNext({
-      path: 'runner-groups$',
-      status: 429,
-      headers: { 'retry-after': '600' },
-    });
-    await world.runTasks();
-    expect([await accesses(), (await tasks()).length]).toEqual([[UNKNOWN], 1]);
-    await world.endWaits();
-    await world.makeDue();
-    await world.runTasks();
-    expect(await accesses()).not.toEqual([UNKNOWN]);
-  });
-
-  test('is recorded and logged when GitHub refuses to answer (C9)', async () => {
-    await goUnserved();
-    await world.gitHub.failNext({ path: 'runner-groups$', status: 403 });
-    await world.runTasks();
-    expect(await accesses()).toEqual([expect.stringMatching(/^GitHub does not answer: /)]);
-    const events = await world.db.selectFrom('installation_events').select('event').execute();
-    expect(events).toEqual([{ event: 'auth_attempt.other_error' }]);
-  });
-
   test('ends a refusal when GitHub answers (C9)', async () => {
     await goUnserved();
     const refusal = { kind: 'unauthorized', operation: 'GET /app', status: 401, message: 'no' };

@@ -7,7 +7,6 @@ import {
   matchAll,
   matchOnce,
   useMatchingDatabase,
-  findReasons,
 } from '../scenes/matching.scene.ts';
 import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
 
@@ -261,22 +260,6 @@ describe("the entities that only '*' admits (C4)", () => {
       login,
     });
 
-  test('have no more together than their common cap, and jobs beyond it have the reason', async () => {
-    await putPools(
-      testDb.db,
-      examplePools({
-        entities: { acme: { maxWorkers: null }, '*': { maxWorkers: 4, commonMaxWorkers: 5 } },
-      }),
-    );
-    for (const login of ['acme', 'globex', 'hooli'] as const) await putJobs(6, login);
-    expect(await matchAll(testDb.db)).toBe(11);
-    expect(await keys()).toEqual([
-      ['acme', 6, null, null],
-      ['globex', 3, 4, 'at_common_cap'],
-      ['hooli', 2, 4, 'at_common_cap'],
-    ]);
-  });
-
   test('count those whose jobs all run, and no worker of a named entity, under any of its names', async () => {
     const entities = {
       acme: { maxWorkers: null },
@@ -358,22 +341,6 @@ describe('while no node takes workers (C4)', () => {
         { entity_id: 90_000_001, unassigned: 10, wait_reason: 'no_capacity' },
         { entity_id: 90_000_002, unassigned: 5, wait_reason: null },
       ]);
-    });
-
-    test('the next one follows when one of them finds a node or ends, after no other time (C4)', async () => {
-      const [first = '', second = ''] = await putUnschedulable(10);
-      for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
-      expect(await matchAll(testDb.db)).toBe(0);
-      expect(await findReasons(testDb.db)).toEqual({ linux: 'no_capacity' });
-      await follow(podOf(first, { node: 'n1', phase: 'running', runningAt: new Date() }));
-      expect(await matchAll(testDb.db)).toBe(1);
-      await testDb.db
-        .updateTable('workers')
-        .set({ status: 'failed', completed_at: new Date() })
-        .where('pod_name', '=', second)
-        .execute();
-      // It was made for a job that waits again.
-      expect(await matchAll(testDb.db)).toBe(1);
     });
   });
 });

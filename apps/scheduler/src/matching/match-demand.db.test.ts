@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
 import { LIMITS, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
@@ -92,58 +92,16 @@ describe('reserving workers', () => {
     });
   });
 
-  test('a pool’s dots are no dots of a name in the cluster, and its label keeps them (A8, H3)', async () => {
-    await putPools(testDb.db, examplePools({ pools: [{ name: 'v1.29-arm', labels: ['arm'] }] }));
-    await putJob(testDb.db, { k8s_pool: 'v1.29-arm', job_labels: '["arm"]' });
-    await reserve();
-    expect(await workers()).toMatchObject([
-      {
-        k8s_pool: 'v1.29-arm',
-        pod_name: expect.stringMatching(/^pdk-\w+-v1-29-arm-[0-9a-f]{12}$/),
-      },
-    ]);
-  });
-
   test('never writes to a job (C4)', async () => {
     const job = await putJob(testDb.db);
     await reserve();
     expect(await testDb.db.selectFrom('jobs').selectAll().executeTakeFirst()).toEqual(job);
   });
 
-  test('gives each repository of a user its own worker (C2)', async () => {
-    const user = { entity_type: 'User', entity_name: 'sam', entity_id: 90_000_002 } as const;
-    await putJob(testDb.db, { ...user, repo_id: 1, repo_full_name: 'sam/one' });
-    await putJob(testDb.db, { ...user, repo_id: 2, repo_full_name: 'sam/two' });
-    expect(await reserve()).toHaveLength(2);
-    const made = await workers();
-    expect(new Set(made.map((worker) => worker.scope_repo_id))).toEqual(new Set([1, 2]));
-    expect(new Set(made.map((worker) => worker.repo_full_name))).toEqual(
-      new Set(['sam/one', 'sam/two']),
-    );
-  });
-
-  test('replaces a worker that failed (C3)', async () => {
-    await putJob(testDb.db);
-    await reserve();
-    await update().set({ status: 'failed', completed_at: new Date() }).execute();
-    expect(await reserve()).toHaveLength(1);
-  });
-
   test('makes another worker when a foreign job took the one that was made for a waiting job (B7, C3)', async () => {
     const job = await putJob(testDb.db);
     const [made] = await reserve();
     await change(made?.podName ?? '', { assigned_at: new Date(), assigned_job_id: 1 });
-    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
-  });
-
-  test('makes another worker for a job whose own is being stopped (C3)', async () => {
-    const job = await putJob(testDb.db);
-    const [made] = await reserve();
-    await change(made?.podName ?? '', {
-      registration_started_at: new Date(),
-      stopping_at: new Date(),
-      stop_reason: 'pending_timeout',
-    });
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
   });
 
@@ -175,24 +133,6 @@ describe('reserving workers', () => {
     expect(await reserve()).toEqual([]);
     await change(made?.podName ?? '', { unexplained_until: new Date(Date.now() - 1) });
     expect(await reserve()).toHaveLength(1);
-  });
-
-  test('keeps to the entity’s cap, by its present login and without regard to case, in order of age (C4)', async () => {
-    await putPools(
-      testDb.db,
-      examplePools({ entities: { 'Acme-New': { maxWorkers: 2 }, '*': { maxWorkers: 0 } } }),
-    );
-    await putInstallation(testDb.db, { login: 'acme-NEW' });
-    const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
-    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual(
-      jobs.slice(0, 2).map((job) => job.job_id),
-    );
-    expect(first(await keys())).toMatchObject({
-      wait_reason: 'at_entity_cap',
-      waiting: 3,
-      unassigned: 2,
-      cap: 2,
-    });
   });
 
   test('makes no worker before a pools document was loaded (P5)', async () => {
@@ -250,18 +190,6 @@ describe('giving reservations back', () => {
       failure_info: { version: 1, message: 'no longer wanted' },
     });
     expect(ended[0]?.completed_at).not.toBeNull();
-  });
-
-  test('leaves a worker whose registration has begun (P2)', async () => {
-    const job = await putJob(testDb.db);
-    await matchAgain();
-    await testDb.db.updateTable('workers').set({ registration_started_at: new Date() }).execute();
-    await testDb.db
-      .updateTable('jobs')
-      .set({ wants_worker: false })
-      .where('job_id', '=', job.job_id)
-      .execute();
-    expect((await matchAgain()).ended).toEqual([]);
   });
 
   test('passes over a row that provisioning is just now marking (C5)', async () => {

@@ -216,31 +216,6 @@ describe('a key whose workers fail (C11, P6)', () => {
     await endPauses();
     expect(await matchAll(testDb.db)).toBe(made);
   });
-
-  test('says so after its first failure, and counts on without waiting jobs (P5)', async () => {
-    await matchAll(testDb.db);
-    const [worker = ''] = await liveOf(GLOBEX);
-    await note(worker, 'exit_code');
-    await matchOnce(testDb.db);
-    expect((await keys()).map((key) => key[3])).toEqual([null, null, 'workers_failing', null]);
-    await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
-    await matchOnce(testDb.db);
-    expect(await keys()).toEqual([]);
-    const kept = await testDb.db
-      .selectFrom('demand_keys')
-      .select(['failures', 'wait_reason'])
-      .execute();
-    expect(kept).toEqual([{ failures: 1, wait_reason: null }]);
-    await testDb.db
-      .updateTable('demand_keys')
-      .set({ failed_at: minutesAgo(25 * 60) })
-      .execute();
-    await putJobs(1, ACME);
-    await matchOnce(testDb.db);
-    expect(await testDb.db.selectFrom('demand_keys').select('entity_id').execute()).toEqual([
-      { entity_id: ACME },
-    ]);
-  });
 });
 
 describe('a pool that fails for two entities (P6)', () => {
@@ -258,14 +233,6 @@ describe('a pool that fails for two entities (P6)', () => {
     await set(first, { status: 'running', running_at: sql`now()` });
     expect(await matchAll(testDb.db)).toBe(3);
     expect(await keys()).toEqual([[HOOLI, 'linux', 4, null]]);
-  });
-
-  test('lets go on after the first one, even if its node’s clock is behind', async () => {
-    await putJobs(4, HOOLI);
-    await matchAll(testDb.db);
-    const [first] = await liveOf(HOOLI);
-    await set(first, { status: 'running', registered_at: sql`now()`, running_at: minutesAgo(1) });
-    expect(await matchAll(testDb.db)).toBe(3);
   });
 
   test('lets go on at once who has a worker there that began to run since', async () => {
@@ -296,18 +263,6 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     });
     expect(await findReasons(testDb.db)).toEqual({ linux: 'github_does_not_assign' });
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], unserved: [] });
-  });
-
-  test('is not blamed twice for workers of one making that are found idle one after the other (C11)', async () => {
-    const workers = await testDb.db.selectFrom('workers').select('pod_name').execute();
-    await lookUpJobs();
-    for (const { pod_name: name } of workers) {
-      await unassigned()
-        .set({ stopping_at: minutesAgo(0), stop_reason: 'not_assigned' })
-        .where('pod_name', '=', name)
-        .execute();
-      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{}], unserved: [] });
-    }
   });
 
   test('gets one worker on trial after each pause, and the pauses double from ten minutes up to two hours (C11)', async () => {

@@ -1,16 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/entities/waits';
 import { clientConfig } from '@paddock/db/connection/connect';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { impatientReaches } from '@paddock/testing/impatient-reaches';
-import { examplePools, noteInstallationOf, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { createEvents } from '../events.ts';
-import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { GATE } from '../scenes/settings.scene.ts';
 import { runMatching } from './match-loop.ts';
@@ -110,49 +109,6 @@ describe('runMatching', () => {
     await liftSwitch(testDb.db, 'environment');
     const made = await waitFor('the worker', async () => (await workers())[0]);
     expect(made.status).toBe('pending');
-    await stop();
-  });
-
-  test('makes the worker when a pause is over that GitHub asked for, long before the tick (C1, C11)', async () => {
-    const job = await putJob(testDb.db);
-    await noteInstallationOf(testDb.db, job);
-    const { entity_id: entityId, app_id: appId, installation_id: installationId } = job;
-    const waits = createWaits(testDb.db, () => undefined);
-    await waits.note({ appId, entityId, installationId }, { ms: 3_600_000, message: 'slow down' });
-    expect((await matchOnce(testDb.db)).reserved).toEqual([]);
-    const key = testDb.db.selectFrom('demand_keys').select('wait_reason');
-    expect(await key.execute()).toEqual([{ wait_reason: 'github_budget' }]);
-    // Long enough for the first pass to meet it, unless the machine is very busy.
-    const inASecond = sql<Date>`now() + interval '1 second'`;
-    await testDb.db.updateTable('installations').set({ wait_until: inASecond }).execute();
-    const stop = start(600_000);
-    const made = await waitFor('the worker', async () => (await workers())[0]);
-    expect(made.status).toBe('pending');
-    await stop();
-  });
-
-  test('makes more at once when a node takes a worker that none took before (A7, C4)', async () => {
-    await putPools(testDb.db, examplePools({ pools: [{ maxUnschedulable: 3 }] }));
-    const hour = sql<Date>`now() - interval '1 hour'`;
-    for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
-    await matchOnce(testDb.db);
-    const full = { registration_started_at: hour, unschedulable_at: hour, created_at: hour };
-    await testDb.db.updateTable('workers').set(full).execute();
-    for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
-    const stop = start(600_000);
-    await listening();
-    await waitFor('the reason', async () => (await reason()) === 'no_capacity');
-    expect(await workers()).toHaveLength(3);
-    const placed = { unschedulable_at: null, k8s_node: 'a' };
-    const [first] = await workers();
-    await testDb.db
-      .updateTable('workers')
-      .set(placed)
-      .where('pod_name', '=', first?.pod_name ?? '')
-      .execute();
-    await waitFor('the next', async () => (await workers()).length === 4);
-    await testDb.db.updateTable('workers').set(placed).execute();
-    await waitFor('the others', async () => (await workers()).length === 6);
     await stop();
   });
 

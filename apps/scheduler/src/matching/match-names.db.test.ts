@@ -64,19 +64,6 @@ describe('an entity under a login that is another one’s', () => {
     },
   );
 
-  test('is served if an entry names its id, within that entry’s limits', async () => {
-    await putPools(
-      db(),
-      examplePools({ entities: { acme: { maxWorkers: 0 }, [`id:${THIEF}`]: { maxWorkers: 1 } } }),
-    );
-    await install('acme', THIEF);
-    await pin('acme', ACME);
-    await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1 });
-    await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1 });
-    expect(await matchAll(db())).toBe(1);
-    expect(await findReasons(db())).toEqual({ linux: 'at_entity_cap' });
-  });
-
   test('gets no warm workers, and the scope is not looked up in its place (C10)', async () => {
     await putPools(
       db(),
@@ -146,22 +133,6 @@ describe('an entity under a login that is another one’s', () => {
     await noteRepositories(db());
     await matchAll(db());
     expect(await whoseWorkers()).toEqual([]);
-  });
-
-  test('does not take the place of a repository that is kept warm', async () => {
-    const warm = [{ scope: 'acme/api', workers: 1 }];
-    await putPools(
-      db(),
-      examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }),
-    );
-    await install('acme', ACME, 9);
-    await install('acme', THIEF);
-    await pin('acme', ACME);
-    await putJob(db(), { ...at(ACME), status: 'running' });
-    await putJob(db(), { ...at(THIEF), status: 'running' });
-    await noteRepositories(db());
-    await matchAll(db());
-    expect(await whoseWorkers()).toEqual([ACME]);
   });
 });
 

@@ -7,14 +7,12 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { matchOnce, useMatchingDatabase, findReasons } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
-import { liftSwitch, setSwitch, findSwitches } from '@paddock/db/switches';
+import { liftSwitch, setSwitch } from '@paddock/db/switches';
 
 const startsAt = Date.now();
 
 /** The nth job of its test. */
 const at = (nth: number) => ({ created_at: new Date(startsAt + nth) });
-
-const usual = { maxWorkers: null };
 
 type Given = Parameters<typeof examplePools>[0];
 
@@ -130,35 +128,6 @@ describe('a stated change of a cap (P5)', () => {
     expect(await hasWorker(job, examplePools(pools(enough - 1)))).toBe(false);
     expect(await hasWorker(job, examplePools(pools(enough)))).toBe(true);
   });
-
-  test('is not stated where the next pass makes the worker', async () => {
-    await putPools(
-      testDb.db,
-      examplePools({ pools: [{ maxWorkers: 1 }], entities: { '*': usual } }),
-    );
-    const { pod_name: running } = await putWorker(testDb.db, {
-      status: 'running',
-      assigned_at: new Date(),
-    });
-    const { job_id: job } = await putJob(testDb.db);
-    await matchOnce(testDb.db);
-    expect((await ask(job)).change).toMatch(/^With 2 as maxWorkers of the pool linux/);
-    await testDb.db
-      .updateTable('workers')
-      .set({ status: 'completed', completed_at: new Date() })
-      .where('pod_name', '=', running)
-      .execute();
-    expect(await ask(job)).toEqual({ reason: 'at_pool_cap', change: null });
-  });
-
-  test('counts from a lowered cap, under which many workers still run', async () => {
-    await putPools(testDb.db, examplePools({ pools: [{ maxWorkers: 2 }] }));
-    for (let nth = 0; nth < 5; nth += 1)
-      await putWorker(testDb.db, { status: 'running', assigned_at: new Date() });
-    const { job_id: job } = await putJob(testDb.db);
-    await matchOnce(testDb.db);
-    expect((await ask(job)).change).toMatch(/^With 6 as .* instead of 2,/);
-  });
 });
 
 describe('the reasons that jobs waited for (P5)', () => {
@@ -253,18 +222,4 @@ describe('a switch of the making of workers (C12)', () => {
       await expect(written).rejects.toThrow(/violates check constraint/);
     },
   );
-
-  test('is stored once for many requests, and one stop does not end with another', async () => {
-    await setSwitch(testDb.db, linux, 'ada');
-    await setSwitch(testDb.db, linux, 'grace');
-    await setSwitch(testDb.db, acme, 'grace');
-    expect(await findSwitches(testDb.db, ['environment', acme, linux])).toMatchObject([
-      { subject: linux, by: 'ada' },
-      { subject: acme, by: 'grace' },
-    ]);
-    await putJob(testDb.db);
-    await liftSwitch(testDb.db, linux);
-    await liftSwitch(testDb.db, 'environment');
-    expect((await matchOnce(testDb.db)).reserved).toEqual([]);
-  });
 });

@@ -15,7 +15,6 @@ import { matchAll, matchOnce, useMatchingDatabase, findReasons } from '../scenes
 import { waitsOf } from '../scenes/waits.scene.ts';
 import { APP_IDS, install, OWN, REMOVED } from '@paddock/db/scenes/installation-today.scene';
 import { storeInstallations } from '@paddock/db/entities/installations';
-import { minutesAgo } from '@paddock/testing/worker-rows';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
@@ -79,15 +78,9 @@ const endTimes = () => waitsOf(testDb.db).endRefusedTimes();
 
 const suspended = { suspendedAt: '2026-01-02T03:04:05Z' };
 
-const storedReason = async () =>
-  (await testDb.db.selectFrom('demand_keys').select('wait_reason').executeTakeFirstOrThrow())
-    .wait_reason;
-
 const INSTALLATION = 51_000_001;
 
 const soon = () => new Date(Date.now() + 1_800_000);
-
-const past = () => new Date(Date.now() - 1_000);
 
 const note = (given: Partial<RegistrationBudget>) =>
   noteRegistrationBudget(testDb.db, {
@@ -258,18 +251,6 @@ describe('where no App may be used', () => {
         ]);
       },
     );
-
-    test.each([
-      ['unsuspended', suspended, {}],
-      ['installed anew', { isDeleted: true }, { installationId: 51_000_002 }],
-    ])('%s: it is served again', async (_name, barred, again) => {
-      await state(barred);
-      await putJob(testDb.db);
-      expect(await matchAll(testDb.db)).toBe(0);
-      await state(again);
-      expect(await matchAll(testDb.db)).toBe(1);
-      expect(await storedReason()).toBeNull();
-    });
   });
 
   test.each([
@@ -323,12 +304,6 @@ describe('the budget of registrations', () => {
       });
     });
 
-    test('takes a budget as full again once its hour is over', async () => {
-      await putJobs(2);
-      await note({ remaining: 0, resetAt: past() });
-      expect(await matchAll(testDb.db)).toBe(2);
-    });
-
     test('goes by the installation of today, not by that of the job (A12)', async () => {
       await putJobs(1);
       await testDb.db
@@ -354,29 +329,6 @@ describe('the budget of registrations', () => {
         .execute();
       expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(2);
       expect(await findReasons(testDb.db)).toMatchObject({ gpu: null });
-    });
-
-    test('after an outage, held and new workers together stay within that limit (C11)', async () => {
-      await putJobs(5);
-      expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
-      // Held for longer than the minute: registered at the instant when it is over.
-      await testDb.db
-        .updateTable('workers')
-        .set({ created_at: minutesAgo(2) })
-        .execute();
-      expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(0);
-      await testDb.db.updateTable('workers').set({ registration_started_at: new Date() }).execute();
-      expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(0);
-    });
-
-    test('reservations that were given back without a registration use nothing of that limit', async () => {
-      await putJobs(3);
-      expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
-      await testDb.db
-        .updateTable('workers')
-        .set({ status: 'failed', completed_at: new Date(), stop_reason: 'unwanted' })
-        .execute();
-      expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
     });
   });
 });

@@ -44,30 +44,6 @@ describe('warm workers', () => {
     expect(warm?.demand_key).toBe(job.demand_key);
   });
 
-  test('are as many as wanted while a runner ended whose job is unknown: the next pass makes none in addition (C3, C10, P3)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 1);
-    await matchAll(testDb.db);
-    await run();
-    const [ended] = await workers();
-    await change({
-      status: 'completed',
-      completed_at: new Date(),
-      unexplained_until: new Date(Date.now() + 600_000),
-    })
-      .where('pod_name', '=', ended?.pod_name ?? '')
-      .execute();
-    await putJob(testDb.db);
-    await putJob(testDb.db);
-    // The ended runner took one of the two jobs, so one worker serves the other and one is kept
-    // warm.
-    expect(await matchAll(testDb.db)).toBe(2);
-    expect(await matchAll(testDb.db)).toBe(0);
-    expect(
-      (await workers()).filter((worker) => worker.is_warm && worker.status === 'pending'),
-    ).toHaveLength(1);
-  });
-
   test.each([
     ['an entity without the App', 'missing', ['missing']],
     ['a repository of an entity without the App', 'missing/one', ['missing/one']],
@@ -285,12 +261,6 @@ describe('spare workers (C3)', () => {
       expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], ended: [] });
     });
 
-    test('only once it has been registered for a while: the next job of its key may be near (C3)', async () => {
-      const old = await putRegistered(2);
-      await putRegistered(0.2);
-      expect(await stopSpare({ surplusAfterMs: 60_000 })).toEqual([old]);
-    });
-
     test('are passed over while another transaction writes them, without waiting (C5)', async () => {
       const name = await putRegistered(10);
       await testDb.db.transaction().execute(async (binding) => {
@@ -316,17 +286,6 @@ describe('spare workers (C3)', () => {
       });
       expect(await stopReasons()).toEqual({ [name]: null });
       expect((await workers())[0]?.stopping_at).toBeNull();
-    });
-
-    test('not once its deregistration has begun, and not one that ends for another reason (P1)', async () => {
-      await putRetired();
-      await testDb.db
-        .updateTable('workers')
-        .set({ deregistration_started_at: new Date() })
-        .execute();
-      await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
-      await putJob(testDb.db);
-      expect(await matchOnce(testDb.db)).toMatchObject({ takenBack: [], reserved: [{}] });
     });
   });
 });

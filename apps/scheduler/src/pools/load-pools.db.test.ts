@@ -1,13 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -17,9 +9,7 @@ import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
-import { sql } from 'kysely';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { createPoolsLoader } from './load-pools.ts';
 import { createPoolsFile } from './pools-file.ts';
@@ -134,17 +124,6 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     expect(next.reconsidered).toEqual([0, 1]);
   });
 
-  test('a look that failed over it is made up for (B4)', async () => {
-    const old = await startReplica(write('old.yaml', yaml('linux')));
-    await old.pools.once();
-    await sql`alter table installation_events rename to events_away`.execute(database.db);
-    await expect(old.pools.once()).rejects.toMatchObject({ code: '42P01' });
-    await sql`alter table events_away rename to installation_events`.execute(database.db);
-    await old.pools.once();
-    await old.pools.once();
-    expect(old.reconsidered).toEqual([0, 0]);
-  });
-
   test.each([
     ['no YAML in it', 'pools: ['],
     [
@@ -178,53 +157,6 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       expect(await labels()).toEqual(['macos,self-hosted']);
     },
   );
-
-  test('a file that is refused at the start: the pools in force stay so (B4)', async () => {
-    await putPools(database.db, examplePools({ pools: [{ labels: ['old'] }] }));
-    const path = write('paddock.yaml', withKeys('containerMode: dind'));
-    const { pools: loader, file, refused } = await startReplica(path);
-    expect(refused).toEqual([expect.stringContaining('write allowUntrusted: true')]);
-    expect(await labels()).toEqual(['old']);
-
-    write('paddock.yaml', withKeys('containerMode: dind, allowUntrusted: true'));
-    await loader.once();
-    expect(file.warning()).toBeUndefined();
-    expect(await labels()).toEqual(['linux,self-hosted']);
-  });
-
-  test('a changed pod template comes into force like the rest (B4, H3)', async () => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools } = await startReplica(path);
-    write(
-      'paddock.yaml',
-      withKeys(
-        'resources: { limits: { nvidia.com/gpu: 1 } }, tolerations: [{ key: gpu, operator: Exists }]',
-      ),
-    );
-    await pools.once();
-    expect((await inForce())?.document.pools).toEqual([
-      expect.objectContaining({
-        resources: { limits: { 'nvidia.com/gpu': 1 } },
-        tolerations: [{ key: 'gpu', operator: 'Exists' }],
-      }),
-    ]);
-    write('paddock.yaml', yaml('linux'));
-    await pools.once();
-    expect((await inForce())?.document.pools[0]).not.toHaveProperty('resources');
-    expect(await versions()).toBe(3);
-  });
-
-  test('a file that has gone is refused, and is none the worse when it is back as it was (B4)', async () => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools, file, refused } = await startReplica(path);
-    unlinkSync(path);
-    await pools.once();
-    expect(refused).toEqual([expect.stringContaining('cannot be read')]);
-    write('paddock.yaml', yaml('linux'));
-    await pools.once();
-    expect(file.warning()).toBeUndefined();
-    expect(await versions()).toBe(1);
-  });
 
   test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
     const tunnel = await startTunnel(database.urlOf('scheduler'));

@@ -92,17 +92,3 @@ test('a worker whose task is gone is provisioned again (P1)', async () => {
   await world.settle();
   await seen.expectOneWorker();
 });
-
-test('a worker without a pod that is to be stopped is not provisioned again; taken back into supply, it is (C3)', async () => {
-  await world.queueJob();
-  await world.match();
-  await world.db.deleteFrom('tasks').execute();
-  await world.db
-    .updateTable('workers')
-    .set({ stopping_at: new Date(), stop_reason: 'surplus' })
-    .execute();
-  expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
-  await world.match();
-  await world.settle();
-  await seen.expectOneWorker();
-});

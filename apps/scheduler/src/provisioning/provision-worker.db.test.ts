@@ -38,15 +38,6 @@ describe('provisioning', () => {
     });
   });
 
-  test('registers with the pool’s whole label set, even if the job has fewer labels (C2)', async () => {
-    await world.queueJob({ row: { job_labels: '["linux"]' } });
-    await world.settle();
-    expect((await seen.alive())[0]).toMatchObject({
-      job_labels: ['linux'],
-      registered_labels: ['linux', 'self-hosted'],
-    });
-  });
-
   test('a runner of that name at GitHub ends the row, not the registration (C6)', async () => {
     await world.queueJob();
     await world.gitHub.failNext({ path: JIT, status: 409 });
@@ -108,32 +99,6 @@ describe('provisioning', () => {
     );
   });
 
-  test('only the runner that wrote a registration down may write it down again (C6)', async () => {
-    await world.queueJob();
-    await world.match();
-    const podName = (await world.workers())[0]?.pod_name ?? '';
-    const save = (runnerId: number) =>
-      saveRegistration(world.db, podName, { runnerId, labels: [] });
-    expect([await save(1), await save(1), await save(2)]).toEqual([true, true, false]);
-  });
-
-  test('a worker whose pod was seen meanwhile is not ended, and keeps its Secret (A3)', async () => {
-    await world.queueJob();
-    await world.settle();
-    const worker = await findWorkerToProvision(
-      world.db,
-      (await world.workers())[0]?.pod_name ?? '',
-      [APP_ID],
-    );
-    if (worker === undefined) throw new Error('there is no worker');
-    await failWorker(world.parts, worker, {
-      reason: 'provisioning_failed',
-      message: 'by a run that has seen no pod',
-    });
-    expect(await seen.failures()).toEqual([]);
-    await seen.expectOneWorker();
-  });
-
   test('with too little of the claim left no outside call is begun (C6)', async () => {
     await world.queueJob();
     await world.match();
@@ -159,34 +124,6 @@ describe('provisioning', () => {
     expect(await seen.failures()).toEqual(['unwanted']);
     expect(await seen.runners()).toEqual([]);
     expect(await seen.tasks()).toEqual([]);
-  });
-
-  test('a cluster that is away costs no registration and no attempt (C6, D4)', async () => {
-    await world.queueJob();
-    world.kube.failNext({ path: '', times: 1_000 });
-    expect(
-      await world.growth('paddock_events_total{event="podNotCreated"}', () => world.settle(8)),
-    ).toBeGreaterThan(0);
-    expect(await seen.runners()).toEqual([]);
-    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
-    world.kube.clearFaults();
-    await world.settle();
-    await seen.expectOneWorker();
-  });
-
-  test('a rate limit is no attempt, and the task soon looks again whether it holds (D4)', async () => {
-    await world.queueJob();
-    await world.match();
-    await world.gitHub.failNext({ path: JIT, status: 429, headers: { 'retry-after': '77' } });
-    expect(
-      await world.growth('paddock_events_total{event="githubAsksToWait"}', () => world.runTasks()),
-    ).toBe(1);
-    const [task] = await seen.tasks();
-    const waitMs = (task?.due_at.getTime() ?? 0) - Date.now();
-    expect(waitMs).toBeGreaterThan(50_000);
-    expect(waitMs).toBeLessThanOrEqual(60_000);
-    expect(task?.attempt).toBe(0);
-    expect((await seen.alive())[0]?.registration_started_at).toBeNull();
   });
 
   test.each([

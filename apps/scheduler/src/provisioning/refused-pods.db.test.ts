@@ -8,19 +8,6 @@ import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.sc
 const world = useSchedulerWorld({ kubelet: false });
 const seen = useEvidence(world);
 
-test('a quota’s 403 waits with the cluster’s words and one registration (C11)', async () => {
-  await world.queueJob();
-  world.kube.setQuota(0);
-  await world.settle(4);
-  const [task] = await seen.tasks();
-  expect(task?.attempt).toBe(0);
-  expect(await seen.runners()).toHaveLength(1);
-  world.kube.setQuota(null);
-  await world.settle();
-  expect(await seen.runners()).toHaveLength(1);
-  await seen.expectOneWorker();
-});
-
 test('a manifest that the cluster refuses waits for a better one, with its registration (C11, P4)', async () => {
   await world.queueJob();
   world.kube.failNext({ method: 'POST', path: '/pods$', status: 422, reason: 'Invalid', times: 3 });
@@ -58,22 +45,6 @@ test('the worker that tries for a key whose pods were refused asks the cluster b
   expect(seen.pods()).toHaveLength(1);
 });
 
-test('a template that is refused time and again does not burn registrations (C11, P4)', async () => {
-  await world.queueJob();
-  world.kube.failNext({
-    method: 'POST',
-    path: '/pods$',
-    status: 422,
-    reason: 'Invalid',
-    times: 1_000,
-  });
-  for (let pass = 0; pass < 20; pass += 1) {
-    await world.match();
-    await world.runTasks();
-  }
-  expect((await seen.runners()).length).toBeLessThanOrEqual(3);
-});
-
 test('an API server that has too many calls says how long to wait, and the key counts it (429, C11)', async () => {
   await world.queueJob();
   await world.match();
@@ -90,20 +61,6 @@ test('an API server that has too many calls says how long to wait, and the key c
   const [task] = await seen.tasks();
   expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(60_000);
   await world.settle();
-  expect(await seen.runners()).toHaveLength(1);
-  await seen.expectOneWorker();
-});
-
-test('a webhook of the cluster that is away for hours costs neither an attempt nor a registration (500, C11, P4)', async () => {
-  await world.queueJob();
-  world.kube.failNext({
-    method: 'POST',
-    path: '/pods$',
-    status: 500,
-    reason: 'InternalError',
-    times: 20,
-  });
-  for (let pass = 0; pass < 3; pass += 1) await world.settle();
   expect(await seen.runners()).toHaveLength(1);
   await seen.expectOneWorker();
 });
@@ -165,28 +122,5 @@ test.each([
     await world.settle();
     expect(await outages()).toEqual([]);
     await seen.expectOneWorker();
-  },
-);
-
-test.each([
-  [409, 'Conflict'],
-  [503, 'ServiceUnavailable'],
-  [429, 'TooManyRequests'],
-  [500, 'InternalError'],
-  [403, 'Forbidden'],
-])(
-  'pods of one namespace that are answered %i for ever make no outage (C11, P6)',
-  async (status, reason) => {
-    const others = { name: 'other', labels: ['self-hosted', 'other'], namespace: 'others' };
-    await world.putPools(examplePools({ pools: [{}, others] }));
-    for (let n = 0; n < 3; n += 1) await world.queueJob({ row: { k8s_pool: 'other' } });
-    const fault = { method: 'POST', path: '/others/pods$', status, reason, times: 1_000 };
-    world.kube.failNext(fault);
-    for (let pass = 0; pass < 5; pass += 1) await world.settle(1);
-    expect(await outages()).toEqual([]);
-    for (let n = 0; n < 3; n += 1) await world.queueJob();
-    await world.match();
-    await world.runTasks();
-    expect(seen.pods()).toHaveLength(3);
   },
 );

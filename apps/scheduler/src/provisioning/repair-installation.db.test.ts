@@ -49,19 +49,6 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     },
   );
 
-  test('renamed without a delivery (P5)', async () => {
-    const alex = await world.addUser('alex', ['tool']);
-    await world.queueJobOf(alex, 'tool');
-    await world.gitHub.renameAccount('alex', 'alexandra');
-    await world.match();
-    await world.runTasks();
-    expect(await installations()).toEqual([
-      { installation_id: alex.installationId, login: 'alexandra' },
-    ]);
-    await world.settle();
-    await seen.expectOneWorker();
-  });
-
   test('renamed to a login that the file gives another entity: no runner is registered under it', async () => {
     const eve = await world.addUser('eve', ['tool']);
     await world.queueJobOf(eve, 'tool');
@@ -98,17 +85,5 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     // At first those that were begun side by side.
     expect(refusals[0]).toBeLessThanOrEqual(5);
     expect(refusals.map((count) => count - (refusals[0] ?? 0))).toEqual([0, 1, 2]);
-  });
-
-  test('suspended: it is not called gone, and works again once it is not (C9)', async () => {
-    const lee = await world.addUser('lee', ['tool']);
-    await world.queueJobOf(lee, 'tool');
-    await world.gitHub.suspend(lee.installationId);
-    await world.match();
-    await world.runTasks();
-    expect(await events()).toEqual(['auth_attempt.other_error']);
-    await world.gitHub.unsuspend(lee.installationId);
-    await world.settle();
-    await seen.expectOneWorker();
   });
 });

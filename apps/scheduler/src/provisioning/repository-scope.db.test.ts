@@ -28,19 +28,6 @@ describe('where a runner registers', () => {
     );
   });
 
-  test('an idle worker of one repository is no supply for another, which gets its own (C2, C3, P1)', async () => {
-    const pat = await world.addUser('pat', ['first', 'second']);
-    await world.queueJobOf(pat, 'first');
-    await world.settle();
-    await world.db.updateTable('jobs').set({ wants_worker: false }).execute();
-    await world.queueJobOf(pat, 'second');
-    await world.settle();
-    expect((await scopes()).filter((scope) => scope.startsWith('pat/'))).toEqual([
-      'pat/first',
-      'pat/second',
-    ]);
-  });
-
   test('the first worker that the entity’s cap allows again is for the repository that has none (C4, P1)', async () => {
     await world.putPools(examplePools({ entities: { '*': { maxWorkers: 2 } } }));
     const kim = await world.addUser('kim', ['busy', 'quiet']);
@@ -73,32 +60,6 @@ describe('where a runner registers', () => {
     expect((await world.workers()).filter(({ status }) => status === 'pending')).toHaveLength(2);
   });
 
-  test('a repository’s long matrix uses its repository’s cap, and no more (C4)', async () => {
-    await world.putPools(
-      examplePools({
-        pools: [{ registration: 'repository', maxWorkersPerRepository: 2 }],
-        entities: { '*': { maxWorkers: 3 } },
-      }),
-    );
-    const lee = await world.addUser('lee', ['matrix', 'single']);
-    for (let n = 0; n < 5; n += 1) await world.queueJobOf(lee, 'matrix');
-    await world.queueJobOf(lee, 'single');
-    await world.settle();
-    expect((await scopes()).filter((scope) => scope.startsWith('lee/'))).toEqual([
-      'lee/matrix',
-      'lee/matrix',
-      'lee/single',
-    ]);
-    const reasons = await world.db
-      .selectFrom('demand_keys')
-      .select(['waiting', 'wait_reason'])
-      .orderBy('waiting')
-      .execute();
-    expect(reasons.map((row) => row.waiting)).toEqual([1, 5]);
-    expect(reasons[0]?.wait_reason).toBeNull();
-    expect(['at_repository_cap', 'at_entity_cap']).toContain(reasons[1]?.wait_reason);
-  });
-
   test('a pool can register at repositories of an organisation; the name is found although the job’s row is gone (A12, C2)', async () => {
     await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
     const jobId = await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
@@ -107,15 +68,6 @@ describe('where a runner registers', () => {
     await world.db.updateTable('workers').set({ registration_started_at: null }).execute();
     await world.runTasks();
     expect(await scopes()).toContain('acme/api');
-  });
-
-  test('a repository that was renamed meanwhile is found under its old name (A12)', async () => {
-    await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
-    await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
-    await world.gitHub.renameRepository('acme/api', 'api-renamed');
-    await world.settle();
-    expect(await scopes()).toContain('acme/api-renamed');
-    await world.gitHub.renameRepository('acme/api-renamed', 'api');
   });
 
   test('a runner group is made once, and its id used from then on (C7, P4)', async () => {

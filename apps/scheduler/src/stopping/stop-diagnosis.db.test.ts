@@ -54,34 +54,6 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
     },
   );
 
-  test('called offline after it was online once', async () => {
-    const podName = await scene.idleWorker();
-    await stop(podName, 'offline');
-    expect((await scene.row(podName)).failure_info).toMatchObject({
-      version: 2,
-      reason: 'offline',
-    });
-  });
-
-  test('its cause is in the reason of the key’s pause (C11)', async () => {
-    const podName = await silentWorker(NO_NAME);
-    await stop(podName, 'not_registered');
-    const [key] = await world.failing();
-    expect(key?.message).toContain('a name that cannot be resolved');
-  });
-
-  test('an empty log is reported as such, and unreadable events delay nothing', async () => {
-    const podName = await silentWorker();
-    world.kube.failNext({ path: '/events$', status: 403, times: 100 });
-    await stop(podName, 'not_registered');
-    expect((await scene.row(podName)).failure_info).toMatchObject({
-      version: 2,
-      message: expect.stringContaining('Its log is empty'),
-      events: [],
-      eventsMissing: expect.stringContaining('403'),
-    });
-  });
-
   test('a surplus idle worker is stopped as before, without a diagnosis', async () => {
     const podName = await scene.idleWorker();
     await stop(podName, 'idle');

@@ -1,7 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { requestStops } from '@paddock/db/workers/worker-stops';
-import { stopTask } from '@paddock/domain/tasks/worker-tasks';
-import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
@@ -87,21 +84,5 @@ describe('a worker without a pod (A3)', () => {
     });
     expect(await scene.runner(podName)).toBeUndefined();
     expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
-  });
-
-  test('which was never registered: ended without asking anybody', async () => {
-    await world.queueJob();
-    await world.match();
-    await world.db.deleteFrom('tasks').execute();
-    const [worker] = await world.workers();
-    const podName = worker?.pod_name ?? '';
-    await world.db.transaction().execute(async (trx) => {
-      await requestStops(trx, [{ podName, reason: 'drained' }]);
-      await enqueue(trx, [stopTask(podName)]);
-    });
-    const { calls } = await world.gitHub.report();
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'drained' });
-    expect((await world.gitHub.report()).calls).toEqual(calls);
   });
 });

@@ -1,8 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { takeList } from '../following/follow-pods.ts';
-import { NAMESPACE } from '../scenes/scheduler.scene.ts';
-import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
@@ -22,11 +19,6 @@ const startsWith = (start: string) =>
   );
 const runsRead = async () =>
   (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'] ?? 0;
-/** Live workers after the matcher's next pass. */
-const matched = async () => {
-  await world.match();
-  return (await world.workers()).filter(({ status }) => status === 'pending').length;
-};
 
 describe('a pod that never started needs no more proof than that', () => {
   test.each([100, 101])('%i runs wait, and are not read (P6)', async (runs) => {
@@ -66,30 +58,5 @@ describe('a pod that never started needs no more proof than that', () => {
     });
     expect((await scene.runner(podName))?.state).toBe('idle');
     await disconnect();
-  });
-
-  test('on a node that does not answer for its log: GitHub is asked twice, and for no run', async () => {
-    await startsWith('image-pull-error');
-    const podName = await scene.startUnregistered('Pending');
-    world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
-    await scene.askToStop(podName, 'image_pull');
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
-    expect(await runsRead()).toBe(0);
-  });
-
-  test('and that is being deleted is no supply, and ends as soon as it is gone (C3)', async () => {
-    await startsWith('image-pull-error');
-    const podName = await scene.startUnregistered('Pending');
-    expect(await matched()).toBe(1);
-    const pod = await scene.pod(podName);
-    const going = Object.assign({}, pod, { deletionTimestamp: new Date() });
-    await takeList({ ...world.parts, ...FOLLOWING }, NAMESPACE, [going], []);
-    expect(await matched()).toBe(2);
-
-    await scene.losePod(podName);
-    await scene.follow();
-    await scene.letEnd(podName, { attempts: 4 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pod_gone' });
   });
 });

@@ -50,24 +50,6 @@ const assign = (podName: string) =>
 const isStopping = async (podName: string) => (await scene.row(podName)).stopping_at !== null;
 
 describe('a worker that has had its job and lives on (E5)', () => {
-  test('beside a container that goes on: its pod is deleted, its row ends, and its place is free', async () => {
-    const { podName, jobId } = await workerBesideOthers();
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'running',
-      runner_ended_at: expect.any(Date),
-    });
-    await bind(podName, jobId, 'completed');
-    await scene.askToStop(podName, 'over');
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'failed',
-      stop_reason: 'over',
-      assigned_job_id: jobId,
-    });
-    expect(await scene.pod(podName)).toBeUndefined();
-    expect(await world.failing()).toEqual([]);
-  });
-
   test('beside a container that continues, with a job whose end is unknown: the job is in doubt, and the worker waits for its end', async () => {
     const { podName, jobId } = await workerBesideOthers();
     await bind(podName, jobId, 'running');
@@ -149,26 +131,6 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
       registration_gone_at: null,
     });
     await world.gitHub.setRunnerFaults({ busyLies: false });
-    await scene.expectWorking(podName, jobId);
-  });
-
-  test('that GitHub no longer knows, while its log shows a job without an end: a person must decide', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    await bind(podName, jobId, 'completed');
-    await world.gitHub.failNext({
-      method: 'GET',
-      path: '/actions/runners',
-      status: 200,
-      body: { total_count: 0, runners: [] },
-      times: 1_000,
-    });
-    await scene.askToStop(podName, 'over');
-    await scene.letEnd(podName, { attempts: 4 });
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'running',
-      stop_held_by: expect.stringContaining('the end of its job'),
-    });
-    await world.gitHub.clearFaults();
     await scene.expectWorking(podName, jobId);
   });
 });

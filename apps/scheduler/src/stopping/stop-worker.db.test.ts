@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
+import { endRefusals } from '@paddock/db/entities/refusals';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { schedulerKinds } from '../kinds.ts';
@@ -60,16 +60,6 @@ describe('an idle worker', () => {
     ).toBe(1);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
     await scene.expectWorking(podName, job.id);
-  });
-
-  test('that is wanted again is left alone, and so is one without a request to stop', async () => {
-    const podName = await scene.idleWorker();
-    await scene.askToStop(podName);
-    await world.db.updateTable('workers').set({ stopping_at: null, stop_reason: null }).execute();
-    const { calls } = await world.gitHub.report();
-    await world.runTasks();
-    expect((await world.gitHub.report()).calls).toEqual(calls);
-    expect((await scene.runner(podName))?.state).toBe('idle');
   });
 });
 
@@ -154,27 +144,6 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.expectWorking(podName, jobId);
   });
 
-  test('whose pod’s status is late, with an unknown job: it was online once, so its log is read (E5)', async () => {
-    await world.putPools(
-      examplePools({
-        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'untold' } } } }],
-      }),
-    );
-    const { podName, jobId } = await scene.busyWorker();
-    await world.db.deleteFrom('jobs').execute();
-    await world.gitHub.setRunnerFaults({ busyLies: true });
-    expect(await scene.pod(podName)).toMatchObject({ phase: 'Pending' });
-    await scene.askToStop(podName, 'pending_timeout');
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({
-      stopping_at: null,
-      assigned_at: expect.any(Date),
-      registration_gone_at: null,
-    });
-    expect(await scene.job(jobId)).toMatchObject({ status: 'in_progress', killed: false });
-    expect((await scene.pod(podName))?.deletionTimestamp).toBeUndefined();
-  });
-
   test('whose log cannot be read: it stays, the row says why, and once the log can be read it is decided', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await world.db.deleteFrom('jobs').execute();
@@ -192,43 +161,6 @@ describe('a working runner is never stopped (P2)', () => {
     world.kube.clearFaults();
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, stop_held_by: null });
-    await scene.expectWorking(podName, jobId);
-  });
-
-  test('whose log cannot be read, while its job is of an older run than one attempt may ask for: it is found by a later attempt (E5)', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    const { held } = await stopUnread(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: jobId });
-    expect(held).toContainEqual(expect.stringContaining('more runs'));
-    await world.gitHub.setRunnerFaults({ busyLies: false });
-    await scene.expectWorking(podName, jobId);
-  });
-
-  test('that GitHub refuses to remove: it is assigned (422)', async () => {
-    const podName = await scene.idleWorker();
-    await world.gitHub.failNext({ method: 'DELETE', path: '/actions/runners/', status: 422 });
-    await scene.askToStop(podName);
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, deregistration_started_at: null });
-    expect((await scene.runner(podName))?.state).toBe('idle');
-  });
-
-  test('whose entity refuses us: it stays, and the refusal is recorded (C9)', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    await world.gitHub.failNext({ path: '/actions/runners', status: 403, times: 1_000 });
-    await scene.askToStop(podName);
-    await world.runTasks();
-    expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
-    const events = await world.db
-      .selectFrom('installation_events')
-      .select(['event', 'source'])
-      .execute();
-    expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
-    // For a while no worker of the entity asks again.
-    const { calls } = await world.gitHub.report();
-    await world.makeDue();
-    await world.runTasks();
-    expect((await world.gitHub.report()).calls).toEqual(calls);
     await scene.expectWorking(podName, jobId);
   });
 
@@ -272,16 +204,5 @@ describe('a working runner is never stopped (P2)', () => {
     await world.endWaits();
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
-  });
-
-  test('ends a refusal with GitHub’s answer (C9)', async () => {
-    const podName = await scene.idleWorker();
-    await scene.askToStop(podName);
-    const refusal = { kind: 'unauthorized', operation: 'GET /app', status: 401, message: 'no' };
-    await recordRefusal(world.db, 'scheduler', { call: { appId: APP_ID }, refusal });
-    await world.endRefusedTimes();
-    await world.runTasks();
-    const apps = world.db.selectFrom('apps').select('refused_since');
-    expect(await apps.execute()).toEqual([{ refused_since: null }]);
   });
 });

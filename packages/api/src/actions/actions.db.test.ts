@@ -27,19 +27,6 @@ describe('the audit (F7)', () => {
     ]);
   });
 
-  test('has no row of what was refused', async () => {
-    await create('ci', 'ada');
-    await expect(create('ci', 'grace')).rejects.toMatchObject({ status: 409 });
-    await expect(revoke('none', 'grace')).rejects.toMatchObject({ status: 404 });
-    expect((await list()).map(({ person }) => person)).toEqual(['ada']);
-  });
-
-  test('has one row of two people who make the same token at once', async () => {
-    const results = await Promise.allSettled([create('ci', 'ada'), create('ci', 'grace')]);
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await list()).toHaveLength(1);
-  });
-
   test('takes the action back when it cannot be written', async () => {
     const { db } = database;
     await db.schema.alterTable('actions').renameTo('mislaid').execute();

@@ -48,12 +48,6 @@ describe('the diagnoses (G3)', () => {
     expect((await namesOf('ACME-OLD'))[0]).toBe('renamed');
   });
 
-  test('of a repository are found by a former login and by the id', async () => {
-    const [first, ...others] = await namesOf('acme-old/API');
-    expect([first, others]).toEqual(['renamed', await namesOf('90000001/api')]);
-    expect(others).toContain('no_fitting_labels');
-  });
-
   test('of a repository are those of its deliveries and jobs', async () => {
     expect(await namesOf('acme/api')).toEqual(await namesOf('acme'));
     expect(await namesOf('acme/shop')).toEqual([

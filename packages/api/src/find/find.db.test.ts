@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
-import { enqueueAlone } from '@paddock/queue/enqueue';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -13,7 +12,6 @@ const database = useTestDatabase();
 const find = (delivery: string) => ask(findDeliveryEndpoint, database.db, { delivery });
 const STORED = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
 const MISSING = '1b989ba4-242f-11e5-81e1-c7b6966d2516';
-let operation = '';
 
 beforeAll(async () => {
   const { db } = database;
@@ -52,10 +50,6 @@ beforeAll(async () => {
     ],
     { isAsked: false },
   );
-  const [task] = await enqueueAlone(db, [
-    { kind: 'check-apps', subject: { type: 'app', id: '7' } },
-  ]);
-  operation = task?.id ?? '';
 });
 
 describe('one box for all ids (P5)', () => {
@@ -90,11 +84,6 @@ describe('one box for all ids (P5)', () => {
     await putJob(database.db, { job_id: 70 });
     const { items } = await ask(findEndpoint, database.db, { text: '70' });
     expect(items.map(({ kind }) => kind)).toEqual(['job', 'installation']);
-  });
-
-  test('an operation is found while it is queued', async () => {
-    const { items } = await ask(findEndpoint, database.db, { text: operation });
-    expect(items).toEqual([{ kind: 'operation', id: operation, name: 'check-apps' }]);
   });
 });
 

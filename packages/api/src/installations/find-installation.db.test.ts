@@ -47,14 +47,6 @@ describe('an installation (G3)', () => {
     ]);
   });
 
-  test('of before a reinstallation has only its deliveries', async () => {
-    expect(await find(69)).toMatchObject({
-      entity: { id: 1 },
-      today: null,
-      events: [{ event: 'installation.deleted' }],
-    });
-  });
-
   test('that no row names is not found', async () => {
     await expect(find(999)).rejects.toMatchObject({ status: 404 });
   });

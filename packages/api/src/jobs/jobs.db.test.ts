@@ -157,10 +157,6 @@ describe('one job (D12)', () => {
       { at: '2026-01-31T00:04:00.000Z', what: 'completed' },
     ]);
   });
-
-  test('without a row is not found', async () => {
-    await expect(find(999_999)).rejects.toMatchObject({ status: 404 });
-  });
 });
 
 describe('a job of the list', () => {
@@ -209,21 +205,5 @@ describe('a job of the list', () => {
       worker: 'w-1',
       wait: null,
     });
-  });
-
-  test('may have names of any length and characters', async () => {
-    const name = `\u001B[2J${'🐎'.repeat(3_000)}\n`;
-    await putJob(database.db, {
-      job_id: 102,
-      status: 'failed',
-      job_name: name,
-      workflow_name: name,
-      conclusion: name,
-      failure_info: JSON.stringify({ version: 1, message: 'x'.repeat(10_000) }),
-      repo_id: 30,
-    });
-    const { items } = await list({ repository: '30' });
-    expect(items).toMatchObject([{ name, workflow: name, conclusion: name }]);
-    expect(items[0]?.failure).toHaveLength(300);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done, poison } from '@paddock/queue/outcome';
+import { poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -81,14 +81,6 @@ describe('a failed operation (F6)', () => {
     ]);
   });
 
-  test('is repeated by a task that is queued anyway', async () => {
-    const id = await ended('a', 'x');
-    const [next] = await enqueueAlone(database.db, [
-      { kind: 'a', subject: { type: 'worker', id: 'x' }, dueInMs: 9_999_999 },
-    ]);
-    expect(await retry(id)).toMatchObject({ id: next?.id, origin: 'MANUAL' });
-  });
-
   test('is discarded, found until it expires, and keeps who did it', async () => {
     const id = await ended('a', 'x');
     const byAda = { by: 'ada', at: expect.any(String), retriedAs: null };
@@ -121,15 +113,6 @@ describe('a failed operation (F6)', () => {
     // What is no sweep is not paused by that.
     await retry(await ended('stop-worker', 'x'));
   });
-
-  test('must have failed, and must be known', async () => {
-    const good = await ended('a', 'x', done());
-    for (const act of [retry, discard]) {
-      await expect(act(good)).rejects.toMatchObject({ status: 409 });
-      await expect(act('none')).rejects.toMatchObject({ status: 404 });
-    }
-    expect(await actions()).toEqual([]);
-  });
 });
 
 describe('failed operations by a filter (F6)', () => {
@@ -159,14 +142,6 @@ describe('failed operations by a filter (F6)', () => {
     expect(new Set((await actions()).map(({ operation }) => operation))).toEqual(
       new Set(tasks.map(({ id }) => id)),
     );
-  });
-
-  test('stay while their sweeps are paused', async () => {
-    const id = await ended('check-apps', 'x');
-    await ended('a', 'x');
-    await ask(setSwitchEndpoint, database.db, { subject: 'check-apps' });
-    expect(await retryAll({})).toEqual({ ...none, operations: 1, paused: 1 });
-    expect(await failed()).toEqual([id]);
   });
 
   test('are discarded, with one row in the audit', async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, snooze } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
@@ -141,14 +140,6 @@ describe('a dry run of a sweep (F5)', () => {
     const row = (await rows()).find(({ id }) => id === dry.id);
     expect([dry.id === real.id, row?.payload]).toEqual([false, { dryRun: true }]);
   });
-
-  test('is refused where nothing is deleted at GitHub or in the cluster', async () => {
-    await expect(runSweep('check-apps', { dryRun: true })).rejects.toMatchObject({
-      status: 400,
-      detail: expect.stringContaining('delete-ended-pods'),
-    });
-    expect(await rows()).toEqual([]);
-  });
 });
 
 describe('an operation that several ask for (F5)', () => {
@@ -167,16 +158,6 @@ describe('an operation that several ask for (F5)', () => {
       ['linus', null],
     ]);
     expect((await actions()).map(({ operation: id }) => id)).toEqual(Array(3).fill(first.id));
-  });
-
-  test('that ran by itself becomes manual', async () => {
-    const subject = { type: 'schedule', id: 'check-apps' };
-    const [queued] = await enqueueAlone(database.db, [
-      { kind: 'check-apps', subject, dueInMs: 9_999_999 },
-    ]);
-    const asked = await ask(runSweepEndpoint, database.db, { sweep: 'check-apps' });
-    expect(asked).toMatchObject({ id: queued?.id, origin: 'MANUAL', requestedBy: 'ada' });
-    expect(Date.parse(asked.nextRunAt ?? '')).toBeLessThanOrEqual(Date.now() + 60_000);
   });
 
   test('is seen by each of their narrowed tokens, also after one was merged into another (F7)', async () => {

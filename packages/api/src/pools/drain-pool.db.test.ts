@@ -120,20 +120,4 @@ describe('draining a pool (F5)', () => {
     expect(await drained).toMatchObject({ output: { stopping: 1 } });
     expect(await stops()).toHaveLength(1);
   });
-
-  test('changes nothing if the tasks cannot be written', async () => {
-    await putWorker(database.db);
-    await database.db.schema.alterTable('tasks').renameTo('mislaid').execute();
-    await expect(drain()).rejects.toThrow(/tasks/);
-    await database.db.schema.alterTable('mislaid').renameTo('tasks').execute();
-    expect([await stops(), await switches(), await actions()]).toEqual([[], [], []]);
-  });
-
-  test('of a pool that does not exist is refused, and holds nothing back', async () => {
-    await expect(drain({ pool: 'none' })).rejects.toMatchObject({
-      status: 404,
-      detail: 'There is no pool of the name none.',
-    });
-    expect([await switches(), await actions()]).toEqual([[], []]);
-  });
 });

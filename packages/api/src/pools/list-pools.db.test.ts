@@ -115,8 +115,3 @@ test('what holds a pool back: services that are away, and keys that were paused 
     },
   ]);
 });
-
-test('without pools and jobs there is none', async () => {
-  await sql`truncate pools_documents, jobs, workers`.execute(database.db);
-  expect(await list()).toEqual([]);
-});

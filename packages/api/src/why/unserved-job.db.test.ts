@@ -45,14 +45,4 @@ describe('a job that no pool serves (P5)', () => {
       evidence: { job: { labels: ['gpu', 'linux'] } },
     });
   });
-
-  test('may have ended, in whatever order its deliveries came', async () => {
-    await deliver('completed', 'job_already_exists', new Date());
-    await deliver('queued', 'ignored_no_label', new Date());
-    expect((await why(900)).state).toBe('ended');
-  });
-
-  test('is not found without one', async () => {
-    await expect(why(901)).rejects.toMatchObject({ status: 404 });
-  });
 });

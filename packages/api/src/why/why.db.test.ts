@@ -1,13 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteAway } from '@paddock/db/outages';
-import { noteRegistrationBudget } from '@paddock/db/entities/waits';
 import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { saveAppIds } from '@paddock/db/instance';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
 import { APP_IDS, putKey } from '../scenes/why.scene.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './explain-job.ts';
@@ -206,36 +204,6 @@ describe('why a job waits (P5)', () => {
     expect(caps).toEqual([{ name: 'maxWorkers of acme-inc', used: 0, limit: 20 }]);
   });
 
-  test('names the configured App that is suspended, not another that has gone', async () => {
-    const job = await putJob(database.db);
-    await putKey(database.db, job, 'installation_suspended');
-    await putInstallation(database.db);
-    await database.db
-      .updateTable('installations')
-      .set({ suspended_at: new Date('2026-01-30T09:00:00Z') })
-      .execute();
-    await sql`
-      insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, suspended_at)
-      select entity_id, 9, 9, login, entity_type, stated_at, now() from installations`.execute(
-      database.db,
-    );
-    expect((await why(job.job_id)).sentence).toBe(
-      'The App 1001 is suspended on acme since 2026-01-30T09:00:00Z.',
-    );
-  });
-
-  test('uses the budget of the installation that is there today', async () => {
-    const job = await putJob(database.db, { installation_id: 1 });
-    await putKey(database.db, job, 'github_budget');
-    await putInstallation(database.db);
-    const resetAt = new Date(Date.now() + 3_600_000);
-    const budget = (installationId: number, remaining: number) =>
-      noteRegistrationBudget(database.db, { installationId, remaining, resetAt });
-    await budget(1, 1_000);
-    await budget(51_000_001, 2);
-    expect((await why(job.job_id)).sentence).toMatch(/^GitHub allows 2 more registrations of /);
-  });
-
   test('shows what its key waited for meanwhile, also once it runs', async () => {
     const job = await putJob(database.db, { created_at: ago(10) });
     const change = { demand_key: job.demand_key, reason: 'pool_paused' };
@@ -256,22 +224,6 @@ describe('why a job waits (P5)', () => {
     const inSecond = { started_at: new Date(Date.parse(second ?? '') - 400) };
     await database.db.updateTable('jobs').set(inSecond).execute();
     expect(await earlier()).toEqual([second, first]);
-  });
-
-  test('has no caps until a scheduler has said how it matches', async () => {
-    await database.db.updateTable('instance').set({ app_ids: null }).execute();
-    const { job_id: id } = await putJob(database.db);
-    expect((await why(id)).caps).toEqual([]);
-    await saveAppIds(database.db, APP_IDS);
-    await saveAppIds(database.db, APP_IDS);
-    expect((await why(id)).caps).toHaveLength(2);
-  });
-
-  test('names the readiest of many workers', async () => {
-    const job = await putJob(database.db);
-    for (let n = 0; n < 21; n += 1) await putWorker(database.db);
-    const { workers, workersInAll } = await why(job.job_id);
-    expect([workers.length, workersInAll]).toEqual([20, 21]);
   });
 });
 

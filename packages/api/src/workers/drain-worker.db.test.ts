@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { stopTask } from '@paddock/domain/tasks/worker-tasks';
-import { enqueueAlone } from '@paddock/queue/enqueue';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -35,13 +33,6 @@ describe('draining a worker (F5)', () => {
     expect(await row()).toEqual({ stopping_at: expect.any(Date), stop_reason: 'drained' });
   });
 
-  test('that stops anyway is answered with its operation', async () => {
-    const worker = await put({ stopping_at: now, stop_reason: 'offline' });
-    const [queued] = await enqueueAlone(database.db, [stopTask(worker)]);
-    expect(await drain(worker)).toMatchObject({ id: queued?.id, requestedBy: 'ada' });
-    expect(await row()).toMatchObject({ stop_reason: 'offline' });
-  });
-
   test.each([
     ['has ended', { status: 'failed', completed_at: now } as const, 409],
     ['runs a job', { status: 'running', assigned_at: now } as const, 409],
@@ -50,9 +41,5 @@ describe('draining a worker (F5)', () => {
     await expect(drain(worker)).rejects.toMatchObject({ status });
     expect(await row()).toEqual({ stopping_at: null, stop_reason: null });
     expect(await database.db.selectFrom('tasks').select('id').execute()).toEqual([]);
-  });
-
-  test('that does not exist is not found', async () => {
-    await expect(drain('none')).rejects.toMatchObject({ status: 404 });
   });
 });

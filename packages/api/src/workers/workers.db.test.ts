@@ -127,21 +127,4 @@ describe('a worker (D12)', () => {
       'ended',
     ]);
   });
-
-  test.each([
-    ['was never diagnosed', null, /was not diagnosed/],
-    ['had no pod', JSON.stringify({ version: 1, message: 'gone' }), /pod was not read/],
-    ['log is unreadable', diagnosis({ log: null, logMissing: 'HTTP 500' }), /HTTP 500/],
-    ['log is empty', diagnosis({ log: ' \n' }), /is empty/],
-    ['container never began', diagnosis({ log: null }), /No container/],
-    ['diagnosis is of another shape', JSON.stringify({ version: 2 }), /No container/],
-  ])('without a log says why: its %s', async (why, info, sentence) => {
-    const name = `w-${why.replaceAll(/\W/g, '-')}`;
-    await putWorker(database.db, { pod_name: name, failure_info: info });
-    expect((await find(name)).noLog).toMatch(sentence);
-  });
-
-  test('that is unknown is not found', async () => {
-    await expect(find('w-none')).rejects.toMatchObject({ status: 404 });
-  });
 });

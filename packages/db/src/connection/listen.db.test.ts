@@ -67,12 +67,6 @@ describe('listening (A7)', () => {
     expect(woken).toEqual([CONNECTED, 'one a', 'two c']);
   });
 
-  test('is never inside a transaction', async () => {
-    await notify('one', 'a');
-    await waitFor('the notification', () => woken.includes('one a'));
-    expect(await sessions()).toEqual([expect.objectContaining({ state: 'idle', xact: null })]);
-  });
-
   test('connects again when the server cuts it, wakes for missed notifications, and keeps listening', async () => {
     await cut();
     await waitFor(
@@ -82,24 +76,6 @@ describe('listening (A7)', () => {
     expect(errors).toHaveLength(1);
     await notify('two', 'after');
     await waitFor('the notification', () => woken.includes('two after'));
-  });
-
-  test('goes on connecting while it is cut again and again', async () => {
-    for (let time = 2; time <= 4; time++) {
-      await cut();
-      await waitFor(
-        `connection ${time}`,
-        () => woken.filter((message) => message === CONNECTED).length >= time,
-      );
-    }
-    await notify('one', 'still here');
-    await waitFor('the notification', () => woken.includes('one still here'));
-    // Those that were cut may take a while to end.
-    const left = await waitFor('one session to be left', async () => {
-      const open = await sessions();
-      return open.length <= 1 && open.length;
-    });
-    expect(left).toBe(1);
   });
 
   test('closes its connection when it stops', async () => {

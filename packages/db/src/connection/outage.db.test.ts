@@ -112,15 +112,4 @@ describe('an outage of PostgreSQL (H1)', () => {
       'error: the work failed',
     ]);
   });
-
-  test('counts the same error in other words by its cause', async () => {
-    await tunnel.cut();
-    const error = await sql`select 1`
-      .execute(connection.db)
-      .catch((cause: unknown) => new Error('the pass failed', { cause }));
-    log.error('the pass failed', { error });
-    await tunnel.mend();
-    await waitFor('the line of its end', () => messages().includes(BACK));
-    expect(lines.at(-1)?.fields?.cost).toMatchObject({ 'the pass failed': 1 });
-  });
 });

@@ -50,14 +50,6 @@ describe('a session has the settings that our statements need, with any settings
     expect(await inForce(setting)).toBe(expected);
   });
 
-  test('transaction_timeout = 50 becomes 0, on a PostgreSQL that has it (17)', async () => {
-    const { rows } = await sql`select from pg_settings where name = 'transaction_timeout'`.execute(
-      database.db,
-    );
-    if (rows.length > 0) await setForAll('transaction_timeout', '50');
-    expect(await inForce('transaction_timeout')).toBe(rows.length > 0 ? '0' : null);
-  });
-
   test.each(['remote_apply', 'remote_write', 'local', 'on'])(
     'synchronous_commit = %s stays: a commit waits for a disk',
     async (value) => {
@@ -78,11 +70,5 @@ describe('a session has the settings that our statements need, with any settings
     expect(await waitFor('the reason', async () => why.test((await whyNotReady()) ?? ''))).toBe(
       true,
     );
-  });
-
-  test('start-up options of the DSN apply beside ours, and replace none', async () => {
-    const parameters = `?options=${encodeURIComponent('-c work_mem=7MB -c search_path=public')}`;
-    expect(await inForce('work_mem', parameters)).toBe('7MB');
-    expect(await inForce('search_path', parameters)).toBe(database.schema);
   });
 });

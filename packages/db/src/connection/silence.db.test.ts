@@ -4,7 +4,6 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { Client } from './client.ts';
 import { clientConfig, type DatabaseConnection, openDatabase } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { listen } from './listen.ts';
@@ -66,18 +65,6 @@ describe('PostgreSQL goes silent (A11)', () => {
     expect(isUnavailable(await caught(one()))).toBe(true);
     await expect(connection.close()).resolves.toBeUndefined();
     connection = open();
-  });
-
-  test('a connection is closed although no server answers its goodbye', async () => {
-    const client = new Client(clientConfig(options()));
-    await client.connect();
-    tunnel.replaceServer();
-    await expect(client.end()).resolves.toBeUndefined();
-  });
-
-  test('a statement that takes long is left alone below the limit', async () => {
-    await expect(sleeping(1)).resolves.toBeDefined();
-    expect(cuts).toEqual([]);
   });
 
   test.each([

@@ -145,18 +145,6 @@ describe('eight connections that write the same jobs', () => {
     expect(rows).toEqual([{ deadlocks: 0 }]);
   });
 
-  test('of several at once of one new job, one writes it (A5)', async () => {
-    const entity = { id: 90_000_001, login: 'org-90000001', type: 'Organization' };
-    const batch = deliveriesOf(3_001, 'other', entity).slice(0, 1);
-    const outcomes = await Promise.all(
-      Array.from({ length: 8 }, () => recordDeliveries(database.dbOf('ingress'), batch, pools)),
-    );
-    expect(outcomes.flat().toSorted()).toEqual([
-      ...Array.from({ length: 7 }, () => 'job_already_exists'),
-      'job_stored',
-    ]);
-  });
-
   test('who pins a login before writing installations waits for no batch of jobs that is about to pin it too (B6)', async () => {
     const entity = { id: 80_000_001, login: 'org-late', type: 'Organization' as const };
     const late = {

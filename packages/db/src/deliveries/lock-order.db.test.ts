@@ -9,7 +9,6 @@ import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/bind-workers.ts';
 import { pools } from '../scenes/job-lives.scene.ts';
 import type { Database } from '../schema/tables.ts';
-import { mixedBatch, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
@@ -90,21 +89,6 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
     expect(isInOrder).toBe(true);
   });
 
-  test('new jobs by id', async () => {
-    const deliveries = [201, 202, 203, 204, 205, 206, 207, 208].map((id) => jobDelivery(id));
-    const [first, ...others] = jobsOf(deliveries);
-    if (first === undefined) throw new Error('There are several jobs.');
-    const { recorded } = await database.db.transaction().execute(async (trx) => {
-      await storeJobs(trx, [first], pools.version);
-      const started = recordDeliveries(database.db, deliveries.toReversed(), pools);
-      await untilBlocked(database.db);
-      // Would deadlock if one of these came before the first.
-      await storeJobs(trx, others, pools.version);
-      return { recorded: started };
-    });
-    expect(new Set(await recorded)).toEqual(new Set(['job_already_exists']));
-  });
-
   test('new jobs before the update of known ones, which another batch may take for new', async () => {
     await recordDeliveries(database.db, [jobDelivery(301)], pools);
     const reading = await database.db.startTransaction().execute();
@@ -165,23 +149,6 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
       ),
     ).toBe(true);
   });
-
-  test('jobs before workers', async () => {
-    const { pod_name: name } = await putWorker(database.db, { runner_id: 5 });
-    await recordDeliveries(database.db, [jobDelivery(3)], pools);
-    expect(
-      await comesFirst(job(3), worker(name), () =>
-        recordDeliveries(database.db, [jobDelivery(3, { runner: name })], pools),
-      ),
-    ).toBe(true);
-    expect(
-      await database.db
-        .selectFrom('workers')
-        .select('assigned_job_id')
-        .where('pod_name', '=', name)
-        .execute(),
-    ).toEqual([{ assigned_job_id: 3 }]);
-  });
 });
 
 test('a job stays locked from its reading to its writing (A6, B6)', async () => {
@@ -224,14 +191,4 @@ test('a job is seen to run only together with the worker that is bound to it (B7
       .where('job_id', '=', 4)
       .execute(),
   ).toEqual([{ status: 'running', k8s_pod: name }]);
-});
-
-const events = () => database.db.selectFrom('installation_events').select('id').execute();
-
-test('batches of the same jobs and installations beside each other all succeed (B6)', async () => {
-  const before = (await events()).length;
-  await Promise.all(
-    Array.from({ length: 12 }, () => recordDeliveries(database.db, mixedBatch(), poolsOfBatch)),
-  );
-  expect(await events()).toHaveLength(before + 240);
 });

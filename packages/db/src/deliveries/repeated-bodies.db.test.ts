@@ -111,14 +111,6 @@ describe('a body that comes again', () => {
     },
   );
 
-  test('in one batch with the first of its kind is repeated too (B6)', async () => {
-    const first = job('queued', 1);
-    const batch = [first, ...Array.from({ length: 63 }, () => asNew(first))];
-    const outcomes = await record(...batch);
-    expect(outcomes).toEqual(['job_stored', ...batch.slice(1).map(() => 'repeated_body')]);
-    expect(await events()).toHaveLength(20);
-  });
-
   test('and is requested by redelivery still leaves its row, once (E1)', async () => {
     const first = job('queued', 1);
     await record(first, ...Array.from({ length: 25 }, () => asNew(first)));
@@ -159,23 +151,6 @@ describe('a body that comes again', () => {
     ]);
   });
 
-  test('of an installation takes nothing back that was said since (A11)', async () => {
-    // A body without an instant counts as stated when it arrives.
-    const suspended = installation('suspend', 2, {
-      suspended_at: '2026-01-02T00:00:00Z',
-      updated_at: null,
-    });
-    await record(installation('created', 1));
-    await record(suspended);
-    await record(installation('unsuspend', 3, { updated_at: null }));
-    expect(await record(asNew(suspended))).toEqual(['repeated_body']);
-    const { suspended_at: at } = await database.db
-      .selectFrom('installations')
-      .select('suspended_at')
-      .executeTakeFirstOrThrow();
-    expect(at).toBeNull();
-  });
-
   test('of an added repository causes a listing of all at once, and changes nothing else (E2)', async () => {
     const [added, removed] = [repositories('added'), repositories('removed')];
     await record(added);
@@ -198,36 +173,6 @@ describe('a body that comes again', () => {
     expect(await state()).toEqual([{ hasChanged: true, isSuspended: true }]);
   });
 
-  test('of a repository causes no more listings than it leaves rows (E2)', async () => {
-    const added = repositories('added');
-    await record(added, ...Array.from({ length: 19 }, () => asNew(added)));
-    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(
-      database.db,
-    );
-    await record(asNew(added));
-    const { rows } = await sql`select from installations where updated_at > listed_at`.execute(
-      database.db,
-    );
-    expect(rows).toEqual([]);
-  });
-
-  test('under its own GUID takes nothing back either, if its row was written in other bytes, as in a form (A4, A11)', async () => {
-    // GitHub's unsuspension has the instant of the suspension.
-    const suspended = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
-    await record(suspended);
-    await database.db
-      .updateTable('installation_events')
-      .set({ body_digest: '00000000-0000-4000-8000-000000000000' })
-      .execute();
-    await record(installation('unsuspend', 2));
-    expect(await record(suspended)).toEqual(['duplicate_delivery']);
-    const { suspended_at: at } = await database.db
-      .selectFrom('installations')
-      .select('suspended_at')
-      .executeTakeFirstOrThrow();
-    expect(at).toBeNull();
-  });
-
   test('under the GUID of a lost statement does not keep that one from being applied (E1)', async () => {
     const earlier = installation('suspend', 1, { suspended_at: '2026-01-01T00:00:00Z' });
     const lost = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
@@ -243,15 +188,6 @@ describe('a body that comes again', () => {
     expect(await record(asNew(installation('created', 1), guid))).toEqual(['ok']);
     expect(await record(asNew(job('queued', 1), guid))).toEqual(['job_stored']);
     expect(await record(asNew(job('waiting', 2), guid))).toEqual(['job_waiting']);
-    expect(
-      await database.db.selectFrom('installations').select('installation_id').execute(),
-    ).toHaveLength(1);
-  });
-
-  test('under an invented event does not block the real one', async () => {
-    const real = installation('created', 1);
-    await record(deliveryToRecord('made_up', JSON.parse(String(real.payload))));
-    expect(await record(real)).toEqual(['ok']);
     expect(
       await database.db.selectFrom('installations').select('installation_id').execute(),
     ).toHaveLength(1);

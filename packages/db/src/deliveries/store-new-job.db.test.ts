@@ -161,15 +161,6 @@ describe('storeNewJob', () => {
     expect(await written()).toEqual({ jobs: [], events: [] });
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual(before);
   });
-
-  test('of several at once of one job, one writes it (A5)', async () => {
-    const outcomes = await Promise.all(
-      Array.from({ length: 8 }, () => store(deliveryOf(901, 'queued'))),
-    );
-    expect(outcomes.filter((outcome) => outcome !== undefined)).toEqual(['job_stored']);
-    const { jobs, events } = await written();
-    expect([jobs.length, events.length]).toEqual([1, 1]);
-  });
 });
 
 function ownedBy(owner: JsonObject): JsonObject {

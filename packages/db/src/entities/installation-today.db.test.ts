@@ -13,9 +13,8 @@ import {
   OWN,
 } from '../scenes/installation-today.scene.ts';
 import { findJobsToLookUp } from '../jobs/look-ups.ts';
-import { findDueRepositories, findInstallation } from '../jobs/repositories.ts';
+import { findDueRepositories } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
-import { findUnservedKey } from '../workers/failing-keys.ts';
 import { findWarmKeys } from '../matching/reserve-workers.ts';
 import { findOverdueWorkers } from '../workers/overdue-workers.ts';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
@@ -133,15 +132,6 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
     expect(await findWarmKeys(db, { lifetimeMs: 1, appIds: APP_IDS })).toHaveLength(
       expected.length,
     );
-  });
-
-  // Neither is served by its own App: where two may be used, the newest one counts.
-  test('where only the entity is known', async () => {
-    const usable = known.filter(({ app, state }) => state === undefined && APP_IDS.includes(app));
-    const newest = usable.toSorted((a, b) => (a.minutes ?? 0) - (b.minutes ?? 0))[0]?.app;
-    const byLogin = await findInstallation(database.db, { login: 'ACME' }, APP_IDS);
-    const unserved = await findUnservedKey(database.db, work.demandKey, APP_IDS);
-    expect([byLogin?.appId, unserved?.appId]).toEqual([newest, newest]);
   });
 });
 

@@ -93,22 +93,6 @@ describe('logins that are pinned', () => {
     expect(await pins()).toEqual({ acme: 9, globex: 2 });
   });
 
-  test('which a pool names as well; another entity under such a login is not refused, for it may use other pools', async () => {
-    const pools = [
-      { entities: ['Umbrella', 'hoo*'] },
-      { name: 'infra', repositories: ['Tyrell/infra'], runnerGroup: 'infra' },
-    ];
-    await putPools(db(), examplePools({ pools, entities: { '*': {} } }));
-    const owners = [
-      { id: 1, login: 'umbrella' },
-      { id: 2, login: 'Umbrella' },
-      { id: 3, login: 'TYRELL' },
-      { id: 4, login: 'hooli' },
-    ];
-    expect(await pin(owners)).toEqual(new Set());
-    expect(await pins()).toEqual({ tyrell: 3, umbrella: 1 });
-  });
-
   test('by GitHub’s list of an App; an entity under another one’s login is refused', async () => {
     await putPools(db(), examplePools({ entities }));
     for (const id of [1, 2]) {

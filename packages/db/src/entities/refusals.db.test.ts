@@ -105,14 +105,6 @@ describe('a refusal of GitHub’s belongs to the thing that it names', () => {
     expect(await isRefused({ entityId: 8, repoId: 13 })).toBe(true);
   });
 
-  test('of a repository with only a known name: it is recorded, and no task waits for it', async () => {
-    expect(await refuse('repository', { repoId: 0 })).toBeUndefined();
-    expect(await isRefused({ repoId: 0 })).toBe(false);
-    expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual([
-      { event: 'auth_attempt.other_error' },
-    ]);
-  });
-
   test('of an installation that another has replaced meanwhile: it says nothing of that (A12)', async () => {
     await refuse('entity', { installationId: 4 });
     expect(await isRefused()).toBe(false);
@@ -145,27 +137,11 @@ describe('a refusal ends', () => {
     expect(await isRefused()).toBe(false);
   });
 
-  test('with another repository’s answer, unless it is a refusal of one repository', async () => {
-    await refuse('entity');
-    await refuse('repository');
-    await endRefusals(database.db, { ...PLACE, repoId: 12 });
-    expect(await isRefused({ repoId: 12 })).toBe(false);
-    expect(await isRefused()).toBe(true);
-  });
-
   test.each(SUBJECTS)('of the %s with the App’s new key, and of no other App', async (subject) => {
     await refuse(subject);
     await endRefusalsOfApp(database.db, 1002);
     expect(await isRefused()).toBe(true);
     await endRefusalsOfApp(database.db, 1001);
-    expect(await isRefused()).toBe(false);
-  });
-
-  test('by itself, and a call that did not wait does not put that off (C9)', async () => {
-    await refuse('entity');
-    await setTimes({ since: '2 hours', left: '9 seconds' });
-    expect(seconds(await refuse('entity'))).toBe(9);
-    await setTimes({ since: '2 hours', left: '0' });
     expect(await isRefused()).toBe(false);
   });
 });

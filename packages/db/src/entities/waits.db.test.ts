@@ -4,7 +4,6 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-import { endRefusals } from './refusals.ts';
 import { type BegunWait, createWaits, type Waits } from './waits.ts';
 
 const database = useTestDatabase();
@@ -28,7 +27,6 @@ beforeEach(async () => {
 });
 
 const ENTITY = { appId: 1, entityId: 7, installationId: 57 };
-const OTHER = { appId: 1, entityId: 8, installationId: 58 };
 const APP = { appId: 1 };
 const REGISTRATIONS = 'actions_runner_registration';
 const MINUTE = { ms: 60_000, message: 'slow down' };
@@ -39,17 +37,6 @@ const setOver = () =>
     registrations_reset_at = now() - interval '1 second'`.execute(database.db);
 
 describe('a wait that one process has stored binds all', () => {
-  test('of its installation alone, in all calls', async () => {
-    expect(await there.left(ENTITY, 'core')).toBeUndefined();
-    await here.note(ENTITY, MINUTE);
-    const left = await there.left(ENTITY, 'core');
-    expect(left).toEqual({ ms: expect.any(Number), message: 'slow down' });
-    expect(left?.ms).toBeGreaterThan(50_000);
-    expect(left?.ms).toBeLessThanOrEqual(60_000);
-    expect(await isBound(ENTITY, REGISTRATIONS)).toBe(true);
-    expect([await isBound(OTHER), await isBound(APP)]).toEqual([false, false]);
-  });
-
   test('of an App alone, which may have no row yet', async () => {
     await here.note(APP, { ...MINUTE, resource: 'core' });
     expect([await isBound(APP), await isBound({ appId: 2 }), await isBound(ENTITY)]).toEqual([
@@ -66,23 +53,6 @@ describe('a wait that one process has stored binds all', () => {
     await here.note(ENTITY, { ...MINUTE, resource });
     expect([await isBound(ENTITY, resource), await isBound(ENTITY, other)]).toEqual([true, false]);
   });
-
-  test('until the second that was named', async () => {
-    await here.note(ENTITY, MINUTE);
-    for (const resource of ['core', REGISTRATIONS])
-      await here.note(ENTITY, { ...MINUTE, resource });
-    await setOver();
-    expect([await isBound(ENTITY), await isBound(ENTITY, REGISTRATIONS)]).toEqual([false, false]);
-  });
-
-  test('until people end it', async () => {
-    await here.note(ENTITY, MINUTE);
-    await database.db.updateTable('installations').set({ wait_until: null }).execute();
-    expect([await here.left(ENTITY, 'core'), await there.left(ENTITY, 'core')]).toEqual([
-      undefined,
-      undefined,
-    ]);
-  });
 });
 
 describe('the longest wait wins', () => {
@@ -95,12 +65,6 @@ describe('the longest wait wins', () => {
       message: 'The hourly budget is used up.',
     });
     expect((await here.left(ENTITY, 'core'))?.ms).toBeGreaterThan(800_000);
-  });
-
-  test('and no success shortens it', async () => {
-    await here.note(ENTITY, MINUTE);
-    await endRefusals(database.db, ENTITY);
-    expect(await isBound(ENTITY)).toBe(true);
   });
 
   test('and its beginning is reported once', async () => {

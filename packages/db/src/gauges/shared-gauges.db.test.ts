@@ -1,15 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import {
-  declareSharedGauges,
-  readSharedState,
-  type SharedGauge,
-  sharedState,
-} from './shared-gauges.ts';
+import { readSharedState, type SharedGauge } from './shared-gauges.ts';
 
 describe('gauges of rows that all services share (H5)', () => {
   const database = useTestDatabase();
@@ -169,48 +163,4 @@ describe('gauges of rows that all services share (H5)', () => {
       'id:3': 20,
     });
   });
-
-  test('the gauge shows an older schema, also where its tables cannot be read', async () => {
-    const scrape = async () => {
-      const metrics = createMetrics();
-      declareSharedGauges(metrics, db());
-      return metrics.registry.metrics();
-    };
-    expect(await scrape()).toContain('\npaddock_migration_needed 0\n');
-    await sql`update schema_migration set name = '0000_' || name where name = (select max(name) from schema_migration)`.execute(
-      db(),
-    );
-    await sql`alter table demand_keys rename to demand_keys_away`.execute(db());
-    const text = await scrape();
-    await sql`alter table demand_keys_away rename to demand_keys`.execute(db());
-    expect(text).toContain('\npaddock_migration_needed 1\n');
-    expect(text).not.toContain('paddock_workers{');
-  });
-
-  test('history costs nothing: ended rows are not read (P6)', async () => {
-    await putJob(db());
-    await putWorker(db());
-    const buffers = await readBuffers();
-    await sql`insert into jobs (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
-        installation_id, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name)
-      select n, 'completed', false, 1, 'acme', 'Organization', 1, 'acme/api', 7, 8, 'linux', 'runner:1', 0, 1, 1, 1, 'build'
-      from generate_series(1, 20000) n`.execute(db());
-    await sql`insert into workers (pod_name, status, completed_at, entity_id, entity_name, entity_type, app_id, installation_id,
-        scope_repo_id, job_labels, k8s_pool, k8s_image, pools_version, namespace)
-      select 'pdk-' || n, 'completed', now(), 1, 'acme', 'Organization', 7, 8, 0, '[]', 'linux', 'runner:1', 1, 'runners'
-      from generate_series(1, 20000) n`.execute(db());
-    await sql`vacuum analyze jobs, workers`.execute(db());
-    expect(await readBuffers()).toBeLessThanOrEqual(buffers + 20);
-  });
-
-  /** How many pages one reading takes. */
-  async function readBuffers(): Promise<number> {
-    type Plan = {
-      'QUERY PLAN': [{ Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }];
-    };
-    const { rows } =
-      await sql<Plan>`explain (analyze, buffers, format json) ${sharedState}`.execute(db());
-    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-    return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
-  }
 });

@@ -76,7 +76,7 @@ const ENTRY = sql`
  * agree. It reads waiting and live rows through partial indexes, and no history. Each pool in force
  * has a sample of each gauge of pools, perhaps 0.
  */
-export const sharedState = sql<Sample<SharedGauge>>`
+const sharedState = sql<Sample<SharedGauge>>`
     with document as materialized ${DOCUMENT_IN_FORCE}, pools as materialized (
       select p ->> 'name' as pool from document cross join jsonb_array_elements(content -> 'pools') p
     ), waiting as materialized (

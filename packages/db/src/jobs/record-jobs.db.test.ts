@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { fc } from '@paddock/testing/random-cases';
 import type { Insertable } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import {
-  ORG,
   pools,
   at,
   queued,
@@ -67,17 +65,6 @@ describe('the statement that writes jobs', () => {
     });
   });
 
-  test('a repetition changes nothing, updated_at and revision included (A5)', async () => {
-    for (const statement of [queued, running, completed]) {
-      await record(statement);
-      const before = await job();
-      const results = await record(statement, { ...statement, deliveryGuid: 'another' });
-      const unchanged = { changed: false, before: statement.status };
-      expect(results).toMatchObject([unchanged, unchanged]);
-      expect(await job()).toEqual(before);
-    }
-  });
-
   test('any order, any grouping and any doubling of the deliveries end in the same row (A5, A6, B6)', async () => {
     await addWorker('pdk-aaaaaa-small-1');
     await record(queued);
@@ -112,18 +99,6 @@ describe('the statement that writes jobs', () => {
         }),
       { numRuns: 60 },
     );
-  });
-
-  test('a late queued never takes a row back, nor does a late in_progress (A6)', async () => {
-    await record(completed);
-    expect(await job()).toMatchObject({ status: 'completed', wants_worker: false });
-    await record(queued);
-    await record(running);
-    expect(await job()).toMatchObject({
-      status: 'completed',
-      wants_worker: false,
-      completed_at: at('10:05:00'),
-    });
   });
 
   test('a job that Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
@@ -171,19 +146,6 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
   });
 
-  test('moving forward answers a due look-up, and so does a repeated end', async () => {
-    await record(queued);
-    await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
-    await record(queued);
-    expect((await job())?.lookup_due_at).not.toBeNull();
-    await record(running);
-    expect(await job()).toMatchObject({ lookup_due_at: null });
-    await record(completed);
-    await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
-    await record(completed); // says nothing else that is new
-    expect(await job()).toMatchObject({ lookup_due_at: null });
-  });
-
   test('in_progress binds the worker it names, whose end is explained by it, once (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { unexplained_until: new Date(Date.now() + 60_000) });
     await record(running);
@@ -229,16 +191,6 @@ describe('the statement that writes jobs', () => {
     expect(labels).toEqual(expect.arrayContaining(stored ?? []));
   });
 
-  test('a job that fits no pool and runs elsewhere gets no row; one that has a row is moved although its pool has gone', async () => {
-    expect(await record({ ...completed, ...foreign })).toMatchObject([
-      { changed: false, before: undefined, outcome: 'ignored_no_label' },
-    ]);
-    expect(await job()).toBeUndefined();
-    await record(queued);
-    await record({ ...completed, ...foreign });
-    expect(await job()).toMatchObject({ status: 'completed', k8s_pool: 'small' });
-  });
-
   test('a worker of another entity or another repository is not bound, with any name (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { entity_id: 12 });
     await record(running);
@@ -256,14 +208,6 @@ describe('the statement that writes jobs', () => {
     await addWorker('pdk-aaaaaa-small-3', { scope_repo_id: 21 });
     await record({ ...running, jobId: 901, runnerName: 'pdk-aaaaaa-small-3' });
     expect(await worker('pdk-aaaaaa-small-3')).toMatchObject({ assigned_job_id: 901 });
-  });
-
-  test('without an installation in the payload, the one that is known of the entity is taken', async () => {
-    await putInstallation(database.db, { entity_id: 11, app_id: 41, installation_id: 77 });
-    await record({ ...queued, installationId: null });
-    expect(await job()).toMatchObject({ installation_id: 77 });
-    await record({ ...queued, jobId: 901, installationId: null, entity: { ...ORG, id: 12 } });
-    expect(await job(901)).toMatchObject({ installation_id: 0 });
   });
 
   test('many transactions with the same jobs and workers at once all succeed (B6)', async () => {

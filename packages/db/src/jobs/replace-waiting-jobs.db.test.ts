@@ -3,9 +3,6 @@ import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import { queueEventChannel } from '../connection/schema-name.ts';
-import { clientConfig } from '../connection/connect.ts';
-import { listen } from '../connection/listen.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { replaceWaitingJobs } from './reconsider-jobs.ts';
 
@@ -90,15 +87,6 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     expect(await moves()).toHaveLength(1);
   });
 
-  test('go to no pool when no pool fits them any longer, and come back with a pool that does (P5)', async () => {
-    await configure(LINUX);
-    const job = await queue();
-    await replaceWaitingJobs(testDb.db, await configure({ ...LINUX, labels: ['windows'] }));
-    expect(await places()).toEqual([[job, NO_POOL]]);
-    await replaceWaitingJobs(testDb.db, await configure(LINUX));
-    expect(await places()).toEqual([[job, 'linux']]);
-  });
-
   test('of public repositories are no longer served when their pool does not serve such (B4)', async () => {
     await configure({ ...LINUX, publicRepositories: true });
     const [open, closed] = [await queue(), await queue()];
@@ -133,38 +121,5 @@ describe('waiting jobs after a change of the pools (B4)', () => {
       [running, 'linux'],
       [newer, 'linux'],
     ]);
-  });
-
-  test('are all found, page by page, while they move away', async () => {
-    await configure(LINUX);
-    for (let n = 0; n < 1_100; n += 1)
-      await queue({ created_at: new Date(1_700_000_000_000 + (n % 7)) });
-    expect(
-      await replaceWaitingJobs(testDb.db, await configure({ name: 'other', labels: ['linux'] })),
-    ).toBe(1_100);
-  });
-
-  test('wake the matcher (A7)', async () => {
-    await configure(LINUX);
-    await queue();
-    const pools = await configure({ name: 'other', labels: ['linux'] });
-    const { url, schema, db } = testDb;
-    const config = clientConfig({ url, schema, applicationName: 'test' });
-    const stop = new AbortController();
-    let wakes = 0;
-    await new Promise<void>((resolve, reject) => {
-      const onWake = () => {
-        wakes += 1;
-        // The first notification shows that it listens.
-        if (wakes === 1) replaceWaitingJobs(db, pools).catch(reject);
-        else resolve();
-      };
-      listen(
-        { config, channels: [queueEventChannel(schema)], onWake, onError: reject },
-        stop.signal,
-      ).catch(reject);
-    });
-    stop.abort();
-    expect(wakes).toBe(2);
   });
 });

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
 import { holdLease } from './hold-lease.ts';
-import { releaseLease, renewLease, takeLease } from './leases.ts';
+import { takeLease } from './leases.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
@@ -35,35 +35,6 @@ describe('a lease (A12)', () => {
     await expire();
     const fences = await Promise.all([take('second'), take('third')]);
     expect(fences.filter((fence) => fence !== undefined)).toEqual([2]);
-  });
-
-  test('cannot be renewed or given back by whom it was taken from', async () => {
-    const old = (await take('first')) ?? 0;
-    await expire();
-    await take('second');
-    expect(await renewLease(database.db, NAME, old, LONG_MS)).toBe(false);
-    await releaseLease(database.db, NAME, old);
-    expect(await take('third')).toBeUndefined();
-    expect(await holder()).toEqual({ holder: 'second', fence: 2 });
-  });
-
-  test('can be renewed by its holder although it has run out, as long as no replica took it', async () => {
-    const fence = (await take('first')) ?? 0;
-    await expire();
-    expect(await renewLease(database.db, NAME, fence, LONG_MS)).toBe(true);
-    expect(await take('second')).toBeUndefined();
-  });
-
-  test('whose holder could not give it back is taken again by that holder at once, with a higher fence', async () => {
-    const lost = (await take('first')) ?? 0;
-    expect(await take('first')).toBe(lost + 1);
-    expect(await renewLease(database.db, NAME, lost, LONG_MS)).toBe(false);
-    expect(await take('second')).toBeUndefined();
-  });
-
-  test('that was given back is free at once, and its fence goes on rising', async () => {
-    await releaseLease(database.db, NAME, (await take('first')) ?? 0);
-    expect(await take('second')).toBe(2);
   });
 });
 

@@ -32,15 +32,6 @@ describe('pools documents', () => {
     });
   });
 
-  test('a document that says something else comes into force, an earlier one again too', async () => {
-    const first = await store('one');
-    const second = await store('two');
-    const third = await store('one');
-    expect(second).toBeGreaterThan(first);
-    expect(third).toBeGreaterThan(second);
-    expect(await store('one')).toBe(third);
-  });
-
   test('statements see the pools of the newest document alone (B4)', async () => {
     const { rows: before } = await sql<{
       version: number;

@@ -56,16 +56,6 @@ export const installationBody = (
     installation: { id: 31, account: ACME, repository_selection: 'all', ...installation },
   });
 
-/** Twenty deliveries of ten jobs of three entities. */
-export const mixedBatch = () =>
-  Array.from({ length: 20 }, (_, index) => {
-    const owner = { ...ACME, id: 11 + (index % 3) };
-    return delivery(
-      'workflow_job',
-      jobBody(index % 2 === 0 ? 'queued' : 'completed', 900 + ((index * 7) % 10), ['k8s'], owner),
-    );
-  });
-
 export const reduced = () => '{"reduced":true}';
 
 /** When an entity's name was stated twice. */

@@ -1,7 +1,7 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 
-export const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
+const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
 const SMALL = {
   name: 'small',
   labels: ['self-hosted', 'linux'],

@@ -50,15 +50,6 @@ describe('an extra pass (E1, E9)', () => {
     expect(await nextInSeconds()).toBeNull();
   });
 
-  test('is taken once by two replicas that look at once', async () => {
-    await wantExtraPasses(database.db, { schedule: NAME });
-    const takeAlone = () =>
-      database.db.transaction().execute((trx) => takeExtraPasses(trx, [NAME]));
-    expect(await Promise.all([takeAlone(), takeAlone()]).then((taken) => taken.flat())).toEqual([
-      NAME,
-    ]);
-  });
-
   test('is followed by others, four seconds apart, until the time that was wanted', async () => {
     await want({ forMs: 12_000 });
     const waits: (number | null)[] = [];
@@ -69,27 +60,6 @@ describe('an extra pass (E1, E9)', () => {
       await pass(next ?? 0);
     }
     expect(waits).toEqual([4, 4, 4, null]);
-  });
-
-  test('is shared by all who want it, and stays as near as the first of them wanted', async () => {
-    await want({ forMs: 12_000 });
-    await want({ forMs: 12_000 });
-    expect(await take()).toEqual([NAME]);
-    for (let asked = 0; asked < 20; asked++) await want({ forMs: 12_000 });
-    expect(await take()).toEqual([]);
-    expect(await nextInSeconds()).toBe(4);
-    await want({ forMs: 12_000, isUrgent: true });
-    expect(await take()).toEqual([NAME]);
-  });
-
-  test('that is wanted later comes earlier for who wants it now', async () => {
-    await want({ inMs: 12_000 });
-    expect(await nextInSeconds()).toBe(12);
-    await want();
-    expect(await take()).toEqual([NAME]);
-    expect(await nextInSeconds()).toBe(4);
-    await pass(4);
-    expect(await take()).toEqual([NAME]);
   });
 
   test('is the further from the last one the longer trouble lasts, a minute at most, and the first after a rest is at once', async () => {
@@ -120,24 +90,6 @@ describe('an extra pass (E1, E9)', () => {
     await want({ forMs: 12_000, isUrgent: true });
     expect(await take()).toEqual([NAME]);
     expect(await nextInSeconds()).toBe(4);
-  });
-
-  test('is not wanted again by who leaves a rest between two', async () => {
-    await want({ restMs: 300_000 });
-    await take();
-    await pass(200);
-    await want({ restMs: 300_000 });
-    expect(await take()).toEqual([]);
-    await pass(200);
-    await want({ restMs: 300_000 });
-    expect(await take()).toEqual([NAME]);
-  });
-
-  test('of a schedule that has had no tick yet is left to its first one', async () => {
-    await wantExtraPasses(instant, { schedule: 'sweep:2' });
-    expect(await instant.selectFrom('schedules').select('name').execute()).toEqual([
-      { name: NAME },
-    ]);
   });
 
   test('wakes the reconciler at once', async () => {

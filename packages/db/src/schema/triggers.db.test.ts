@@ -62,28 +62,6 @@ describe('notifications of demand (A7)', () => {
     expect(await notified()).toEqual([JOBS]);
   });
 
-  test('a job that wants no worker notifies no scheduler', async () => {
-    await putJob(database.db, { wants_worker: false, status: 'completed' });
-    expect(await notified()).toEqual([]);
-  });
-
-  test('no notification comes before the commit, and none of a rollback', async () => {
-    await database.db.transaction().execute(async (trx) => {
-      await putJob(trx);
-      expect(await notified()).toEqual([]);
-    });
-    expect(await notified()).toEqual([JOBS]);
-    heard = [];
-    const undone = new Error('undone');
-    await expect(
-      database.db.transaction().execute(async (trx) => {
-        await putJob(trx);
-        throw undone;
-      }),
-    ).rejects.toBe(undone);
-    expect(await notified()).toEqual([]);
-  });
-
   test('a job whose demand comes or goes notifies, and any other change does not', async () => {
     const { job_id: id } = await putJob(database.db);
     heard = [];
@@ -192,14 +170,6 @@ describe('notifications of freed capacity (A7)', () => {
       .set({ pod_deleted_at: minutesAgo(0) })
       .execute();
     expect(await notified()).toEqual([]);
-  });
-
-  test('a new pools document notifies: caps may have changed', async () => {
-    await database.db
-      .insertInto('pools_documents')
-      .values({ digest: 'd', content: '{}' })
-      .execute();
-    expect(await notified()).toEqual(['paddock_queue_event pools_documents']);
   });
 
   test('a key that is paused notifies, and one that is free again; a failure that only counts does not (C11)', async () => {

@@ -3,7 +3,6 @@ import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { untilBlocked } from '@paddock/testing/until-blocked';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -102,28 +101,11 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     },
   );
 
-  test('what fails during a pause began before it, and does not prolong it', async () => {
-    await failTimes(3, 'pod_refused');
-    const before = await keys();
-    await failTimes(5, 'pod_refused');
-    expect(await keys()).toEqual(before);
-  });
-
   test('a moment’s outage of GitHub counts once, however many workers it meets', async () => {
     for (let n = 0; n < 5; n += 1) await fail('github_error', { beganAt: new Date(0) });
     expect(await keys()).toMatchObject([{ failures: 1, pauses: 0 }]);
     await fail('github_error');
     expect(await keys()).toMatchObject([{ failures: 2 }]);
-  });
-
-  test('trials that fail for months end with the longest pause', async () => {
-    await failTimes(3, 'pod_refused');
-    await database.db
-      .updateTable('demand_keys')
-      .set({ pauses: 4_000, paused_until: minutesAgo(1) })
-      .execute();
-    await fail('pod_refused');
-    expect(await keys()).toMatchObject([{ pauses: 4_001, pause: 900 }]);
   });
 
   test.each([
@@ -193,46 +175,6 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     await failTimes(3, 'exit_code', { entity_id: 90_000_002 });
     await bind((await putWorker(database.db)).pod_name);
     expect(await keys()).toMatchObject([{ failures: 0 }, { failures: 3 }]);
-  });
-
-  test('a failed worker whose job becomes known late did not fail before it had one', async () => {
-    const podName = await failTimes(3, 'no_job');
-    await bind(podName);
-    expect(await keys()).toMatchObject([{ failures: 0 }]);
-    await noteKeyFailure(
-      database.db,
-      { podName, failureClass: 'no_job', message: '' },
-      USUAL_FAILURE_RULES,
-    );
-    expect(await keys()).toMatchObject([{ failures: 0 }]);
-  });
-
-  test('a failure waits for the transaction that binds its worker, and then counts nothing', async () => {
-    const { pod_name: podName } = await putWorker(database.db);
-    const binding = await database.db.startTransaction().execute();
-    await bindWorkers(binding, [{ worker: podName, jobId: 1 }]);
-    const failing = noteKeyFailure(
-      database.dbOf('scheduler'),
-      { podName, failureClass: 'exit_code', message: '' },
-      USUAL_FAILURE_RULES,
-    );
-    await untilBlocked(database.db);
-    await binding.commit().execute();
-    await failing;
-    expect(await keys()).toEqual([]);
-  });
-
-  test('a change of the pool ends them for its keys', async () => {
-    await failTimes(3, 'image_pull');
-    await failTimes(3, 'image_pull', { k8s_pool: 'gpu', entity_id: 90_000_002 });
-    const gpu = { name: 'gpu', labels: ['gpu'] };
-    await putPools(database.db, examplePools({ pools: [{}, gpu] }));
-    await putPools(database.db, examplePools({ pools: [{ image: 'another' }, gpu] }));
-    await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
-    expect(await keys()).toMatchObject([{ failures: 0 }, { failures: 3 }]);
-    await failTimes(3, 'image_pull');
-    await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
-    expect(await keys()).toMatchObject([{ failures: 3 }, { failures: 3 }]);
   });
 
   test('another access of the runner group ends that idle runners got no job', async () => {

@@ -67,14 +67,6 @@ describe('a simulated runner', () => {
     },
   );
 
-  test('of the newest version gets the same answer during a false alarm', async () => {
-    await world.github.setRunnerFaults({ refusesVersions: true });
-    const { jitConfig } = await registerRunner(world, { name: 'new', labels: LABELS });
-    expect((await playRunner(jitConfig, never)).log).toContainEqual(expect.stringContaining(ENDED));
-    await world.github.clearFaults();
-    expect((await world.github.report()).struck).toEqual({ version_refused: 1 });
-  });
-
   test('runs one job, with the log of the real runner, and its registration vanishes', async () => {
     const { end } = await begin('worker-1');
     const { id } = await world.github.queueJob({
@@ -102,30 +94,6 @@ describe('a simulated runner', () => {
       killed: false,
     });
     expect(await runnersNow()).toEqual([]);
-  });
-
-  test('gets a job that was queued before it came', async () => {
-    const { id } = await world.github.queueJob({
-      repo: 'acme/api',
-      labels: LABELS,
-      durationMs: 1,
-      result: 'failure',
-    });
-    const { jitConfig } = await registerRunner(world, { name: 'late', labels: LABELS });
-    const { exitCode, log } = await playRunner(jitConfig, never);
-    expect(exitCode).toBe(0);
-    expect(log.at(-1)).toContain('completed with result: Failed');
-    expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: false });
-  });
-
-  test('starts only once with one JIT config', async () => {
-    const { end, jitConfig } = await begin('worker-1');
-    const again = await playRunner(jitConfig, never);
-    expect(again.exitCode).toBe(1);
-    expect(again.log).toContain('A session for this runner already exists.');
-    await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 1 });
-    expect((await end).exitCode).toBe(0);
-    expect((await playRunner(jitConfig, never)).exitCode).toBe(1);
   });
 
   test('is offline and gets no job after being killed while idle', async () => {
@@ -220,18 +188,5 @@ describe('a simulated runner', () => {
       conclusion: 'cancelled',
       runnerName: null,
     });
-  });
-
-  test('ends with exit code 1 when its GitHub is gone', async () => {
-    const { end } = await begin('worker-1');
-    await world.github.stop();
-    const { exitCode, log } = await end;
-    expect(exitCode).toBe(1);
-    expect(log.at(-1)).toContain('connection');
-  });
-
-  test('refuses a text that is not a JIT config', async () => {
-    expect((await playRunner(Buffer.from('{"a":1}').toString('base64'), never)).exitCode).toBe(1);
-    expect((await playRunner('not base64 of JSON', never)).exitCode).toBe(1);
   });
 });

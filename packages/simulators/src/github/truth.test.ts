@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
-import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
+import { registerRunner } from './call-api.ts';
 import { connectGitHubSimulator } from './control-client.ts';
 import { type Payload, exampleOf } from './examples.ts';
 import { playRunner } from './play-runner.ts';
@@ -48,64 +48,6 @@ describe('the truth of the simulated GitHub', () => {
     await playRunner(jitConfig, never);
     expect(await excess()).toEqual([]);
     expect(await world.github.report()).toMatchObject({ excessWorkers: 0, completed: 1, lost: 0 });
-  });
-
-  test('each job counts once: a second runner is needed only for a second job', async () => {
-    await queue('linux');
-    await queue('linux', 'gpu');
-    await register('with-gpu', 'linux', 'gpu');
-    await register('plain', 'linux');
-    await register('with-gpu-too', 'linux', 'gpu');
-    expect(await excess()).toEqual(['with-gpu-too']);
-  });
-
-  test('runners that cannot serve the job cover nothing', async () => {
-    await queue('linux', 'gpu');
-    await register('plain', 'linux');
-    await registerRunner(world, {
-      name: 'of-site',
-      labels: ['linux', 'gpu'],
-      repository: 'acme/site',
-    });
-    await register('with-gpu', 'gpu', 'LINUX');
-    expect(await excess()).toEqual(['plain', 'of-site']);
-  });
-
-  test('a runner that has not connected within a minute covers nothing', async () => {
-    await queue('linux');
-    await register('stuck', 'linux');
-    now += 60_000;
-    await register('instead', 'linux');
-    expect(await excess()).toEqual([]);
-  });
-
-  test('a runner that went away before it connected covered nothing, so its replacement is no excess', async () => {
-    await queue('linux');
-    const lost = await register('lost', 'linux');
-    await register('replacement', 'linux');
-    await register('too-many', 'linux');
-    expect(await excess()).toEqual(['replacement', 'too-many']);
-    const authorization = await installationAuthorization(world);
-    await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${lost.runnerId}`, {
-      authorization,
-    });
-    expect(await excess()).toEqual(['too-many']);
-  });
-
-  test('a runner that connected covered the job, even if it is gone now', async () => {
-    await queue('linux', 'gpu');
-    const { jitConfig } = await register('comes', 'linux', 'gpu');
-    await register('too-many', 'linux', 'gpu');
-    await playRunner(jitConfig, never);
-    expect(await excess()).toEqual(['too-many']);
-  });
-
-  test('judges thousands of jobs and runners quickly', async () => {
-    for (let n = 0; n < 1000; n += 1) await queue('linux');
-    const began = performance.now();
-    for (let n = 0; n < 50; n += 1) await register(`worker-${n}`, 'linux');
-    expect(performance.now() - began).toBeLessThan(30_000);
-    expect(await excess()).toEqual([]);
   });
 
   test('gives a job to any idle runner that fits, chosen by the seed', async () => {
