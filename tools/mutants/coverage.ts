@@ -3,7 +3,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NAMED } from '../../mutants/areas.ts';
+
+import { readNamedMutants } from './named-mutants.ts';
 import { runNode } from './run-node.ts';
 
 interface Ran {
@@ -14,6 +15,7 @@ interface Ran {
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const named = readNamedMutants();
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('name a folder, as apps/scheduler');
 
@@ -37,7 +39,7 @@ while (left.length > 0) {
   left.splice(left.indexOf(file), 1);
   for (const place of file.places) covered.add(place);
   const alone = [...file.places].filter((place) => times.get(place) === 1).length;
-  const mutants = NAMED.filter((each) => 'tests' in each && each.tests.includes(file.test)).length;
+  const mutants = named.filter(({ tests }) => tests.includes(file.test)).length;
   process.stdout.write(
     `${String(fresh).padEnd(7)}${String(alone).padEnd(7)}${String(mutants).padEnd(9)}${file.test}${file.failed > 0 ? ' FAILED' : ''}\n`,
   );
