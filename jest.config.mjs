@@ -9,11 +9,6 @@ const project = (displayName, testMatch, extra = {}) => ({
   testEnvironment: '<rootDir>/tools/jest-environment.mjs',
   runtime: '<rootDir>/tools/jest-runtime.mjs',
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: {
-    '^@kubernetes/client-node$': '<rootDir>/tools/jest-shared/kubernetes-client.cjs',
-    '^kysely$': '<rootDir>/tools/jest-shared/kysely.cjs',
-    '^zod$': '<rootDir>/tools/jest-shared/zod.cjs',
-  },
   transform: { '\\.ts$': '<rootDir>/tools/jest-transform.mjs' },
   testMatch,
   testPathIgnorePatterns: ['/node_modules/'],

@@ -1,9 +1,9 @@
 // Writes the generated files, or with --check names those in git that are stale. db/schema.sql: the
-// schema that the migrations make in an empty database. docs/settings.md: the services' environment
-// variables. docs/metrics.md: their metrics. docs/config.schema.json: the configuration file, for
-// editors. deploy/helm/paddock/README.md: the chart. In Chart.yaml, the version that package.json
-// says. Git ignores two, which are always written: docs/openapi.json, the API; and what the chart's
-// values may be.
+// schema that the migrations make in an empty database. docs/config.schema.json: the configuration
+// file, for editors. The tables at the end of pages: docs/settings.md, the services' environment
+// variables; docs/metrics.md, their metrics; the chart's README, its values. In Chart.yaml, the
+// version that package.json says. Git ignores two, which are always written: docs/openapi.json, the
+// API; and what the chart's values may be.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -20,18 +20,17 @@ import { describeValues } from './helm/describe-values.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const VALUES = 'deploy/helm/paddock/values.yaml';
-const CHART = 'deploy/helm/paddock/Chart.yaml';
+const HELM = 'deploy/helm/paddock';
+const CHART = `${HELM}/Chart.yaml`;
+/** The line of a page above what is generated. */
+const MARK = '<!-- Generated from here on by `pnpm generate`. Not to be edited. -->\n';
 
 const files = {
   'db/schema.sql': await schemaText(),
-  'docs/settings.md': describeSettings(PROGRAMS),
-  'docs/metrics.md': describeMetrics(),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
-  'deploy/helm/paddock/README.md': describeValues(
-    readFileSync(join(ROOT, VALUES), 'utf8'),
-    CHART_SCHEMA,
-  ),
+  ...page('docs/settings.md', describeSettings(PROGRAMS)),
+  ...page('docs/metrics.md', describeMetrics()),
+  ...page(`${HELM}/README.md`, describeValues(read(`${HELM}/values.yaml`), CHART_SCHEMA)),
   [CHART]: chartText(),
 };
 
@@ -44,29 +43,24 @@ if (process.argv.includes('--check')) check();
 else for (const [path, text] of Object.entries(files)) writeFileSync(join(ROOT, path), text);
 
 function check(): void {
-  const stale = Object.entries(files).filter(([path, text]) => committed(path) !== text);
+  const stale = Object.entries(files).filter(([path, text]) => read(path) !== text);
   for (const [path] of stale)
     process.stderr.write(`${path} is stale: run \`pnpm generate\` and commit what it writes.\n`);
   if (stale.length > 0) process.exitCode = 1;
 }
 
-function committed(path: string): string | undefined {
-  try {
-    return readFileSync(join(ROOT, path), 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** A page with this text below its mark. */
+function page(path: string, text: string): Record<string, string> {
+  return { [path]: `${read(path).split(MARK)[0]}${MARK}\n${text}` };
 }
 
 function chartText(): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  return readFileSync(join(ROOT, CHART), 'utf8').replace(
-    /^(version|appVersion): .*/gm,
-    `$1: ${version}`,
-  );
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  return read(CHART).replace(/^(version|appVersion): .*/gm, `$1: ${version}`);
 }
 
 async function schemaText(): Promise<string> {

@@ -1,26 +1,24 @@
 import { main } from '@paddock/runtime/main';
 import { burst } from './burst/bench-burst.ts';
 import { faults } from './faults/bench-faults.ts';
-import { readFlags, usageOf } from './bench.ts';
+import { readFlags } from './bench.ts';
 import { growth } from './growth/bench-growth.ts';
 import { ingress } from './ingress/bench-ingress.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { burst, faults, growth, ingress, match, queue };
-
 await main(async () => {
-  const read = readFlags(process.argv.slice(2), benches);
-  if ('problems' in read) {
-    process.stderr.write(`${read.problems.join('\n')}\n\n${usageOf(benches)}`);
+  const benches = { burst, faults, growth, ingress, match, queue };
+  const wanted = readFlags(process.argv.slice(2), benches);
+  if (typeof wanted === 'string') {
+    process.stderr.write(wanted);
     process.exitCode = 2;
     return;
   }
-  const { bench, size, json, ...given } = read.flags;
+  const { bench, given, json } = wanted;
   const { table, result, failed } = await bench.run(
-    size,
-    (line) => void process.stderr.write(`${line}\n`),
     given,
+    (line) => void process.stderr.write(`${line}\n`),
   );
   process.stdout.write(`${table}\n`);
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -125,7 +125,7 @@ test('every statement is among these, or it is said when it runs', async () => {
     ...Object.keys(periodicStatements),
     ...Object.keys(peopleStatements),
     ...new Set(Object.keys(listStatements).map((name) => name.split(' ', 1)[0] ?? '')),
-    ...Object.values(otherStatements).flat(),
+    ...Object.values(otherStatements).flatMap((names) => names.trim().split(/\s+/)),
   ];
   expect(found.toSorted()).toEqual(listed.toSorted());
 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import type { Count, Counts } from './compare.ts';
 
-const CODE = /\.(ts|tsx|mjs|cjs|css|html)$/;
+const CODE = /\.(ts|tsx|mjs|cjs|css|html|diff)$/;
 const TEST = /\.(test|scene|contract)\.|\/scenes\/|^packages\/testing\/|^test\//;
 const SIMULATORS = /^(apps\/demo|packages\/(simulators|embedded-postgres|processes))\//;
 const GENERATED =

@@ -14,8 +14,8 @@ const MOST_JOBS_OF_ONE = 300;
 export const burst: Bench = {
   about:
     'from webhook to pod: a burst of jobs of 1 and of 8 organisations, and one at a time, with calls and statements per job',
-  size: { flag: 'jobs', usual: 1_000, least: 20, most: 5_000 },
-  async run(jobs, say) {
+  numbers: { jobs: 1_000 },
+  async run({ numbers: { jobs = 0 } }, say) {
     const loads: Load[] = [
       { organizations: 1, jobs: Math.min(jobs, MOST_JOBS_OF_ONE) },
       { organizations: 8, jobs },
@@ -86,7 +86,6 @@ function tableOf(measured: Measured): string {
     alignColumns([
       ['webhook to pod', 'p50 ms', 'p99 ms'],
       latencyRow('one at a time', measured.idleLatencies),
-      latencyRow('  its parts', measured.idleParts),
       latencyRow('burst', measured.latencies),
     ]),
     '',
@@ -95,6 +94,5 @@ function tableOf(measured: Measured): string {
     `CPU ms per job: ${Object.entries(measured.cpuPerJob)
       .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
       .join(', ')}`,
-    'Parts: two commits and three calls over the loopback, measured between the jobs.',
   ].join('\n');
 }

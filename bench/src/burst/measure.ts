@@ -37,8 +37,6 @@ export interface Measured extends Load {
   readonly latencies: readonly number[];
   /** The same of jobs that come one at a time. */
   readonly idleLatencies: readonly number[];
-  /** The part of each of these times that no implementation can save, in milliseconds. */
-  readonly idleParts: readonly number[];
   readonly githubCallsPerJob: number;
   readonly statementsPerJob: number;
   readonly excessWorkers: number;
@@ -75,12 +73,9 @@ export async function measure(
   await queue(WARM_UP_JOBS);
   say(`${IDLE_JOBS} jobs, one at a time`);
   const idle: QueuedJob[] = [];
-  const idleParts: number[] = [];
   for (let n = 0; n < IDLE_JOBS; n++) {
     await sleep(IDLE_PAUSE_MS);
     idle.push(...(await queue(1)));
-    await sleep(IDLE_PAUSE_MS);
-    idleParts.push(await watcher.timeParts());
   }
 
   say(`${jobs} jobs of ${organizations} organisations at once`);
@@ -102,7 +97,6 @@ export async function measure(
       1_000,
     latencies: together.map(latencyOf),
     idleLatencies: idle.map(latencyOf),
-    idleParts,
     githubCallsPerJob: Object.values(calls).reduce((sum, count) => sum + count, 0) / queued,
     statementsPerJob: statements / jobs,
     excessWorkers: registrations - queued,

@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Stage } from '../stage/stage.ts';
@@ -19,8 +18,7 @@ const LIMIT_MS = 360_000;
  */
 const lookEveryMs = (missing: number): number => (missing > 1 ? 250 : 5);
 
-export async function openWatcher({ postgres, environments, clusterUrl, broken }: Stage) {
-  const agent = new Agent({ keepAlive: true });
+export async function openWatcher({ postgres, environments, broken }: Stage) {
   const owner = new pg.Client({ connectionString: postgres.url() });
   await owner.connect();
   await owner.query(`create extension pg_stat_statements; create role ${ROLE} superuser login`);
@@ -32,7 +30,6 @@ export async function openWatcher({ postgres, environments, clusterUrl, broken }
     options: `-c search_path=${environments[0]?.schema},public`,
   });
   await client.connect();
-  await client.query('create table public.commits (at timestamptz not null)');
   const askCount = async (text: string): Promise<number> => {
     const { rows } = await client.query<{ count: number }>(text);
     return rows[0]?.count ?? Number.NaN;
@@ -70,29 +67,6 @@ export async function openWatcher({ postgres, environments, clusterUrl, broken }
         `select sum(calls)::integer as count from pg_stat_statements where userid <> '${ROLE}'::regrole and toplevel`,
       ),
     resetStatements: () => client.query('select pg_stat_statements_reset()'),
-    /**
-     * The milliseconds of the parts that every pod needs, one after the other and each as cheap as
-     * possible: the commits of the delivery and of the reservation, and three calls over the
-     * loopback, for the registration, the Secret and the pod.
-     */
-    async timeParts(): Promise<number> {
-      const begun = performance.now();
-      for (let commits = 0; commits < 2; commits++)
-        await client.query('insert into public.commits values (now())');
-      for (let calls = 0; calls < 3; calls++) await callOnce(agent, `${clusterUrl}/readyz`);
-      return performance.now() - begun;
-    },
-    async close(): Promise<void> {
-      agent.destroy();
-      await client.end();
-    },
+    close: () => client.end(),
   };
-}
-
-function callOnce(agent: Agent, url: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  request(url, { agent }, (answer) => answer.on('end', resolve).on('error', reject).resume())
-    .on('error', reject)
-    .end();
-  return promise;
 }

@@ -16,15 +16,12 @@ import { furnish } from './world.ts';
  */
 const patienceMs = (jobs: number): number => 120_000 + jobs * 1_600;
 
-const BESIDE = { flag: 'beside', usual: 1, least: 1, most: 24 };
-
 export const faults: Bench = {
   about:
     'jobs during faults: how many are lost, left over or killed, for each fault; --beside: the number of faults at a time',
-  size: { flag: 'jobs', usual: 300, least: 1, most: 2_000 },
-  further: [BESIDE],
+  numbers: { jobs: 300, beside: 1 },
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
-  async run(jobs, say, { part, further }) {
+  async run({ numbers: { jobs = 0, beside = 0 }, part }, say) {
     const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
     const rows = new Map<Fault, Row>();
     const known = new Map<string, Promise<number>>();
@@ -58,7 +55,7 @@ export const faults: Bench = {
         );
       }
     };
-    await Promise.all(Array.from({ length: further[BESIDE.flag] ?? BESIDE.usual }, playOn));
+    await Promise.all(Array.from({ length: beside }, playOn));
     const ended = wanted.flatMap((fault) => rows.get(fault) ?? []);
     return {
       table: tableOf(ended),

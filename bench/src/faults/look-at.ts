@@ -6,14 +6,6 @@ import { findUnfounded, readKnowledge } from './unfounded.ts';
 
 /** The state of a run by the simulators and by our rows. */
 export interface Left {
-  /** Jobs that GitHub has not completed, or that have not ended in our rows. */
-  readonly lost: number;
-  readonly workersLeft: number;
-  readonly registrationsLeft: number;
-  /** Pods that exist although their grace is over. */
-  readonly podsLeft: number;
-  /** Jobs that failed because their runner was removed, except by a fault. */
-  readonly runningKilled: number;
   /**
    * Registrations that were unnecessary: those that existed, or were coming and did come, sufficed.
    * And they never ran a job.
@@ -84,11 +76,6 @@ export async function lookAt(
     ),
   ].flatMap((line) => line ?? []);
   return {
-    lost: lost.length,
-    workersLeft: workers.length,
-    registrationsLeft: truth.runners.length,
-    podsLeft,
-    runningKilled: killed.length,
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
     unfoundedWorkers: ours.flatMap(({ knowledge }) => findUnfounded(truth, knowledge)),
     registrationsMade: truth.registrations.length,

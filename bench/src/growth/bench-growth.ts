@@ -39,15 +39,9 @@ const isSlowPage = ({ p95_ms: p95 }: MeasuredPage): boolean => p95 >= 100;
 export const growth: Bench = {
   about:
     'each statement that the clock or a person’s question runs, and the console’s pages, after a year of rows',
-  size: { flag: 'history', usual: 2_000_000, least: 10_000, most: 10_000_000 },
-  further: [
-    { flag: 'events', usual: 3_000_000, least: 10_000, most: 20_000_000 },
-    { flag: 'entities', usual: 300, least: 10, most: 10_000 },
-    { flag: 'waiting', usual: 5_000, least: 100, most: 100_000 },
-    { flag: 'living', usual: 3_000, least: 100, most: 100_000 },
-  ],
-  async run(history, say, { further }) {
-    const { events = 0, entities = 0, waiting = 0, living = 0 } = further;
+  numbers: { history: 2_000_000, events: 3_000_000, entities: 300, waiting: 5_000, living: 3_000 },
+  async run({ numbers }, say) {
+    const { history = 0, events = 0, entities = 0, waiting = 0, living = 0 } = numbers;
     // The database is filled again after a crash, so it need not survive one. Waiting for the disk
     // would make filling a year take far longer.
     const postgres = await startPostgres({

@@ -44,49 +44,37 @@ export interface Delivery {
 }
 
 /**
- * The kinds of deliveries: the three that most jobs have, in equal parts; or only those that
- * announce new jobs.
- */
-export const MIXES = ['mixed', 'queued'] as const;
-export type Mix = (typeof MIXES)[number];
-
-/**
- * In a mix, a job's `in_progress` follows its `queued` after this many other jobs, and its
- * `completed` after as many again.
+ * A job's `in_progress` follows its `queued` after this many other jobs, and its `completed` after
+ * as many again.
  */
 const JOBS_BETWEEN = 100;
 
 /**
- * About `count` deliveries of jobs from `firstJobId` on. Each has a different body, of about 7 KB.
+ * About `count` deliveries of jobs from `firstJobId` on: `queued`, `in_progress` and `completed` of
+ * each. Each has a different body, of about 7 KB.
  */
-export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Delivery[] {
+export function makeDeliveries(firstJobId: number, count: number): Delivery[] {
   const example = queuedExample();
-  const make = (action: Action, jobId: number): Delivery => ({
-    jobId,
-    guid: randomUUID(),
-    body: JSON.stringify(payloadOf(example, action, jobId)),
-  });
-  if (mix === 'queued')
-    return Array.from({ length: count }, (_, index) => make('queued', firstJobId + index));
-  const jobs = jobsOf(mix, count);
+  const jobs = jobsOf(count);
   const steps = Array.from({ length: jobs + 2 * JOBS_BETWEEN }, (_, step) => step);
   return steps.flatMap((step) =>
     ACTIONS.flatMap((action, nth) => {
       const job = step - nth * JOBS_BETWEEN;
-      return job >= 0 && job < jobs ? [make(action, firstJobId + job)] : [];
+      if (job < 0 || job >= jobs) return [];
+      const jobId = firstJobId + job;
+      const body = JSON.stringify(payloadOf(example, action, jobId));
+      return [{ jobId, guid: randomUUID(), body }];
     }),
   );
 }
 
 /** How many jobs the deliveries are about. */
-export const jobsOf = (mix: Mix, count: number): number =>
-  mix === 'queued' ? count : Math.ceil(count / ACTIONS.length);
+export const jobsOf = (count: number): number => Math.ceil(count / ACTIONS.length);
 
-/** How many deliveries these jobs have: in a mix, all of each job's. */
-export const deliveriesOf = (mix: Mix, count: number): number =>
-  mix === 'queued' ? count : jobsOf(mix, count) * ACTIONS.length;
+/** How many deliveries these jobs have. */
+export const deliveriesOf = (count: number): number => jobsOf(count) * ACTIONS.length;
 
-/** The worker that runs a job of the mix. */
+/** The worker that runs a job. */
 export const workerOf = (jobId: number | string): string => `pdk-bench-${jobId}`;
 
 const ACTIONS = ['queued', 'in_progress', 'completed'] as const;

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { makeDeliveries, type Mix, toRequest } from './deliveries.ts';
+import { makeDeliveries, toRequest } from './deliveries.ts';
 
 /** The deliveries, and their receiver. */
 export interface Load {
   readonly port: number;
-  readonly mix: Mix;
   readonly connections: number;
   readonly firstJobId: number;
   readonly count: number;
@@ -78,12 +77,11 @@ function completeStatus(received: string): number | undefined {
 
 async function prepare({
   port,
-  mix,
   connections,
   firstJobId,
   count,
 }: Load): Promise<() => Promise<LoadResult>> {
-  const deliveries = makeDeliveries(mix, firstJobId, count);
+  const deliveries = makeDeliveries(firstJobId, count);
   const requests = deliveries.map((delivery) => ({
     jobId: delivery.jobId,
     request: toRequest(delivery, `127.0.0.1:${port}`),

@@ -1,42 +1,41 @@
 import pg from 'pg';
 import { APP_ID } from '../programs.ts';
-import { entityOfJobs, jobsOf, type Mix, POOL, workerOf } from './deliveries.ts';
+import { entityOfJobs, jobsOf, POOL, workerOf } from './deliveries.ts';
 import type { Load } from './load-thread.ts';
 import type { Place } from './services.ts';
 
 /** Reads the tables that the contenders write. */
 export interface Rows {
   /**
-   * How many rows are missing or wrong. Each job must have one row, which has completed if all of a
-   * mix' deliveries were accepted, and each delivery must have one row.
+   * How many rows are missing or wrong. Each job must have one row, which has completed if all its
+   * deliveries were accepted, and each delivery must have one row.
    */
-  countMissing(mix: Mix, acceptedJobIds: readonly number[]): Promise<number>;
+  countMissing(acceptedJobIds: readonly number[]): Promise<number>;
   /**
-   * Removes the written rows, so that every measurement begins with the same tables; a mix has
-   * workers that will run its jobs.
+   * Removes the written rows, so that every measurement begins with the same tables, and adds the
+   * workers that will run the jobs.
    */
-  prepare(load: Pick<Load, 'mix' | 'firstJobId' | 'count'>): Promise<void>;
+  prepare(load: Pick<Load, 'firstJobId' | 'count'>): Promise<void>;
   close(): Promise<void>;
 }
 
 export function openRows({ url, schema }: Place): Rows {
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, max: 1 });
   return {
-    async countMissing(mix, acceptedJobIds) {
+    async countMissing(acceptedJobIds) {
       const { rows } = await pool.query<{ missing: number }>(
         `with accepted as (select job_id, count(*) as deliveries from unnest($1::bigint[]) as accepted(job_id) group by job_id),
          stored as (select job_id, count(*) as deliveries from installation_events group by job_id)
          select coalesce(sum(
-           case when j.job_id is null or ($2 = 'mixed' and a.deliveries = 3 and j.status <> 'completed') then 1 else 0 end
+           case when j.job_id is null or (a.deliveries = 3 and j.status <> 'completed') then 1 else 0 end
            + greatest(0, a.deliveries - coalesce(s.deliveries, 0))), 0)::integer as missing
          from accepted a left join jobs j using (job_id) left join stored s using (job_id)`,
-        [acceptedJobIds, mix],
+        [acceptedJobIds],
       );
       return rows[0]?.missing ?? Number.NaN;
     },
-    async prepare({ mix, firstJobId, count }) {
+    async prepare({ firstJobId, count }) {
       await pool.query('truncate jobs, installation_events, workers');
-      if (mix === 'queued') return;
       const { id, login, type } = entityOfJobs();
       await pool.query(
         `insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
@@ -52,7 +51,7 @@ export function openRows({ url, schema }: Place): Rows {
           POOL.name,
           POOL.image,
           firstJobId,
-          firstJobId + jobsOf(mix, count) - 1,
+          firstJobId + jobsOf(count) - 1,
         ],
       );
     },

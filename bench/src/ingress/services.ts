@@ -6,13 +6,28 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { type ProgramStart, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
-import { rulesVariable } from '@paddock/runtime/rules';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { cpuSecondsOf, postgresCpuSeconds } from '../cpu-time.ts';
 import { APP_ID } from '../programs.ts';
-import { CONNECTIONS, type Contender, type Variant } from './contender.ts';
-import { MIXES, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import { POOL, WEBHOOK_SECRET } from './deliveries.ts';
 import type { Load, LoadResult } from './load-thread.ts';
+
+export type Variant = 'paddock' | 'plain';
+
+/** How many connections deliver at once. */
+export const CONNECTIONS = [1, 16, 64, 256] as const;
+
+/** One measurement. The latencies of deliveries are in milliseconds. */
+export interface Sample extends LoadResult {
+  readonly cpuSeconds: { readonly service: number; readonly postgres: number };
+}
+
+/** A service that writes deliveries into the tables. */
+export interface Contender {
+  readonly variant: Variant;
+  measure(load: Omit<Load, 'port'>): Promise<Sample>;
+  close(): Promise<void>;
+}
 
 /**
  * Delivers over HTTP, in a separate thread: other work of this process, such as reading logs, must
@@ -45,12 +60,6 @@ export function startLoadGenerator(): LoadGenerator {
 const INGRESS = join(import.meta.dirname, '..', '..', '..', 'apps', 'ingress', 'src', 'main.ts');
 const PLAIN = join(import.meta.dirname, 'plain-service.ts');
 
-/** As many transactions at a time as node-postgres' default, which the plain handler has. */
-const WITHOUT_GROUP_COMMIT = {
-  ...rulesVariable({ ingress: { maxBatch: 1, writers: 10 } }),
-  PADDOCK_INGRESS_POOL_SIZE: '12',
-};
-
 export interface Place {
   readonly url: string;
   readonly schema: string;
@@ -60,17 +69,11 @@ export interface Place {
   readonly folder: string;
 }
 
-/** Starts the three services that speak HTTP, each in a separate process. */
+/** Starts both services, each in a separate process. */
 export async function startServices(place: Place, generator: LoadGenerator): Promise<Contender[]> {
   const ours = await environmentOf(place);
   return [
     await startService('paddock', { program: INGRESS, env: ours }, place, generator),
-    await startService(
-      'no-group-commit',
-      { program: INGRESS, env: { ...ours, ...WITHOUT_GROUP_COMMIT } },
-      place,
-      generator,
-    ),
     await startService(
       'plain',
       { program: PLAIN, args: [place.url, place.schema], env: { NODE_ENV: 'production' } },
@@ -131,8 +134,6 @@ async function startService(
   });
   return {
     variant,
-    connections: CONNECTIONS,
-    mixes: MIXES,
     async measure(load) {
       let before = await cpu();
       const result = await generator.run({ ...load, port }, async () => {

@@ -4,7 +4,7 @@ import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
 import { alignColumns, medianOf, toHundredths } from '../figures.ts';
 import { matchAndTakeBack, matchOneByOne, timeDemand, timeOf } from './passes.ts';
-import { changeStatuses, putActive, putEntities, putHistory, removeActive } from './rows.ts';
+import { putActive, putEntities, putHistory, removeActive } from './rows.ts';
 
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
 const ROUNDS = 21;
@@ -14,17 +14,16 @@ const ROUNDS = 21;
  */
 const PREDECESSOR_ENOUGH_MS = 10_000;
 const PREDECESSOR_LIMIT_MS = 60_000;
-const STATUS_CHANGES = 200_000;
 
 type Say = (line: string) => void;
 
 export const match: Bench = {
   about:
     'one pass of matching 100 to 100 000 waiting jobs, beside a bare count and the way of one query per job',
-  size: { flag: 'history', usual: 1_000_000, least: 1_000, most: 10_000_000 },
-  async run(history, say) {
-    const { runs, afterChanges } = await benchMatch(history, say);
-    return { table: tableOf(runs, afterChanges), result: { runs, after_changes: afterChanges } };
+  numbers: { history: 1_000_000 },
+  async run({ numbers: { history = 0 } }, say) {
+    const runs = await benchMatch(history, say);
+    return { table: tableOf(runs), result: { runs } };
   },
 };
 
@@ -38,10 +37,7 @@ interface Environment {
  * All passes take turns, on one PostgreSQL with default durability, with no history and with a long
  * one.
  */
-async function benchMatch(
-  history: number,
-  say: Say,
-): Promise<{ runs: Run[]; afterChanges: ChangedRun[] }> {
+async function benchMatch(history: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
   const environments: Environment[] = [];
   try {
@@ -51,11 +47,7 @@ async function benchMatch(
     }
     const runs: Run[] = [];
     for (const waiting of WAITING) runs.push(...(await measure(environments, waiting, say)));
-    const afterChanges: ChangedRun[] = [];
-    const [, long] = environments;
-    for (const waiting of [10_000, 100_000])
-      if (long !== undefined) afterChanges.push(await measureChanged(long, waiting, say));
-    return { runs, afterChanges };
+    return runs;
   } finally {
     await Promise.all(environments.map(({ connection }) => connection.close()));
     await postgres.stop();
@@ -132,20 +124,6 @@ async function timePredecessor(db: DatabaseConnection['db'], times: number[]): P
   times.push(isComplete ? took : Infinity);
 }
 
-async function measureChanged(
-  { connection: { db } }: Environment,
-  waiting: number,
-  say: Say,
-): Promise<ChangedRun> {
-  say(`measuring with ${waiting} waiting jobs after ${STATUS_CHANGES} changes of status`);
-  await putActive(db, waiting);
-  await changeStatuses(db, STATUS_CHANGES);
-  const times = noTimes();
-  for (let round = 0; round < ROUNDS; round += 1) await addDemand(db, times);
-  await removeActive(db);
-  return toChangedRun(waiting, STATUS_CHANGES, times);
-}
-
 /** Milliseconds of each kind of pass, in all rounds. */
 interface Times {
   readonly deficits: number[];
@@ -193,66 +171,38 @@ function toRun(waiting: number, historyRows: number, times: Times): Run {
     waiting,
     pass_ms: toHundredths(medianOf(times.pass)),
     idle_pass_ms: toHundredths(medianOf(times.idle)),
-    ...ofDemand(times),
+    per_key_ms: toHundredths(medianOf(times.perKey)),
+    deficits_ms: toHundredths(medianOf(times.deficits)),
+    floor_ms: toHundredths(medianOf(times.floor)),
     predecessor_ms: Number.isFinite(predecessor) ? toHundredths(predecessor) : null,
     history_rows: historyRows,
   };
 }
-
-const ofDemand = ({ perKey, deficits, floor }: Times) => ({
-  per_key_ms: toHundredths(medianOf(perKey)),
-  deficits_ms: toHundredths(medianOf(deficits)),
-  floor_ms: toHundredths(medianOf(floor)),
-});
-
-/** The same after many changes of status and a vacuum. */
-interface ChangedRun extends Pick<Run, 'waiting' | 'per_key_ms' | 'deficits_ms' | 'floor_ms'> {
-  readonly status_changes: number;
-}
-
-const toChangedRun = (waiting: number, statusChanges: number, times: Times): ChangedRun => ({
-  waiting,
-  ...ofDemand(times),
-  status_changes: statusChanges,
-});
 
 const figure = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
 
 const LOAD = `
 Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
 1 000 new workers at most; idle pass: nothing waits. per key, sum: the statements for demand within a pass.
-floor: a bare count of the waiting jobs. one by one: two queries for each waiting job. changed: after so many
-changes of status. Medians.`;
+floor: a bare count of the waiting jobs. one by one: two queries for each waiting job. Medians.`;
 
 /** The table for people, the time of a pass first, and what was measured. */
-function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): string {
-  const rowOf = (name: string, history: number, run: ChangedRun | Run): string[] => [
-    name,
-    String(history),
-    ...('pass_ms' in run ? [figure(run.pass_ms), figure(run.idle_pass_ms)] : ['-', '-']),
-    figure(run.per_key_ms),
-    figure(run.per_key_ms / run.floor_ms),
-    figure(run.deficits_ms),
-    figure(run.deficits_ms / run.floor_ms),
-    figure(run.floor_ms),
-    figure('predecessor_ms' in run ? run.predecessor_ms : null),
-  ];
-  const table = alignColumns([
+const tableOf = (runs: readonly Run[]): string =>
+  `${alignColumns([
     [
       'waiting',
       'history',
       'pass ms',
       'idle pass ms',
       'per key ms',
-      'of floor',
       'sum ms',
-      'of floor',
       'floor ms',
       'one by one ms',
     ],
-    ...runs.map((run) => rowOf(String(run.waiting), run.history_rows, run)),
-    ...changed.map((run) => rowOf(`${run.waiting} changed`, run.status_changes, run)),
-  ]);
-  return `${table}
-${LOAD}`;
-}
+    ...runs.map((run) => [
+      String(run.waiting),
+      String(run.history_rows),
+      ...[run.pass_ms, run.idle_pass_ms, run.per_key_ms].map(figure),
+      ...[run.deficits_ms, run.floor_ms, run.predecessor_ms].map(figure),
+    ]),
+  ])}\n${LOAD}`;

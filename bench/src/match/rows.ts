@@ -91,37 +91,6 @@ export async function removeActive(db: Kysely<Database>): Promise<void> {
   await settle(db);
 }
 
-const CHANGES_AT_ONCE = 1_000;
-
-/**
- * Lets this many more jobs, and as many workers, begin and end, some hundred at a time as ingress
- * does: two changes of status each.
- */
-export async function changeStatuses(db: Kysely<Database>, changes: number): Promise<void> {
-  const values = sql`'pending', true, null`;
-  for (let done = 0; done < changes / 2; done += CHANGES_AT_ONCE) {
-    const first = 3 * FIRST_ACTIVE + done;
-    const range = { first, count: CHANGES_AT_ONCE, age: 'millisecond' as const };
-    await insertJobs(db, { ...range, values });
-    await insertWorkers(db, { ...range, values: pendingAssigned(sql`null`) });
-    const isAmong = (column: string) =>
-      sql`${sql.ref(column)} between ${first} and ${first + CHANGES_AT_ONCE - 1}`;
-    await sql`update jobs set status = 'running', wants_worker = false where ${isAmong('job_id')}`.execute(
-      db,
-    );
-    await sql`update workers set status = 'running', assigned_at = now() where status = 'pending' and ${isAmong('made_for_job_id')}`.execute(
-      db,
-    );
-    await sql`update jobs set status = 'completed', completed_at = now() where ${isAmong('job_id')}`.execute(
-      db,
-    );
-    await sql`update workers set status = 'completed', completed_at = now() where status = 'running' and ${isAmong('made_for_job_id')}`.execute(
-      db,
-    );
-  }
-  await settle(db);
-}
-
 interface Rows {
   readonly first: number;
   readonly count: number;

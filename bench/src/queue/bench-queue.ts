@@ -13,8 +13,6 @@ import { createPaddock } from './paddock.ts';
 
 const ROUNDS = 5;
 const STARTS_PER_ROUND = 20;
-/** Fewer for variants that take each task alone, so that all of them measure for about as long. */
-const ONE_BY_ONE_SHARE = 0.2;
 const WARM_UP_TASKS = 5_000;
 /** No round begins after this; a median of fewer rounds still counts. */
 const ENOUGH_MS = 240_000;
@@ -24,8 +22,8 @@ type Say = (line: string) => void;
 export const queue: Bench = {
   about:
     'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker',
-  size: { flag: 'tasks', usual: 20_000, least: 1_000, most: 100_000 },
-  async run(tasks, say) {
+  numbers: { tasks: 20_000 },
+  async run({ numbers: { tasks = 0 } }, say) {
     const runs = await benchQueue(tasks, say);
     return { table: tableOf(runs), result: { runs } };
   },
@@ -41,11 +39,7 @@ async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   const contenders: Contender[] = [];
   try {
     const url = postgres.url();
-    contenders.push(await createPaddock(url));
-    contenders.push(
-      await createGraphile(url, 'graphile-default'),
-      await createGraphile(url, 'graphile-tuned'),
-    );
+    contenders.push(await createPaddock(url), await createGraphile(url));
     return await measureAll(contenders, tasks, say);
   } finally {
     await Promise.all(contenders.map((contender) => contender.close()));
@@ -76,9 +70,7 @@ async function measureAll(
     for (const { contender, slots, rates, starts } of round % 2 === 1
       ? measured
       : measured.toReversed()) {
-      const count =
-        contender.variant === 'graphile-default' ? Math.ceil(tasks * ONE_BY_ONE_SHARE) : tasks;
-      const rate = await measureThroughput(contender, slots, count);
+      const rate = await measureThroughput(contender, slots, tasks);
       const latencies = await measureStarts(contender, slots, STARTS_PER_ROUND);
       rates.push(rate);
       starts.push(...latencies);
@@ -121,16 +113,16 @@ durability; medians of rounds, whose order turns.`;
 
 /** The table for people, and what was measured. */
 function tableOf(runs: readonly Run[]): string {
-  const tunedWith = (slots: number): number =>
-    runs.find((run) => run.variant === 'graphile-tuned' && run.slots === slots)?.tasks_per_second ??
+  const graphileWith = (slots: number): number =>
+    runs.find((run) => run.variant === 'graphile' && run.slots === slots)?.tasks_per_second ??
     Number.NaN;
   const table = alignColumns([
-    ['slots', 'variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
+    ['slots', 'variant', 'tasks/s', 'of graphile', 'start p50 ms', 'start p99 ms'],
     ...runs.map((run) => [
       String(run.slots),
       run.variant,
       String(run.tasks_per_second),
-      (run.tasks_per_second / tunedWith(run.slots)).toFixed(2),
+      (run.tasks_per_second / graphileWith(run.slots)).toFixed(2),
       run.start_p50_ms.toFixed(2),
       run.start_p99_ms.toFixed(2),
     ]),

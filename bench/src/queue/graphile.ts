@@ -24,12 +24,9 @@ const logger = new Logger(() => (level, message) => {
   if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`);
 });
 
-/** graphile-worker: with its defaults, or tuned as its documentation says. */
-export async function createGraphile(
-  url: string,
-  variant: 'graphile-default' | 'graphile-tuned',
-): Promise<Contender> {
-  const schema = variant.replace('-', '_');
+/** graphile-worker, tuned as its documentation says. */
+export async function createGraphile(url: string): Promise<Contender> {
+  const schema = 'graphile';
   const utils = await makeWorkerUtils({ connectionString: url, schema, logger });
   await utils.migrate();
   const pool = new pg.Pool({ connectionString: url, max: 1 });
@@ -40,11 +37,11 @@ export async function createGraphile(
       logger,
       concurrentJobs: slots,
       maxPoolSize: Math.min(slots + 2, MOST_CONNECTIONS),
-      ...(variant === 'graphile-tuned' ? TUNED : {}),
+      ...TUNED,
     },
   });
   return {
-    variant,
+    variant: 'graphile',
     async enqueue(count) {
       if (count === 1) {
         await utils.addJob(TASK, {});

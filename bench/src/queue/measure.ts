@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Variant = 'paddock' | 'graphile-default' | 'graphile-tuned';
+export type Variant = 'paddock' | 'graphile';
 
 /**
  * How many tasks run at one time: 16 as in the services, and more to show how far a queue scales.

@@ -30,7 +30,6 @@ import type { Times } from './times.ts';
 export interface Stage {
   readonly github: GitHubControl;
   readonly cluster: RemoteKubeControl;
-  readonly clusterUrl: string;
   readonly simulators: readonly Service[];
   readonly postgres: Postgres;
   /** Between the services and PostgreSQL, if the fault needs one. */
@@ -148,7 +147,6 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     return {
       github,
       cluster: connectKubeControl(clusterUrl),
-      clusterUrl,
       simulators: [githubService, clusterService],
       postgres,
       tunnel,

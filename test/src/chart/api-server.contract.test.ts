@@ -11,10 +11,9 @@ import {
   runHelm,
 } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { collectionOf } from '../scenes/chart-cluster.scene.ts';
 import {
   DEPLOYED,
@@ -91,8 +90,7 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     folder = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
     real = await startRealCluster(assets);
     admin = await connectAsAdmin(real.kubeconfigFile);
-    // Where it is set, a folder with the definitions of the operators themselves.
-    await defineCustomResources(admin, process.env['PADDOCK_CRDS'] ?? '');
+    await defineCustomResources(admin);
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true });
@@ -278,10 +276,6 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
   });
 });
 
-interface Definition {
-  readonly metadata: { readonly name: string };
-}
-
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Group, version and kind of what operators define and the chart or an example uses. */
@@ -292,19 +286,12 @@ const USED = [
   ['gateway.networking.k8s.io', 'v1', 'HTTPRoute'],
 ] as const;
 
-/**
- * Defines what operators define in a cluster: by their own definitions, the files of a
- * folder, else as objects with any fields.
- */
-async function defineCustomResources(admin: AdminApi, folder: string): Promise<void> {
-  const given = operatorsOwn(folder);
+/** Defines what operators define in a cluster, as objects with any fields. */
+async function defineCustomResources(admin: AdminApi): Promise<void> {
   for (const [group, version, kind] of USED) {
     const plural = `${kind.toLowerCase()}s`;
     const name = `${plural}.${group}`;
-    const definition =
-      given.find(({ metadata }) => metadata.name === name) ??
-      withAnyFields(name, { group, version, kind, plural });
-    await admin('POST', DEFINITIONS, definition);
+    await admin('POST', DEFINITIONS, withAnyFields(name, { group, version, kind, plural }));
     await waitFor(`${name} in the API`, async () =>
       admin('GET', `/apis/${group}/${version}/${plural}`).then(
         () => true,
@@ -313,15 +300,6 @@ async function defineCustomResources(admin: AdminApi, folder: string): Promise<v
     );
   }
 }
-
-const operatorsOwn = (folder: string): Definition[] =>
-  folder === ''
-    ? []
-    : globSync('*.yaml', { cwd: folder }).flatMap((file) =>
-        parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map(
-          (document) => document.toJS() as Definition,
-        ),
-      );
 
 const withAnyFields = (
   name: string,

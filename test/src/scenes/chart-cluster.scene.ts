@@ -18,15 +18,12 @@ export interface ChartCluster {
   list(kind: string, namespace: string, labels: string): Promise<readonly ChartObject[]>;
   /** Merges into an object, or into its status. */
   patch(object: ChartObject, changes: object, part?: '' | '/status'): Promise<void>;
-  /** A token that is valid as long as a pod or a Secret is there, as the kubelet requests one. */
+  /** A token that is valid as long as the pod is there, as the kubelet requests one. */
   requestToken(
     account: { readonly namespace: string; readonly name: string },
-    boundTo: ChartObject,
+    pod: ChartObject,
     seconds: number,
   ): Promise<string>;
-  /** Whether the API server takes a token; rejects if it cannot say. */
-  takesToken(token: string): Promise<boolean>;
-  remove(object: ChartObject): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -85,17 +82,6 @@ export async function startChartCluster(assets: string): Promise<ChartCluster> {
         spec,
       })) as { status: { token: string } };
       return status.token;
-    },
-    takesToken: async (token) => {
-      const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' };
-      const { status } = (await admin('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
-        ...review,
-        spec: { token },
-      })) as { status: { authenticated?: boolean } };
-      return status.authenticated === true;
-    },
-    remove: async (object) => {
-      await admin('DELETE', pathTo(object));
     },
     stop: () => real.stop(),
   };
@@ -216,8 +202,6 @@ interface KubeletOptions {
   readonly namespace: string;
   /** The first address that it may give to a pod. */
   readonly addressOf: (number: number) => string;
-  /** What a new pod's token is bound to; the pod by default. */
-  readonly boundTo?: () => ChartObject | undefined;
   /** What must no longer lead to a pod before its `preStop` hook ends. */
   readonly service?: ChartObject;
 }
@@ -232,13 +216,7 @@ async function markReady(cluster: ChartCluster, pod: PlayedPod, address: string)
 
 const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler,console)';
 
-export function createKubelet({
-  cluster,
-  namespace,
-  addressOf,
-  boundTo,
-  service,
-}: KubeletOptions): Kubelet {
+export function createKubelet({ cluster, namespace, addressOf, service }: KubeletOptions): Kubelet {
   const starting = new Map<string, Promise<unknown>>();
   const running = new Map<string, PlayedContainer>();
   const ends: End[] = [];
@@ -247,7 +225,7 @@ export function createKubelet({
   const start = async (pod: PlayedPod): Promise<void> => {
     last += 1;
     const address = addressOf(last);
-    const container = await startContainer({ cluster, address, boundTo: boundTo?.() }, pod);
+    const container = await startContainer({ cluster, address }, pod);
     running.set(pod.metadata.uid, container);
     await container.untilReady();
     await markReady(cluster, pod, address);

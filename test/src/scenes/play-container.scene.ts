@@ -3,7 +3,7 @@ import { bundledProgram } from '@paddock/testing/bundled-program';
 import type { ChartObject } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,10 +19,6 @@ export interface PlayedContainer {
   readonly pod: PlayedPod;
   readonly address: string;
   readonly program: Program;
-  /** Its token of its service account; undefined if it has none. */
-  token(): Promise<string | undefined>;
-  /** Writes all mounted files anew, with a new token. */
-  renewFiles(): Promise<void>;
   /** Runs a command of its image in it, as `kubectl exec` does. */
   exec(command: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
   /** What the readiness probe is answered now. */
@@ -43,14 +39,11 @@ export interface Place {
   readonly cluster: ChartCluster;
   /** The address of the pod: a loopback address, so that each replica has its ports for itself. */
   readonly address: string;
-  /** What the first token is bound to; the pod by default. */
-  readonly boundTo?: ChartObject | undefined;
   /** The names that the cluster's DNS knows, with their addresses. */
   readonly hosts?: Readonly<Record<string, string>> | undefined;
 }
 
 const APPS = join(import.meta.dirname, '../../../apps');
-const TOKEN = 'var/run/secrets/kubernetes.io/serviceaccount/token';
 const CONTAINER_ROOT = new URL('container-root.mjs', import.meta.url).href;
 
 /** What an image starts: the program of its last name. */
@@ -68,12 +61,12 @@ const sourceOf = (path: string): string => {
 };
 
 /** The environment of a pod's container; its files are below `root` until they are removed. */
-async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: PlayedPod) {
+async function furnish({ cluster, address, hosts = {} }: Place, pod: PlayedPod) {
   const root = await mkdtemp(join(tmpdir(), 'paddock-container-'));
   const { hostname, port } = new URL(cluster.real.url);
   try {
     const own = await environmentOf(cluster, pod);
-    await writeMounts(cluster, pod, { root, boundTo });
+    await writeMounts(cluster, pod, root);
     const env = {
       // From the image.
       NODE_USE_ENV_PROXY: '1',
@@ -87,7 +80,7 @@ async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: Pl
       CONTAINER_ROOT: root,
       CONTAINER_HOSTS: JSON.stringify(hosts),
     };
-    return { root, env, remove: () => rm(root, { recursive: true }) };
+    return { env, remove: () => rm(root, { recursive: true }) };
   } catch (error) {
     await rm(root, { recursive: true });
     throw error;
@@ -100,7 +93,7 @@ async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: Pl
  */
 export async function startContainer(place: Place, pod: PlayedPod): Promise<PlayedContainer> {
   const [container] = pod.spec.containers;
-  const { root, env, remove } = await furnish(place, pod);
+  const { env, remove } = await furnish(place, pod);
   let program: Program;
   try {
     const args = [...(container.command ?? []), ...(container.args ?? [])];
@@ -138,8 +131,6 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     pod,
     address: place.address,
     program,
-    token: () => readFile(join(root, TOKEN), 'utf8').catch(() => undefined),
-    renewFiles: () => writeMounts(place.cluster, pod, { root }),
     exec: (command) => runCommand(command.map(sourceOf), env),
     readiness: () => probe(container, 'readinessProbe', place.address),
     untilReady: async () => {
@@ -318,43 +309,31 @@ async function environmentOf(cluster: ChartCluster, pod: PlayedPod): Promise<Tex
 }
 
 /**
- * Writes what a pod's container finds at its mount paths below a folder that stands for `/`. Tokens
- * are valid as long as the object that they are bound to is there.
+ * Writes what a pod's container finds at its mount paths below a folder that stands for `/`.
  */
-async function writeMounts(
-  cluster: ChartCluster,
-  pod: PlayedPod,
-  { root, boundTo = pod }: { root: string; boundTo?: ChartObject | undefined },
-): Promise<void> {
+async function writeMounts(cluster: ChartCluster, pod: PlayedPod, root: string): Promise<void> {
   for (const { name, mountPath, subPath } of pod.spec.containers[0].volumeMounts ?? []) {
     if (subPath !== undefined) throw new Error(`${name} is mounted by subPath: it never changes.`);
     const volume = pod.spec.volumes?.find((one) => one.name === name);
     if (volume === undefined) throw new Error(`The pod has no volume ${name}.`);
     await mkdir(join(root, mountPath), { recursive: true });
     for (const source of volume.projected?.sources ?? [volume]) {
-      for (const [path, text] of Object.entries(await filesOf(cluster, pod, source, boundTo))) {
+      for (const [path, text] of Object.entries(await filesOf(cluster, pod, source))) {
         const file = join(root, mountPath, path);
         await mkdir(dirname(file), { recursive: true });
-        // In one step, as the kubelet does.
-        await writeFile(`${file}.new`, text, { mode: 0o600 });
-        await rename(`${file}.new`, file);
+        await writeFile(file, text, { mode: 0o600 });
       }
     }
   }
 }
 
-async function filesOf(
-  cluster: ChartCluster,
-  pod: PlayedPod,
-  source: Source,
-  boundTo: ChartObject,
-): Promise<Texts> {
+async function filesOf(cluster: ChartCluster, pod: PlayedPod, source: Source): Promise<Texts> {
   const { namespace } = pod.metadata;
   const { secret, configMap, serviceAccountToken, downwardAPI } = source;
   if (serviceAccountToken !== undefined) {
     const { path, expirationSeconds } = serviceAccountToken;
     const account = { namespace, name: pod.spec.serviceAccountName };
-    return { [path]: await cluster.requestToken(account, boundTo, expirationSeconds) };
+    return { [path]: await cluster.requestToken(account, pod, expirationSeconds) };
   }
   if (downwardAPI !== undefined)
     return Object.fromEntries(downwardAPI.items.map(({ path }) => [path, namespace]));

@@ -1,3 +1,0 @@
-const { loadOnce } = require('./load-once.cjs');
-
-module.exports = loadOnce('db', 'kysely');
