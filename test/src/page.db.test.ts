@@ -226,12 +226,11 @@ describeInBrowser('the page in a browser', () => {
     for (const one of [context, other.context]) await one.close();
   });
 
-  test('keeps the place, the choice and the focus when rows come', async () => {
+  test('keeps the position and the focus when rows come', async () => {
     const { context, page } = await open('/jobs');
     await settled(page);
     await page.locator('.live', { hasText: 'Live' }).waitFor();
     const row = page.getByRole('row').nth(30);
-    await row.getByRole('checkbox').check();
     await row.getByRole('link').first().focus();
     await row.scrollIntoViewIfNeeded();
     const link = String(await page.evaluate('document.activeElement.href'));
@@ -242,9 +241,6 @@ describeInBrowser('the page in a browser', () => {
     await page.getByRole('link', { name: 'came-meanwhile' }).waitFor();
     expect(await page.evaluate('document.activeElement.href')).toBe(link);
     expect(Math.abs((await placeOf()) - before)).toBeLessThan(3);
-    expect(await page.getByText('1 row chosen').count()).toBe(1);
-    expect(await page.locator('td input:checked').count()).toBe(1);
-    await keepPicture(page, 'chosen');
     await context.close();
   });
 

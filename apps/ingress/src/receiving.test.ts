@@ -186,20 +186,6 @@ describe('receiving a delivery', () => {
     expect(refusals.map(({ refusal }) => refusal)).toEqual(['cut_off']);
     expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
   });
-
-  test('beyond the limit of requests, the last ones are refused at once, without reading their bodies (B6)', async () => {
-    const waiting: (() => void)[] = [];
-    const store = () => new Promise<Outcome>((resolve) => void waiting.push(() => resolve('ok')));
-    const { post, budget, refusals } = await start(store);
-    const first = [post('{}'), post('{}'), post('{}')];
-    await waitFor('three deliveries that are being stored', () => waiting.length === 3);
-    expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
-    expect(refusals.map(({ refusal }) => refusal)).toEqual(['overloaded']);
-    for (const finish of waiting) finish();
-    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    await waitFor('room again', () => budget.requests === 0);
-    expect(budget.heldBytes).toBe(0);
-  });
 });
 
 const KB = 1_024;
@@ -238,25 +224,6 @@ describe('the room for bodies', () => {
     expect(budget).toMatchObject({ heldBytes: 48 * MB, requests: 67 });
     expect(large[0]?.hold(1)).toBe(false);
     expect(send('three', 15 * MB)).toBeDefined();
-  });
-
-  test('the body that has been arriving for longest is cut off first, and only without free room (B6)', () => {
-    const { budget, clock, cut, send } = start();
-    send('oldest', 15 * MB);
-    clock.now = 100;
-    const older = send('older', 15 * MB);
-    clock.now = 1_000;
-    expect(older?.hold(MB)).toBe(true);
-    for (const name of ['young', 'younger']) expect(send(name, 16 * MB)).toBeDefined();
-    expect(cut).toEqual([]);
-    expect(send('next', 16 * MB)).toBeDefined();
-    expect(cut).toEqual(['oldest']);
-    expect(send('after it', 16 * MB)).toBeDefined();
-    expect(cut).toEqual(['oldest', 'older']);
-    // All others have just begun.
-    expect(send('one too many', 16 * MB)).toBeUndefined();
-    expect(cut).toEqual(['oldest', 'older']);
-    expect(budget.heldBytes).toBe(64 * MB);
   });
 
   test('requests that send nothing make room for others too (B6)', () => {

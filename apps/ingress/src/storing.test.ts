@@ -203,22 +203,4 @@ describe('the times of a job (H5)', () => {
   ] as const)('%s', (_what, action, outcome, queueSeconds, runSeconds) => {
     expect(timesOf(action, outcome)).toEqual({ pool: 'linux', queueSeconds, runSeconds });
   });
-
-  test.each([
-    ['a new job that waits', 'queued', 'job_stored', {}],
-    ['old news', 'in_progress', 'job_already_exists', {}],
-    ['facts that were filled in', 'completed', 'job_facts_added', {}],
-    ['a job that no pool serves', 'completed', 'worker_bound', { labels: ['windows'] }],
-    [
-      'a job that was cancelled while it waited',
-      'completed',
-      'job_marked_completed',
-      { runner_name: null },
-    ],
-  ] as [string, 'queued' | 'in_progress' | 'completed', Outcome, JsonObject][])(
-    '%s gives none',
-    (_what, action, outcome, job) => {
-      expect(timesOf(action, outcome, job)).toBeUndefined();
-    },
-  );
 });

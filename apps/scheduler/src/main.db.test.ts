@@ -1,11 +1,9 @@
 import { rulesVariable } from '@paddock/runtime/rules';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { createEmptyDatabase } from '@paddock/testing/database';
-import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -64,119 +62,6 @@ describe('the scheduler as a process', () => {
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
     expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);
-  });
-
-  test('follows its file while it runs; a file that cannot be used is logged and changes nothing (B4, H1)', async () => {
-    await world.reset();
-    const path = join(folder, 'changing.yaml');
-    const file = async (labels: readonly string[]) => {
-      const github = {
-        apiUrl: world.gitHub.url,
-        apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }],
-      };
-      // A reader finds all of the old file or all of the new one.
-      await writeFile(
-        `${path}.new`,
-        JSON.stringify(
-          Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] })),
-        ),
-      );
-      await rename(`${path}.new`, path);
-    };
-    await file(['linux', 'old']);
-    const scheduler = await startService({
-      app: 'scheduler',
-      env: {
-        ...env,
-        PADDOCK_CONFIG: path,
-        ...rulesVariable({ db: { poolsRefreshMs: 100 } }),
-        PADDOCK_LOG_LEVEL: 'info',
-      },
-    });
-    const newest = async () => (await currentPoolsDocument(world.db))?.document.pools[0]?.labels;
-    await waitFor('the pools of the file in force', async () => (await newest())?.includes('old'));
-    await putJob(world.db, { k8s_pool: 'gone' });
-    await file(['linux', 'new']);
-    await waitFor('the changed pools in force', async () => (await newest())?.includes('new'));
-    await waitFor(
-      'the job in its pool',
-      async () =>
-        (await world.db.selectFrom('jobs').select('k8s_pool').execute())[0]?.k8s_pool === 'linux',
-    );
-    await waitFor('it to be counted', async () =>
-      (await get(scheduler.port, '/metrics')).text.includes(
-        '\npaddock_events_total{event="jobsReconsidered"} 1\n',
-      ),
-    );
-
-    await rm(path);
-    await waitFor('the warning', async () =>
-      (await get(scheduler.port, '/readyz')).text.includes('the configuration file is refused'),
-    );
-    const warning = await waitFor('an answer of PostgreSQL', async () => {
-      const { status, text } = await get(scheduler.port, '/readyz');
-      return status === 200 && text;
-    });
-    expect(warning).toMatch(/^ready; .* cannot be read: ENOENT/);
-    expect((await get(scheduler.port, '/metrics')).text).toContain(
-      '\npaddock_pools_file_refused 1\n',
-    );
-    expect(await newest()).toEqual(['linux', 'new']);
-
-    await file(['linux', 'new']);
-    await waitFor(
-      'the end of the warning',
-      async () => (await get(scheduler.port, '/readyz')).text === 'ready\n',
-    );
-    scheduler.kill('SIGTERM');
-    expect(await scheduler.exited).toMatchObject({ code: 0 });
-    expect(
-      scheduler.lines().filter((line) => line.includes('configuration file refused')),
-    ).toHaveLength(1);
-    await world.reset();
-  });
-
-  test('reports unknown scopes of warm workers, by gauge and once in the log (P5, C10)', async () => {
-    const scheduler = await startService({
-      app: 'scheduler',
-      env: { ...env, ...rulesVariable({ scheduler: { matchTickMs: 100 } }) },
-    });
-    const passes = async () => {
-      const { text } = await get(scheduler.port, '/metrics');
-      return {
-        text,
-        count: Number(/^paddock_match_duration_seconds_count (\d+)$/m.exec(text)?.[1] ?? 0),
-      };
-    };
-    const unknownToBe = (count: number) =>
-      waitFor(`${count} unknown scopes`, async () =>
-        (await passes()).text.includes(`\npaddock_warm_scopes_unknown ${count}\n`),
-      );
-    const logged = (message: string) => scheduler.lines().filter((line) => line.includes(message));
-
-    await waitFor('the pools of its file', () => logged('pools document in force').length > 0);
-    await world.putPools(
-      examplePools({ pools: [{ warm: [{ scope: 'missing/one', workers: 1 }] }] }),
-    );
-    await unknownToBe(1);
-    const { count: before } = await passes();
-    await waitFor(
-      'it to be logged',
-      () => logged('made no warm workers for these scopes').length > 0,
-    );
-    await waitFor('two more passes', async () => (await passes()).count >= before + 2);
-    expect(logged('made no warm workers for these scopes')).toEqual([
-      expect.stringContaining('linux: missing/one'),
-    ]);
-    await world.putPools(world.pools);
-    await unknownToBe(0);
-    await waitFor(
-      'the end of it to be logged',
-      () => logged('all scopes with warm workers are known').length === 1,
-    );
-    expect(logged('made no warm workers for these scopes')).toHaveLength(1);
-    scheduler.kill('SIGTERM');
-    expect(await scheduler.exited).toMatchObject({ code: 0 });
   });
 
   test('goes on at once when PostgreSQL answers again, though every poll and tick is a minute away (A7)', async () => {

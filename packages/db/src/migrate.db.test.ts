@@ -6,7 +6,6 @@ import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { connectDatabase } from './connection/connect.ts';
-import { sqlStateOf } from './connection/errors.ts';
 import { migrate, MIGRATIONS, pendingSql } from './migrate.ts';
 import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
 
@@ -134,34 +133,6 @@ describe('migrate (A10)', () => {
     await expect(migrate({ url: database.url, schema: 'Prod; drop' })).rejects.toThrow(
       'cannot be used',
     );
-  });
-
-  test('the service’s role reads and writes rows, and can alter no table', async () => {
-    await withClient((client) => client.query(`create role paddock_service_test login`));
-    try {
-      await migrate({ url: database.url, schema: 'roles', serviceRole: 'paddock_service_test' });
-      await withClient(async (client) => {
-        await client.query(`set search_path = roles; set role paddock_service_test`);
-        await client.query(`insert into leases values ('a', 'b', 1, now())`);
-        await client.query(`update leases set fence = 2`);
-        await client.query(
-          `insert into installation_events (source, event, outcome, payload) values ('webhook', 'ping', 'ok', '{}')`,
-        );
-        await client.query(`delete from leases`);
-        for (const forbidden of [
-          'alter table jobs add extra text',
-          'drop table jobs',
-          'create table more ()',
-          'truncate jobs',
-          'drop trigger jobs_touch on jobs',
-        ])
-          expect(await client.query(forbidden).then(() => 'allowed', sqlStateOf)).toBe('42501');
-      });
-    } finally {
-      await withClient((client) =>
-        client.query(`drop owned by paddock_service_test; drop role paddock_service_test`),
-      );
-    }
   });
 });
 

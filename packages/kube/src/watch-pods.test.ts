@@ -8,7 +8,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Cluster, connectCluster } from './connect.ts';
 import type { KubeFailure } from './errors.ts';
-import { podChanges } from './pod-changes.ts';
 import { createPod, deletePod } from './pods.ts';
 import { runnerPod } from './runner-pod.ts';
 import { type PodEvent, type PodWatch, watchPods } from './watch-pods.ts';
@@ -97,41 +96,6 @@ describe('watchPods', () => {
     await see('list a,b');
     expect(failures.filter(({ kind }) => kind === 'gone')).toHaveLength(2);
   });
-
-  test('bookmarks carry the version on while nothing happens to our pods', async () => {
-    follow();
-    await isOpen();
-    // The history ends after the version of the list; only a bookmark can have told the follower of
-    // a later one.
-    await createPod(
-      cluster,
-      runnerPod({
-        ...here,
-        instance: 'foreign',
-        name: 'f',
-        pool: 'p',
-        image: 'i',
-        entityId: 1,
-        scopeRepoId: 0,
-      }),
-    );
-    simulator.compact();
-    await waitForBookmark();
-    simulator.cutWatches();
-    await create('a');
-    await see('added a');
-    expect(seen).toEqual(['list ', 'added a']);
-  });
-  /** Bookmarks go to all watches alike each 20 ms: a second watch shows when one has passed. */
-  async function waitForBookmark(): Promise<void> {
-    const changes = podChanges(
-      cluster,
-      { ...here, resourceVersion: '0', seconds: 30 },
-      new AbortController().signal,
-    );
-    for (let bookmarks = 0; bookmarks < 2; bookmarks++) await changes.next();
-    await changes.return();
-  }
 
   test('gives up a version that the server cannot serve for long, and lists all pods again', async () => {
     follow();

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { TroubleNote } from './parts/trouble.tsx';
+import { TroubleNote } from './parts/answer.tsx';
 import { giveBackFocus } from './state/keep-focus.ts';
 import { place } from './state/place.ts';
 import { type Asked, type Field, question } from './state/question.ts';
-import type { Trouble } from './state/trouble.ts';
+import type { Trouble } from './state/request.ts';
 
 /** The dialog of every action. It takes a note for those who read it later. */
 export function Dialog() {
@@ -34,25 +34,19 @@ function closed(): void {
 
 function Content({ asked: { label, children, fields, isGrave = false, act } }: { asked: Asked }) {
   const [trouble, setTrouble] = useState<Trouble>();
-  const [progress, setProgress] = useState('');
   const [done, setDone] = useState<{ readonly shown: ComponentChildren }>();
   const [isAsking, setAsking] = useState(false);
-  const stop = useRef(new AbortController());
-  useEffect(() => () => stop.current.abort(), []);
+  const isClosed = useRef(false);
+  useEffect(() => () => void (isClosed.current = true), []);
 
   const submit = async (event: Event) => {
     event.preventDefault();
     setTrouble(undefined);
     setAsking(true);
-    const told = await act(
-      readForm(event.currentTarget as HTMLFormElement),
-      setProgress,
-      stop.current.signal,
-    );
+    const told = await act(readForm(event.currentTarget as HTMLFormElement));
     // The person has closed it, and may be asked something else.
-    if (stop.current.signal.aborted) return;
+    if (isClosed.current) return;
     setAsking(false);
-    setProgress('');
     if ('trouble' in told) setTrouble(told.trouble);
     else if (told.shown === undefined) close();
     else setDone(told);
@@ -81,13 +75,12 @@ function Content({ asked: { label, children, fields, isGrave = false, act } }: {
         </label>
       </div>
       {trouble !== undefined && <TroubleNote trouble={trouble} />}
-      <output>{progress}</output>
       <div class="choices">
         <button type="submit" class={isGrave ? 'bad' : 'main'} disabled={isAsking}>
           {label.replace(' …', '')}
         </button>
         <button type="button" onClick={close}>
-          {isAsking ? 'Stop' : 'Leave it'}
+          Leave it
         </button>
       </div>
     </form>

@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { findPath } from './paths.ts';
 import { Bar } from './bar.tsx';
 import { Dialog } from './dialog.tsx';
-import { TroubleNote } from './parts/trouble.tsx';
-import { NotConnected } from './parts/not-connected.tsx';
+import { NotConnected, TroubleNote } from './parts/answer.tsx';
+import { Heading } from './parts/heading.tsx';
+import { Link } from './parts/link.tsx';
 import { place } from './state/place.ts';
 import { session, unreachable } from './state/session-signal.ts';
-import { NotFound } from './views/not-found.tsx';
 import { SignIn } from './views/sign-in.tsx';
 import { VIEWS } from './views/views.ts';
 
@@ -45,3 +45,14 @@ function SignedIn() {
     </>
   );
 }
+
+/** For addresses at which the page has nothing. */
+const NotFound = () => (
+  <>
+    <Heading title="There is nothing here" />
+    <p>
+      The page has no such address. A job is at <code>/jobs/ID</code>, a worker at{' '}
+      <code>/workers/NAME</code>. <Link to="/">To the fleet</Link>
+    </p>
+  </>
+);

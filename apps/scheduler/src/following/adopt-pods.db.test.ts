@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { lasting } from '../scenes/adopted-rows.scene.ts';
@@ -124,18 +123,6 @@ describe('one of our pods without a row is adopted (E6)', () => {
     await forget();
     await relist();
     expect(await world.match()).toMatchObject({ reserved: 0 });
-  });
-
-  test('a warm one is warm again: the matcher neither stops it nor makes another (C10)', async () => {
-    await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] }));
-    const [name = ''] = await makeWorkers(1);
-    await relist();
-    const before = await row(name);
-    expect(before.is_warm).toBe(true);
-    await forget();
-    await relist();
-    expect(lasting(await row(before.pod_name))).toEqual(lasting(before));
-    expect(await world.match()).toMatchObject({ reserved: 0, stopped: 0 });
   });
 
   test('its own annotations give the facts of an entity that the database has lost', async () => {

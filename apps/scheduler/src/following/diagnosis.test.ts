@@ -115,36 +115,6 @@ describe('diagnose', () => {
     );
   });
 
-  test('gives a live pod’s obstacle, and its bad conditions', () => {
-    const conditions = [
-      { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no node fits' },
-    ];
-    const pending = {
-      ...pod,
-      phase: 'Pending',
-      conditions,
-      runner: { name: 'runner', state: 'unknown' },
-      containers: [],
-    } as const;
-    expect(
-      diagnose({ ...pending, unschedulable: 'no node fits' }, new Map(), [], 'unschedulable'),
-    ).toMatchObject({
-      reason: 'unschedulable',
-      message: 'no node fits',
-      pod: { conditions },
-    });
-    expect(diagnose(pending, new Map(), [], 'slow_start').reason).toBe('slow_start');
-    const deleted = {
-      ...pod,
-      phase: 'Running',
-      deletionTimestamp: new Date('2026-01-01T00:00:00Z'),
-    } as const;
-    expect(diagnose(deleted, new Map(), [], 'terminating')).toMatchObject({
-      reason: 'terminating',
-      message: expect.stringContaining('2026-01-01T00:00:00.000Z'),
-    });
-  });
-
   test.each([
     ['a GitHub token', `ghs_${'a1B2'.repeat(9)}`],
     [

@@ -4,7 +4,6 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { noteStuckPods, takeList } from './follow-pods.ts';
-import { stopUnstartable } from './stop-unstartable.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
@@ -87,24 +86,6 @@ describe('a pod that does not start (C8, P5)', () => {
     },
   );
 
-  test('for a sidecar’s image, and whose runner runs nevertheless, is not stopped (C8)', async () => {
-    const pod = await startWorker(
-      'image-pull-error',
-      ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
-    );
-    await followed.see(pod, { runningAt: new Date() });
-    expect(await row(pod.name)).toMatchObject({
-      status: 'pending',
-      stuck_reason: 'image_pull',
-      running_at: expect.any(Date),
-    });
-    await world.db
-      .updateTable('workers')
-      .set({ stuck_at: minutesAgo(1) })
-      .execute();
-    expect(await stopUnstartable(followed.parts, new AbortController().signal)).toBe(0);
-  });
-
   test('and reports no reason is found by its age, once, and shows its events (C8)', async () => {
     const pod = await startWorker('never', ({ nodeName }) => nodeName !== undefined);
     expect(await noteStuckPods(followed.parts)).toBe(0);
@@ -153,23 +134,6 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
       completed_at: null,
       stuck_reason: 'terminating',
       failure_info: { version: 2, reason: 'terminating' },
-    });
-  });
-
-  test('and fails at last ends its row with why it failed', async () => {
-    const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
-    await followed.see(pod, { deletionTimestamp: new Date() });
-    await age(pod.name, 'terminating_at');
-    await noteStuckPods(followed.parts);
-    await followed.see(pod, {
-      phase: 'Failed',
-      containersTerminated: true,
-      disruption: 'DeletionByTaintManager',
-    });
-    expect(await row(pod.name)).toMatchObject({
-      status: 'failed',
-      stop_reason: 'node_lost',
-      stuck_reason: null,
     });
   });
 });

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { recordRefusal } from '@paddock/db/entities/refusals';
-import { noteKeySuccess } from '@paddock/db/workers/failing-keys';
 import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { describeAccess } from './look-up-access.ts';
@@ -52,8 +50,6 @@ const accesses = async () =>
   (await world.failing()).flatMap(({ failureClass, message }) =>
     failureClass === 'not_assigned' ? [message] : [],
   );
-/** Before GitHub has been asked. */
-const UNKNOWN = 'GitHub gives idle runners no job although one waits.';
 const tasks = () =>
   world.db.selectFrom('tasks').select('id').where('kind', '=', 'look-up-access').execute();
 const makeGroup = (visibility: 'selected') =>
@@ -79,24 +75,6 @@ describe('the access of an unserved key’s runner group (C11)', () => {
     ]);
     expect((await world.gitHub.report()).calls[LIST]).toBe(before + 1);
     await world.match();
-    expect(await tasks()).toEqual([]);
-  });
-
-  test('ends a refusal when GitHub answers (C9)', async () => {
-    await goUnserved();
-    const refusal = { kind: 'unauthorized', operation: 'GET /app', status: 401, message: 'no' };
-    await recordRefusal(world.db, 'scheduler', { call: { appId: APP_ID }, refusal });
-    await world.runTasks();
-    expect(await accesses()).not.toEqual([UNKNOWN]);
-    const refused = world.db.selectFrom('apps').select('refused_since');
-    expect(await refused.execute()).toEqual([{ refused_since: null }]);
-  });
-
-  test('is not asked for when the key is served again', async () => {
-    await goUnserved();
-    const [worker] = await world.workers();
-    await noteKeySuccess(world.db, worker?.pod_name ?? '', 'assigned');
-    await world.runTasks();
     expect(await tasks()).toEqual([]);
   });
 });

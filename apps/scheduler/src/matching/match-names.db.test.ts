@@ -119,21 +119,6 @@ describe('an entity under a login that is another one’s', () => {
       expect(await findReasons(db())).toEqual({ linux: 'pool_closed' });
     },
   );
-
-  test('gets no repository’s name back that has warm workers, after the entity with its login has left', async () => {
-    const warm = [{ scope: 'acme/api', workers: 1 }];
-    await putPools(
-      db(),
-      examplePools({ pools: [{ registration: 'repository', warm }], entities: { '*': {} } }),
-    );
-    await pin('acme', ACME);
-    await install('acme-renamed', ACME);
-    await install('acme', THIEF);
-    await putJob(db(), { ...at(THIEF), status: 'running' });
-    await noteRepositories(db());
-    await matchAll(db());
-    expect(await whoseWorkers()).toEqual([]);
-  });
 });
 
 test('an old job that becomes known now does not take the name of a repository with warm workers', async () => {

@@ -161,15 +161,6 @@ describe('the reasons that jobs waited for (P5)', () => {
     await matchOnce(testDb.db);
     expect(await changes()).toHaveLength(2);
   });
-
-  test('end with the last waiting job of the key', async () => {
-    await putJob(testDb.db);
-    await matchOnce(testDb.db);
-    const since = await sinceOf();
-    await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
-    await matchOnce(testDb.db);
-    expect(await changes()).toEqual([expect.objectContaining({ reason: 'at_pool_cap', since })]);
-  });
 });
 
 describe('a switch of the making of workers (C12)', () => {

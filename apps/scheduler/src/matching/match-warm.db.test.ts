@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { findUnknownWarmScopes, findWarmKeys } from '@paddock/db/matching/reserve-workers';
+import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
 import type { Database } from '@paddock/db/schema/tables';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import type { Updateable, InsertObject } from 'kysely';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import type { InsertObject } from 'kysely';
 import {
   matchAll,
   matchOnce,
@@ -16,10 +16,7 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 describe('warm workers', () => {
   const testDb = useWarmDatabase();
 
-  const { install, keep, workers, run } = testDb;
-
-  const change = (set: Updateable<Database['workers']>) =>
-    testDb.db.updateTable('workers').set(set);
+  const { install, keep, workers } = testDb;
 
   test('are made without a job, with the present facts of pool and entity, and once (C10)', async () => {
     await install('Acme', ACME);
@@ -107,54 +104,6 @@ describe('warm workers', () => {
     expect((await workers()).filter(({ status }) => status === 'pending')).toHaveLength(1);
     await testDb.db.deleteFrom('workers').execute();
     expect(await matchAll(testDb.db)).toBe(1);
-  });
-
-  test('whose repository’s name has gone to another are made for that one, as its newest job says, even if the entity has several Apps (C10)', async () => {
-    await install('sam', SAM, 'User');
-    await putInstallation(testDb.db, {
-      entity_id: SAM,
-      entity_type: 'User',
-      login: 'sam',
-      app_id: 1002,
-      installation_id: SAM + 2,
-    });
-    await keep('sam/one', 1);
-    const sam = {
-      entity_type: 'User',
-      entity_name: 'sam',
-      entity_id: SAM,
-      repo_full_name: 'Sam/One',
-      status: 'running',
-      wants_worker: false,
-    } as const;
-    await putJob(testDb.db, { ...sam, repo_id: 22, created_at: new Date(Date.now() - 60_000) });
-    await putJob(testDb.db, { ...sam, repo_id: 21, created_at: new Date(Date.now() - 120_000) });
-    await putJob(testDb.db, { ...sam, repo_full_name: 'sam/two', repo_id: 23 });
-    const known = async () => {
-      await noteRepositories(testDb.db);
-      const keys = await findWarmKeys(testDb.db, { lifetimeMs: 1, appIds: [1001, 1002] });
-      return keys.map(({ scopeRepoId }) => scopeRepoId);
-    };
-    expect(await known()).toEqual([22]);
-    await putJob(testDb.db, { ...sam, repo_id: 24 });
-    expect(await known()).toEqual([24]);
-  });
-
-  test('may be a job’s leftover worker: it is marked, and none is made beside it (C10, P3)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 1);
-    await putJob(testDb.db);
-    await matchAll(testDb.db);
-    await run();
-    // The warm one gets the job; the one that was made for the job stays.
-    await change({ assigned_at: new Date() }).where('is_warm', '=', true).execute();
-    await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
-    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], stopped: [] });
-    expect(
-      (await workers())
-        .filter((worker) => worker.assigned_at === null)
-        .map((worker) => worker.is_warm),
-    ).toEqual([true]);
   });
 });
 

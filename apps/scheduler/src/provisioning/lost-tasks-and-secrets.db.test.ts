@@ -23,15 +23,6 @@ test.each([
   },
 );
 
-test('a registration whose JIT config was lost ends the row; another worker is made beside the old registration (C6)', async () => {
-  await world.queueJob();
-  world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500, times: 4 });
-  await world.settle();
-  expect(await seen.failures()).toEqual(['registration_interrupted']);
-  expect(await seen.runners()).toHaveLength(2); // the first one is the sweep's to remove, after its grace
-  await seen.expectOneWorker();
-});
-
 test.each([
   { what: 'does not answer', fault: { status: 500 } },
   {

@@ -162,19 +162,6 @@ describe('provisioning', () => {
     },
   );
 
-  test('uses the installation as it is known now, not as it was when the job came (A12)', async () => {
-    await world.queueJob({ row: { installation_id: 1, entity_name: 'acme-before' } });
-    await world.db
-      .updateTable('installations')
-      .set({ installation_id: world.installationId, login: 'acme' })
-      .where('entity_id', '=', world.entityId)
-      .execute();
-    await world.settle();
-    await seen.expectOneWorker();
-    expect(await seen.failures()).toEqual([]);
-    await world.db.deleteFrom('installations').execute();
-  });
-
   test('a pool that goes before its worker is registered ends the worker, and says why the job waits (P5)', async () => {
     await world.queueJob();
     await world.match();
@@ -185,14 +172,6 @@ describe('provisioning', () => {
     expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
       { wait_reason: 'pool_unknown' },
     ]);
-  });
-
-  test('the last failed run ends the worker, so that its job gets another (P1)', async () => {
-    await world.queueJob();
-    await world.gitHub.failNext({ path: JIT, status: 422, times: 5 });
-    await world.settle(20);
-    expect(await seen.failures()).toEqual(['provisioning_failed']);
-    await seen.expectOneWorker();
   });
 
   test('many workers at once, on two executors, make one pod each (C5, C6)', async () => {

@@ -186,17 +186,6 @@ describe('a pod that does not start', () => {
       (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'],
     ).toBeUndefined();
   });
-
-  test('but has started by the time that anybody looks: it is kept', async () => {
-    const podName = await scene.startUnregistered('Running');
-    await scene.askToStop(podName, 'pending_timeout');
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'running',
-      stopping_at: null,
-      assigned_at: null,
-    });
-  });
 });
 
 test('a pod that cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {

@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { endRefusals } from '@paddock/db/entities/refusals';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { sql } from 'kysely';
 import { schedulerKinds } from '../kinds.ts';
-import { APP_ID } from '../scenes/settings.scene.ts';
 import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld();
@@ -43,23 +40,6 @@ describe('an idle worker', () => {
       stop_held_by: null,
     });
     expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
-  });
-
-  test('that gets a job between the two readings is kept (C3)', async () => {
-    const podName = await scene.idleWorker();
-    await scene.askToStop(podName);
-    await world.runTasks();
-    const job = await world.gitHub.queueJob({
-      repo: 'acme/api',
-      labels: ['linux'],
-      durationMs: 600_000,
-    });
-    await scene.letTimePass();
-    expect(
-      await world.growth('paddock_events_total{event="workerKept"}', () => world.runTasks()),
-    ).toBe(1);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
-    await scene.expectWorking(podName, job.id);
   });
 });
 
@@ -162,24 +142,6 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, stop_held_by: null });
     await scene.expectWorking(podName, jobId);
-  });
-
-  test('whose entity refuses us: whether it still does is looked up within a minute, at no call (C9)', async () => {
-    const podName = await scene.idleWorker();
-    await world.gitHub.failNext({ path: '/actions/runners', status: 403 });
-    await scene.askToStop(podName);
-    for (const turn of ['GitHub refuses', 'GitHub is not asked']) {
-      await world.runTasks();
-      const { rows } = await sql<{ seconds: number }>`
-        select extract(epoch from due_at - now())::float8 as seconds from tasks where kind = 'stop-worker'`.execute(
-        world.db,
-      );
-      expect([turn, rows.every(({ seconds }) => seconds <= 60)]).toEqual([turn, true]);
-      await world.makeDue();
-    }
-    await endRefusals(world.db, { appId: APP_ID, entityId: world.entityId });
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
   });
 
   test('that GitHub has asked to wait for: it waits without an attempt, and no refusal is recorded (D4)', async () => {

@@ -143,23 +143,6 @@ describe('a dry run of a sweep (F5)', () => {
 });
 
 describe('an operation that several ask for (F5)', () => {
-  test('keeps every asker in order, and says whose it is', async () => {
-    const [first] = [await resync('ada', { note: 'one' }), await resync('grace', { note: 'two' })];
-    const third = await ask(
-      resyncRepositoryEndpoint,
-      database.db,
-      { owner: 'ACME', repository: 'app' },
-      'linus',
-    );
-    expect(third).toMatchObject({ id: first.id, requestedBy: 'ada', origin: 'MANUAL' });
-    expect(third.askers.map(({ person, note }) => [person, note])).toEqual([
-      ['ada', 'one'],
-      ['grace', 'two'],
-      ['linus', null],
-    ]);
-    expect((await actions()).map(({ operation: id }) => id)).toEqual(Array(3).fill(first.id));
-  });
-
   test('is seen by each of their narrowed tokens, also after one was merged into another (F7)', async () => {
     const sees = async (person: string, id: string) =>
       maySee(bearer(person), findOperationEndpoint, await find(id));

@@ -96,21 +96,6 @@ describe('tokens (F7)', () => {
       expect([input, mayTouch(bearer, stop, input)]).toEqual([input, false]);
   });
 
-  test.each([
-    ['an endpoint that is not there', { endpoint: 'none', subject: { job: 7 } }],
-    ['the endpoints of tokens', { endpoint: 'createToken', subject: {} }],
-    ['an endpoint without a subject', { endpoint: 'list', subject: {} }],
-    ['no subject', { endpoint: 'look' }],
-    ['half a subject', { endpoint: 'stop', subject: { job: 7 } }],
-    ['more than a subject', { endpoint: 'look', subject: { job: 7, owner: 'acme' } }],
-    ['no value for a subject', { endpoint: 'look', subject: { job: 'x' } }],
-    ['a subject alone', { subject: { job: 7 } }],
-    ['more than its access', { access: 'read', endpoint: 'stop', subject: { owner: 'a', job: 7 } }],
-  ])('no token is narrowed to %s', async (_what, input) => {
-    await expect(create(input)).rejects.toMatchObject({ status: 400 });
-    expect((await ask(listTokensEndpoint, db())).items).toEqual([]);
-  });
-
   test.each(['', 'A', '-a', 'a b', 'a/b', 'ä', 'a'.repeat(64)])(
     'no token has the name "%s"',
     async (name) => {

@@ -103,11 +103,6 @@ describe('the trace of an entity (G2)', () => {
     await expect(trace(999)).rejects.toMatchObject({ status: 404 });
   });
 
-  test.each([2, 7, 30])('has the same in pages of %i, also within one instant', async (limit) => {
-    const input = { of: 'entity', id: '1', limit: String(limit) };
-    expect(await askAll(traceEndpoint, database.db, input)).toEqual(all.items);
-  });
-
   test('has the job and the repository of a delivery', () => {
     expect(all.items.find(({ kind }) => kind === 'event')).toMatchObject({
       what: 'workflow_job.queued: a new row in jobs',

@@ -195,22 +195,4 @@ describe('the sums', () => {
     expect((await list()).total.jobs).toBe(before + 2);
     expect((await find()).hours).toEqual([hour(Date.now())]);
   });
-
-  test('follow after an outage, the oldest hour first, and hours that are open stop none', async () => {
-    const { db } = database;
-    await sql`delete from usage_hours where hour > ${new Date(START + 2 * HOUR_MS)}`.execute(db);
-    await sql`update usage_hours set unended = 1 where hour < ${new Date(START + HOUR_MS)}`.execute(
-      db,
-    );
-    const first = await find(2);
-    expect(first).toEqual({
-      hours: [new Date(START + HOUR_MS), new Date(START + 2 * HOUR_MS)],
-      isMore: true,
-    });
-    const all = await find();
-    expect(all.isMore).toBe(false);
-    expect(all.hours.at(-1)).toEqual(new Date(START));
-    await sumAll();
-    expect((await find()).hours).not.toContainEqual(new Date(START));
-  });
 });

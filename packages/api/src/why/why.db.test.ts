@@ -114,22 +114,6 @@ describe('why a job waits (P5)', () => {
     );
   });
 
-  test('counts only older jobs that wait, of its entity and in its pool', async () => {
-    const job = await putJob(database.db, { created_at: ago(2) });
-    const old = { created_at: ago(3) };
-    const inOtherPool = await putJob(database.db, { ...old, k8s_pool: 'big' });
-    const ofOther = await putJob(database.db, { ...old, entity_id: 7 });
-    await putJob(database.db, { ...old, status: 'running', wants_worker: false });
-    await putJob(database.db, { k8s_pool: 'big' });
-    for (const key of [job, inOtherPool, ofOther]) await putKey(database.db, key, null);
-    expect((await why(job.job_id)).place).toEqual({
-      position: 1,
-      of: 1,
-      olderOfEntity: 1,
-      olderOfPool: 1,
-    });
-  });
-
   test('names a worker that is stuck while its pool is full', async () => {
     const other = await putJob(database.db, { created_at: ago(3) });
     const job = await putJob(database.db);
@@ -202,28 +186,6 @@ describe('why a job waits (P5)', () => {
     const { sentence, caps } = await why(job.job_id);
     expect(sentence).toBe('No pool serves the job now: the nearest, linux, lacks the label gpu.');
     expect(caps).toEqual([{ name: 'maxWorkers of acme-inc', used: 0, limit: 20 }]);
-  });
-
-  test('shows what its key waited for meanwhile, also once it runs', async () => {
-    const job = await putJob(database.db, { created_at: ago(10) });
-    const change = { demand_key: job.demand_key, reason: 'pool_paused' };
-    const changes = [
-      { ...change, since: ago(8), until: ago(6) },
-      { ...change, since: ago(4), until: ago(2) },
-      { ...change, since: ago(12), until: ago(11) },
-      { ...change, demand_key: 1, since: ago(4), until: ago(2) },
-    ];
-    await database.db.insertInto('wait_reason_changes').values(changes).execute();
-    const earlier = async () => (await why(job.job_id)).earlier.map(({ since }) => since);
-    const [first, second] = changes.map(({ since }) => since.toISOString());
-    expect(await earlier()).toEqual([second, first]);
-    const started = { status: 'running', wants_worker: false, started_at: ago(5) } as const;
-    await database.db.updateTable('jobs').set(started).execute();
-    expect(await earlier()).toEqual([first]);
-    // GitHub tells whole seconds: it started after the second reason began.
-    const inSecond = { started_at: new Date(Date.parse(second ?? '') - 400) };
-    await database.db.updateTable('jobs').set(inSecond).execute();
-    expect(await earlier()).toEqual([second, first]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import { examplePayload } from '@paddock/testing/signed-delivery';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 import {
   jobUnder,
@@ -188,31 +188,6 @@ describe('recordDeliveries', () => {
       delivery('installation', installationBody('deleted', { id: 31, updated_at: 1_700_000_200 })),
     );
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
-  });
-
-  test('a new name is learnt from installation_target and from jobs that began after it (A12)', async () => {
-    await record(
-      delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' })),
-    );
-    const entity = { id: 11, login: 'beta', updated_at: '2026-01-02T00:00:00Z' };
-    await record(
-      delivery('installation_target', {
-        action: 'renamed',
-        account: entity,
-        target_type: 'Organization',
-        installation: { id: 31 },
-      }),
-    );
-    expect(await installation()).toMatchObject({ login: 'beta', repository_selection: 'all' });
-    const times = { created_at: '2026-01-03T00:00:00Z', started_at: '2026-01-03T00:00:00Z' };
-    const later = jobBody('queued', 900, ['k8s'], { ...ACME, login: 'gamma' });
-    await record(
-      delivery('workflow_job', {
-        ...later,
-        workflow_job: { ...(later['workflow_job'] as JsonObject), ...times },
-      }),
-    );
-    expect(await installation()).toMatchObject({ login: 'gamma' });
   });
 
   describe('statements about an entity’s name within one second (A12)', () => {

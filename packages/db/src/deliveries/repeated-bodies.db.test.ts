@@ -173,14 +173,6 @@ describe('a body that comes again', () => {
     expect(await state()).toEqual([{ hasChanged: true, isSuspended: true }]);
   });
 
-  test('under the GUID of a lost statement does not keep that one from being applied (E1)', async () => {
-    const earlier = installation('suspend', 1, { suspended_at: '2026-01-01T00:00:00Z' });
-    const lost = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
-    await record(earlier);
-    await record(asNew(earlier, lost.guid));
-    expect(await record(lost)).toEqual(['ok']);
-  });
-
   test('a GUID that came before with another body is no repetition: the delivery counts by itself (A4)', async () => {
     const before = deliveryToRecord('star', examplePayload('star', 'created'));
     await record(before);
@@ -191,11 +183,5 @@ describe('a body that comes again', () => {
     expect(
       await database.db.selectFrom('installations').select('installation_id').execute(),
     ).toHaveLength(1);
-  });
-
-  test('of the same text from another App is another delivery', async () => {
-    const body = examplePayload('ping', undefined);
-    const ofOther = deliveryToRecord('ping', body, 42);
-    expect(await record(deliveryToRecord('ping', body), ofOther)).toEqual(['ok', 'ok']);
   });
 });

@@ -99,12 +99,6 @@ describe('a refusal of GitHub’s belongs to the thing that it names', () => {
     },
   );
 
-  test('of an App: all entities that have no other', async () => {
-    await refuse('app');
-    await database.db.deleteFrom('installations').where('app_id', '=', 1002).execute();
-    expect(await isRefused({ entityId: 8, repoId: 13 })).toBe(true);
-  });
-
   test('of an installation that another has replaced meanwhile: it says nothing of that (A12)', async () => {
     await refuse('entity', { installationId: 4 });
     expect(await isRefused()).toBe(false);

@@ -28,7 +28,6 @@ beforeEach(async () => {
 
 const ENTITY = { appId: 1, entityId: 7, installationId: 57 };
 const APP = { appId: 1 };
-const REGISTRATIONS = 'actions_runner_registration';
 const MINUTE = { ms: 60_000, message: 'slow down' };
 const isBound = async (caller: Parameters<Waits['left']>[0], resource = 'core') =>
   (await there.left(caller, resource)) !== undefined;
@@ -44,14 +43,6 @@ describe('a wait that one process has stored binds all', () => {
       false,
       false,
     ]);
-  });
-
-  test.each([
-    ['core', REGISTRATIONS],
-    [REGISTRATIONS, 'core'],
-  ])('in the calls that count against the budget %s, and no others', async (resource, other) => {
-    await here.note(ENTITY, { ...MINUTE, resource });
-    expect([await isBound(ENTITY, resource), await isBound(ENTITY, other)]).toEqual([true, false]);
   });
 });
 

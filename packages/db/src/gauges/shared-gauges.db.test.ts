@@ -87,26 +87,6 @@ describe('gauges of rows that all services share (H5)', () => {
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 1 });
   });
 
-  test('workers by state; ended ones do not count', async () => {
-    await putWorker(db());
-    await putWorker(db(), { status: 'running' });
-    await putWorker(db(), {
-      status: 'running',
-      assigned_at: minutesAgo(1),
-      stopping_at: minutesAgo(1),
-    });
-    await putWorker(db(), { status: 'running', stopping_at: minutesAgo(1) });
-    await putWorker(db(), { status: 'completed', completed_at: minutesAgo(1) });
-    const none = { 'gpu,starting': 0, 'gpu,idle': 0, 'gpu,busy': 0, 'gpu,stopping': 0 };
-    expect(await read('paddock_workers')).toEqual({
-      ...none,
-      'linux,starting': 1,
-      'linux,idle': 1,
-      'linux,busy': 1,
-      'linux,stopping': 1,
-    });
-  });
-
   test('keys that were paused since their last success, by pool and failure', async () => {
     const key = { scope_repo_id: 0, entity_name: '', waiting: 0, unassigned: 0, failures: 1 };
     await db()

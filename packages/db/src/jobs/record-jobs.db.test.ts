@@ -122,30 +122,6 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toEqual(filled);
   });
 
-  test('a demand that GitHub confirmed again outlives a repeated in_progress and ends with a new one (A6)', async () => {
-    await record(queued, running);
-    await database.db
-      .updateTable('jobs')
-      .set({ wants_worker: true, requeues: 1, seen_queued_at: new Date() })
-      .execute();
-    await record(running);
-    expect(await job()).toMatchObject({ wants_worker: true, status: 'running' });
-    await record({
-      ...running,
-      runnerName: 'pdk-aaaaaa-small-2',
-      runnerId: 6,
-      startedAt: at('11:00:00').toISOString(),
-    });
-    expect(await job()).toMatchObject({
-      wants_worker: false,
-      seen_queued_at: null,
-      runner_name: 'pdk-aaaaaa-small-2',
-      runner_id: 6,
-    });
-    await record(running);
-    expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
-  });
-
   test('in_progress binds the worker it names, whose end is explained by it, once (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { unexplained_until: new Date(Date.now() + 60_000) });
     await record(running);
@@ -180,15 +156,6 @@ describe('the statement that writes jobs', () => {
       conclusion: 'success',
       k8s_pod: 'pdk-aaaaaa-small-1',
     });
-  });
-
-  test('labels that no index could hold are cut in the row, and are no reason to refuse the job (B7, B9)', async () => {
-    await addWorker('pdk-aaaaaa-small-1');
-    const labels = Array.from({ length: 100 }, () => crypto.randomUUID().repeat(3));
-    await record({ ...running, labels });
-    const stored = (await job())?.job_labels;
-    expect(stored).toHaveLength(17);
-    expect(labels).toEqual(expect.arrayContaining(stored ?? []));
   });
 
   test('a worker of another entity or another repository is not bound, with any name (B7)', async () => {

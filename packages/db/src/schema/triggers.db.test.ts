@@ -57,11 +57,6 @@ const JOBS = 'paddock_queue_event jobs';
 const WORKERS = 'paddock_queue_event workers';
 
 describe('notifications of demand (A7)', () => {
-  test('an inserted job that wants a worker notifies once per statement', async () => {
-    await putJob(database.db);
-    expect(await notified()).toEqual([JOBS]);
-  });
-
   test('a job whose demand comes or goes notifies, and any other change does not', async () => {
     const { job_id: id } = await putJob(database.db);
     heard = [];

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Asked } from '../state/question.ts';
+import { type Asked, question } from '../state/question.ts';
 import { request } from '../state/request.ts';
+import { session } from '../state/session-signal.ts';
 import { Link } from './link.tsx';
-import { Question } from './question.tsx';
 
 interface ActProps extends Omit<Asked, 'act'> {
   readonly method: 'POST' | 'PUT' | 'DELETE';
@@ -18,27 +18,29 @@ interface ActProps extends Omit<Asked, 'act'> {
   readonly shown?: (answer: never) => ComponentChildren;
 }
 
-/** One action, after a question. */
+/** A button for one action, which asks first. Only for who may act. */
 export function Act({ method, path, inBody, body, again, shown, ...asked }: ActProps) {
+  if (session.value?.access !== 'operate') return null;
+  const act: Asked['act'] = async (given) => {
+    const sent = ['note', ...(inBody ?? [])].filter((name) => given[name] !== undefined);
+    const told = await request<unknown>(`/api/v1${typeof path === 'string' ? path : path(given)}`, {
+      method,
+      body: { ...body, ...Object.fromEntries(sent.map((name) => [name, given[name]])) },
+    });
+    if ('trouble' in told) return told;
+    again?.();
+    const operation = operationOf(told.answer);
+    if (shown !== undefined) return { shown: shown(told.answer as never) };
+    return { shown: operation && <Queued operation={operation} /> };
+  };
   return (
-    <Question
-      {...asked}
-      act={async (given) => {
-        const sent = ['note', ...(inBody ?? [])].filter((name) => given[name] !== undefined);
-        const told = await request<unknown>(
-          `/api/v1${typeof path === 'string' ? path : path(given)}`,
-          {
-            method,
-            body: { ...body, ...Object.fromEntries(sent.map((name) => [name, given[name]])) },
-          },
-        );
-        if ('trouble' in told) return told;
-        again?.();
-        const operation = operationOf(told.answer);
-        if (shown !== undefined) return { shown: shown(told.answer as never) };
-        return { shown: operation && <Queued operation={operation} /> };
-      }}
-    />
+    <button
+      type="button"
+      class={asked.isGrave ? 'bad' : ''}
+      onClick={() => (question.value = { ...asked, act })}
+    >
+      {asked.label}
+    </button>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { withoutTurns } from '../text/read-json.ts';
+import { withoutTurns } from '../text/words.ts';
 
 interface HeadingProps {
   /** Stands in the browser’s tab, too. */

@@ -9,13 +9,6 @@ export interface Column<T> {
   readonly isWide?: boolean;
 }
 
-/** Rows that a person chooses to act on all of them. */
-interface Choice<T> {
-  readonly keys: ReadonlySet<string | number>;
-  readonly nameOf: (row: T) => string;
-  readonly set: (keys: ReadonlySet<string | number>) => void;
-}
-
 interface TableProps<T> {
   /** What the rows are, for those who do not see the table. */
   readonly caption: string;
@@ -24,11 +17,10 @@ interface TableProps<T> {
   readonly keyOf: (row: T) => string | number;
   /** What to say without rows. */
   readonly none: ComponentChildren;
-  readonly choice?: Choice<T>;
 }
 
 /** A table; on a phone each row is a card, and each value has its name beside it. */
-export function Table<T>({ caption, columns, rows, keyOf, none, choice }: TableProps<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, none }: TableProps<T>) {
   if (rows.length === 0) return <p class="none">{none}</p>;
   const kind = ({ isNumber, isWide }: Column<T>) => (isNumber ? 'number' : isWide ? 'wide' : '');
   return (
@@ -37,11 +29,6 @@ export function Table<T>({ caption, columns, rows, keyOf, none, choice }: TableP
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {choice && (
-              <th class="choice">
-                <ChooseAll choice={choice} keys={rows.map(keyOf)} />
-              </th>
-            )}
             {columns.map((column) => (
               <th key={column.name} scope="col" class={kind(column)}>
                 {column.name}
@@ -52,11 +39,6 @@ export function Table<T>({ caption, columns, rows, keyOf, none, choice }: TableP
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {choice && (
-                <td class="choice">
-                  <Choose choice={choice} row={row} of={keyOf(row)} />
-                </td>
-              )}
               {columns.map((column) => (
                 <td key={column.name} data-name={column.name} class={kind(column)}>
                   {column.isWide ? <div>{column.of(row)}</div> : column.of(row)}
@@ -69,32 +51,3 @@ export function Table<T>({ caption, columns, rows, keyOf, none, choice }: TableP
     </div>
   );
 }
-
-function Choose<T>({ choice, row, of }: { choice: Choice<T>; row: T; of: string | number }) {
-  const { keys, nameOf, set } = choice;
-  return (
-    <input
-      type="checkbox"
-      aria-label={`Choose ${nameOf(row)}`}
-      checked={keys.has(of)}
-      onChange={({ currentTarget: { checked } }) =>
-        set(checked ? new Set([...keys, of]) : new Set([...keys].filter((key) => key !== of)))
-      }
-    />
-  );
-}
-
-const ChooseAll = <T,>({
-  choice: { keys, set },
-  keys: all,
-}: {
-  choice: Choice<T>;
-  keys: readonly (string | number)[];
-}) => (
-  <input
-    type="checkbox"
-    aria-label="Choose all rows of this page"
-    checked={all.every((key) => keys.has(key))}
-    onChange={({ currentTarget: { checked } }) => set(new Set(checked ? all : []))}
-  />
-);

@@ -1,5 +1,5 @@
 import { now } from '../state/clock.ts';
-import { ago, between, instant, until } from '../text/durations.ts';
+import { ago, between, instant, until } from '../text/words.ts';
 
 /** How long ago, and the instant itself on hover. */
 export const Ago = ({ at }: { at: string }) => (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Trouble } from './trouble.ts';
+import type { Trouble } from './request.ts';
 
 /** One input besides the note. */
 export interface Field {
@@ -21,12 +21,7 @@ export interface Asked {
   readonly children: ComponentChildren;
   readonly fields?: readonly Field[];
   readonly isGrave?: boolean;
-  /** `tell` says how far it is. `stopped` aborts when the person closes the dialog. */
-  readonly act: (
-    given: Readonly<Record<string, string>>,
-    tell: (progress: string) => void,
-    stopped: AbortSignal,
-  ) => Promise<Done>;
+  readonly act: (given: Readonly<Record<string, string>>) => Promise<Done>;
 }
 
 /**

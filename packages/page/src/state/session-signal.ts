@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Trouble } from './trouble.ts';
+import type { Trouble } from './request.ts';
 
 export interface Session {
   /** As `token ci`. */

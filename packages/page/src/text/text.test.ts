@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ago, between, instant, until } from './durations.ts';
-import { readJson, withoutTurns } from './read-json.ts';
+import { ago, between, instant, until, partsOf } from './words.ts';
+import { readJson, withoutTurns } from './words.ts';
 import { amount, count, number, plain } from './words.ts';
 
 describe('a length of time', () => {
@@ -55,4 +55,13 @@ test('numbers and words are as people read them', () => {
     '1 234',
   ]);
   expect(plain('at_pool_cap')).toBe('at pool cap');
+});
+
+test('an advice leads to the job that it names (G3)', () => {
+  expect(partsOf('`paddock why 34500000164` explains the last one.')).toEqual([
+    '',
+    { job: '34500000164' },
+    ' explains the last one.',
+  ]);
+  expect(partsOf('Take `paused` out.')).toEqual(['Take `paused` out.']);
 });

@@ -1,3 +1,5 @@
+import { duration } from '@paddock/domain/text/duration';
+
 /** `1 job`, `2 jobs`, `1 234 jobs`. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${number(many)} ${many === 1 ? one : more}`;
@@ -18,3 +20,50 @@ export function amount(value: number): string {
 
 /** A stored word as people read it: `at_pool_cap` is `at pool cap`. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');
+
+/** Overrides, embeddings and isolates: they turn the direction of what follows them. */
+const TURNS = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/**
+ * Names come from strangers: a character that would turn our own words about them is shown as its
+ * escape, `\u202e`.
+ */
+export const withoutTurns = (text: string): string => text.replaceAll(TURNS, escaped);
+
+/** Reads an answer, without such characters. Undefined: it is no JSON. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replaceAll(TURNS, (turn) => `\\${escaped(turn)}`));
+  } catch {
+    return undefined;
+  }
+}
+
+const escaped = (turn: string): string => `\\u${turn.charCodeAt(0).toString(16)}`;
+
+const SECOND = 1_000;
+
+/** How long ago an instant was; one just ahead of this clock is `now`. */
+export function ago(at: string, now: number): string {
+  const ms = now - Date.parse(at);
+  if (ms < -5 * SECOND) return `in ${duration(-ms)}`;
+  return ms < SECOND ? 'now' : `${duration(ms)} ago`;
+}
+
+/** Until an instant; one that is past is overdue for nobody: `now`. */
+export const until = (at: string, now: number): string =>
+  Date.parse(at) - now < SECOND ? 'now' : `in ${duration(Date.parse(at) - now)}`;
+
+/** From one instant to another, or to now. */
+export const between = (from: string, to: string | null, now: number): string =>
+  duration((to === null ? now : Date.parse(to)) - Date.parse(from));
+
+/** An instant in UTC, to the second, as `2026-01-31 09:00:05`. */
+export const instant = (at: string): string =>
+  new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** Text, and the jobs that it names by the terminal's command for them, which here are links. */
+export const partsOf = (advice: string): (string | { readonly job: string })[] =>
+  advice
+    .split(/`paddock why (\d+)`/)
+    .map((part, index) => (index % 2 === 0 ? part : { job: part }));

@@ -7,7 +7,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, At, Until } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 import { count, plain } from '../text/words.ts';
-import { codeOf } from './redeliveries.ts';
+import { codeOf } from './redeliveries.tsx';
 import type { ViewProps } from './view.ts';
 
 /** One delivery: what became of it each time, and whether Paddock asks for it again. */

@@ -2,7 +2,7 @@ import type { Diagnosis } from '../answers.ts';
 import { Link } from '../parts/link.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
-import { partsOf } from './diagnoses.ts';
+import { partsOf } from '../text/words.ts';
 
 /** What is wrong with an entity or a repository, what decides most first. Nothing: no word of it. */
 export function Diagnoses({ of }: { of: string }) {

@@ -5,7 +5,7 @@ import { Heading } from '../parts/heading.tsx';
 import { Link, Outside } from '../parts/link.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
-import { Timeline } from '../parts/timeline.tsx';
+import { Timeline } from '../parts/facts.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 import { count, plain, poolName } from '../text/words.ts';
 import { queuedOf, ranOf } from './jobs.ts';

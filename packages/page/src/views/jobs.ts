@@ -1,5 +1,4 @@
 import type { JobRow } from '../answers.ts';
-import type { Step } from '../parts/bulk.ts';
 import type { Tone } from '../parts/chip.tsx';
 
 /** A job’s state in a word, and how it feels. */
@@ -62,13 +61,6 @@ export function filtersFor(query: URLSearchParams): readonly string[] {
     ? ['entity', 'pool', 'conclusion', 'from', 'to']
     : ['entity', 'repository', 'pool', 'conclusion', 'from', 'to'];
 }
-
-/** To have a job’s repository compared with GitHub. */
-export const resyncOf = ({ repository: { fullName } }: JobRow): Step => ({
-  name: fullName,
-  method: 'POST',
-  path: resyncPath(fullName),
-});
 
 /** The API’s path of `acme/api`. */
 export const resyncPath = (fullName: string): string =>

@@ -1,24 +1,14 @@
 import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
-import type { BulkAct } from '../parts/bulk.tsx';
 import { Chip } from '../parts/chip.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
-import { TroubleNote } from '../parts/trouble.tsx';
+import { TroubleNote } from '../parts/answer.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 import { plain, poolName, number } from '../text/words.ts';
 import { Diagnoses } from './diagnoses.tsx';
-import {
-  filtersFor,
-  isWaiting,
-  queuedOf,
-  ranOf,
-  resyncOf,
-  stateOf,
-  reasonPath,
-  waitsPath,
-} from './jobs.ts';
+import { filtersFor, isWaiting, queuedOf, ranOf, stateOf, reasonPath, waitsPath } from './jobs.ts';
 import { Resync } from './resync.tsx';
 import type { ViewProps } from './view.ts';
 
@@ -55,8 +45,6 @@ export function Jobs({ query }: ViewProps) {
       keyOf={({ id }) => id}
       none="No job fits. Jobs that no pool serves have no row: look for such a one by its id."
       tables={['jobs']}
-      nameOf={({ name, id }) => `${name} ${id}`}
-      bulk={BULK}
       head={() => (
         <>
           {repository?.includes('/') && <Diagnoses of={repository} />}
@@ -68,16 +56,6 @@ export function Jobs({ query }: ViewProps) {
     </ListView>
   );
 }
-
-const BULK: readonly BulkAct<JobRow>[] = [
-  {
-    label: 'Resync …',
-    one: 'repository',
-    more: 'repositories',
-    said: 'Compares with our jobs the unfinished runs of',
-    stepOf: resyncOf,
-  },
-];
 
 export const JobState = ({ job }: { job: JobRow }) => {
   const { word, tone } = stateOf(job);

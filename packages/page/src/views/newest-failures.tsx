@@ -3,7 +3,7 @@ import type { List, OperationRow, WorkerRow } from '../answers.ts';
 import { Link } from '../parts/link.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Ago } from '../parts/time.tsx';
-import { TroubleNote } from '../parts/trouble.tsx';
+import { TroubleNote } from '../parts/answer.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 
 /** As `paddock top` asks: the newest of the last day. */

@@ -1,5 +1,4 @@
-import type { OperationCount, OperationRow } from '../answers.ts';
-import type { Step } from '../parts/bulk.ts';
+import type { OperationCount } from '../answers.ts';
 import { plain } from '../text/words.ts';
 
 export interface KindCount {
@@ -43,12 +42,3 @@ const HOW = new Map([
 
 const sum = (counts: readonly OperationCount[]): number =>
   counts.reduce((all, { ended }) => all + ended, 0);
-
-export const nameOf = ({ kind, subject }: OperationRow): string =>
-  `${kind} of ${subject.name ?? subject.id}`;
-
-/** To have a failed one repeated or taken off. Undefined: somebody has, or it did not fail. */
-export const handle = (row: OperationRow, how: 'retry' | 'discard'): Step | undefined =>
-  row.status === 'ERROR' && row.handled === null
-    ? { name: nameOf(row), method: 'POST', path: `/operations/${row.id}/${how}` }
-    : undefined;

@@ -1,6 +1,5 @@
 import type { OperationCount, OperationRow } from '../answers.ts';
 import { Answer } from '../parts/answer.tsx';
-import type { BulkAct } from '../parts/bulk.tsx';
 import { Chip, type Tone } from '../parts/chip.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
@@ -9,7 +8,7 @@ import { Ago, Took } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 import { number } from '../text/words.ts';
 import { AllFailed } from './all-failed.tsx';
-import { handle, type KindCount, nameOf, sumByKind } from './operations.ts';
+import { type KindCount, sumByKind } from './operations.ts';
 import type { ViewProps } from './view.ts';
 
 /** The operations of a subject; without one those that failed, and how many ended. */
@@ -30,8 +29,6 @@ export function Operations({ query }: ViewProps) {
         keyOf={({ id }) => id}
         none={subject === null ? 'None has failed.' : 'There is none of it.'}
         tables={['tasks', 'operations']}
-        nameOf={nameOf}
-        bulk={BULK}
       >
         {subject === null && <AllFailed query={query} />}
       </ListView>
@@ -44,22 +41,6 @@ const OF_FAILED = [
   { name: 'kind', label: 'Kind' },
   { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
   { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
-];
-
-const BULK: readonly BulkAct<OperationRow>[] = [
-  {
-    label: 'Retry …',
-    one: 'operation',
-    said: 'Repeats, each as a new operation with all attempts,',
-    stepOf: (row) => handle(row, 'retry'),
-  },
-  {
-    label: 'Discard …',
-    one: 'operation',
-    said: 'Takes off the list of failed operations',
-    stepOf: (row) => handle(row, 'discard'),
-    isGrave: true,
-  },
 ];
 
 export const OperationState = ({ status }: Pick<OperationRow, 'status'>) => (

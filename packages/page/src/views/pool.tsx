@@ -6,7 +6,7 @@ import { Answer } from '../parts/answer.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { Link } from '../parts/link.tsx';
-import { Meter } from '../parts/meter.tsx';
+import { Meter } from '../parts/chip.tsx';
 import { Took } from '../parts/time.tsx';
 import { type Shown, useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';

@@ -5,7 +5,6 @@ import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Until } from '../parts/time.tsx';
-import { codeOf, redeliver } from './redeliveries.ts';
 import type { ViewProps } from './view.ts';
 
 /** Deliveries that failed, and that Paddock goes on asking for. */
@@ -16,10 +15,8 @@ export const Redeliveries = ({ query }: ViewProps) => (
     query={query}
     columns={UNRESOLVED}
     keyOf={({ app, guid }) => `${app} ${guid}`}
-    nameOf={({ event, guid }) => `${event} ${guid}`}
     none="Every delivery that GitHub tells of has arrived."
     tables={['installation_events']}
-    bulk={[AGAIN]}
   >
     <Tabs of="/redeliveries" />
     <Act
@@ -70,13 +67,9 @@ const Tabs = ({ of }: { of: string }) => (
   </nav>
 );
 
-const AGAIN = {
-  label: 'Redeliver …',
-  one: 'delivery',
-  more: 'deliveries',
-  said: 'Has GitHub repeat',
-  stepOf: redeliver,
-};
+/** How GitHub saw our answer. */
+export const codeOf = ({ lastStatusCode }: Pick<FailedDelivery, 'lastStatusCode'>): string =>
+  lastStatusCode === 0 ? 'no answer' : `answer ${lastStatusCode}`;
 
 const COLUMNS: readonly Column<FailedDelivery>[] = [
   {

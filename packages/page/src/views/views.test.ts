@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JobRow, OperationCount, Pool, UsageRow, WorkerRow } from '../answers.ts';
-import { distinct, takeSteps } from '../parts/bulk.ts';
 import { fifthsOf, greatest, instantsOf, inWords, lineOf } from '../parts/last-hour.ts';
 import { findPath } from '../paths.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
@@ -232,55 +231,6 @@ test.each([
   [{ kind: 'installation', id: '70', name: 'acme' }, '/installations/70'],
 ] as const)('%j is at %s', (found, path) => {
   expect([placeOf(found), findPath(path.split('?')[0] ?? '')]).toEqual([path, expect.anything()]);
-});
-
-const step = (name: string) => ({ name, method: 'POST', path: `/${name}` }) as const;
-
-const trouble = (status: number) => ({ trouble: { status, title: 'Refused', detail: 'Why.' } });
-const refuse = () => Promise.resolve(trouble(401));
-const none = () => undefined;
-
-describe('an action on several rows', () => {
-  test('is taken for each, and one that fails does not end the others', async () => {
-    const told: number[] = [];
-    const asked: unknown[] = [];
-    const outcome = await takeSteps(
-      [step('a'), step('b'), step('c')],
-      'because',
-      (path, { body }) => {
-        asked.push([path, body]);
-        return Promise.resolve(path.endsWith('b') ? trouble(409) : { answer: {} });
-      },
-      (taken) => told.push(taken),
-      new AbortController().signal,
-    );
-    expect(outcome).toEqual({
-      done: [step('a'), step('c')],
-      failed: [{ step: step('b'), why: 'Refused. Why.' }],
-      left: 0,
-    });
-    expect(told).toEqual([1, 2, 3]);
-    expect(asked[0]).toEqual(['/api/v1/a', { note: 'because' }]);
-  });
-
-  test('ends where the person stops it, or may no longer act', async () => {
-    const stop = new AbortController();
-    const ask = () => {
-      stop.abort();
-      return Promise.resolve({ answer: {} });
-    };
-    const steps = [step('a'), step('b')];
-    expect(await takeSteps(steps, undefined, ask, none, stop.signal)).toMatchObject({ left: 1 });
-    const { signal } = new AbortController();
-    expect(await takeSteps(steps, undefined, refuse, none, signal)).toMatchObject({
-      failed: [{ step: step('a') }],
-      left: 1,
-    });
-  });
-
-  test('is taken once for rows of one subject', () => {
-    expect(distinct([step('a'), step('b'), step('a')])).toEqual([step('a'), step('b')]);
-  });
 });
 
 test('a share is a percentage', () => {

@@ -2,7 +2,7 @@ import { duration } from '@paddock/domain/text/duration';
 import type { Why as WhyAnswer } from '../answers.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Link } from '../parts/link.tsx';
-import { Meter } from '../parts/meter.tsx';
+import { Meter } from '../parts/chip.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { At, Took } from '../parts/time.tsx';
 import { count, plain } from '../text/words.ts';

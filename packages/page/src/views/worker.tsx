@@ -6,7 +6,7 @@ import { Heading } from '../parts/heading.tsx';
 import { Link } from '../parts/link.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Took } from '../parts/time.tsx';
-import { Timeline } from '../parts/timeline.tsx';
+import { Timeline } from '../parts/facts.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 import { plain } from '../text/words.ts';
 import type { ViewProps } from './view.ts';

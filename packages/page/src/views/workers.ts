@@ -1,5 +1,4 @@
 import type { WorkerRow } from '../answers.ts';
-import type { Step } from '../parts/bulk.ts';
 import type { Tone } from '../parts/chip.tsx';
 
 const TONES: Readonly<Record<WorkerRow['state'], Tone>> = {
@@ -21,9 +20,3 @@ export function stateOf(worker: WorkerRow): { word: string; tone: Tone } {
 /** Why it is as it is, shortly; empty: there is nothing to say. */
 export const remarkOf = ({ failure, stuck, stop }: WorkerRow): string =>
   failure ?? stuck?.reason.replaceAll('_', ' ') ?? stop?.reason.replaceAll('_', ' ') ?? '';
-
-/** To have one stopped. Undefined: it has ended, or ends with its job. */
-export const drain = ({ name, state, job }: WorkerRow): Step | undefined =>
-  state === 'ended' || state === 'failed' || job !== null
-    ? undefined
-    : { name, method: 'POST', path: `/workers/${encodeURIComponent(name)}/drain` };

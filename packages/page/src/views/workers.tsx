@@ -1,12 +1,11 @@
 import type { WorkerRow } from '../answers.ts';
-import type { BulkAct } from '../parts/bulk.tsx';
 import { Chip } from '../parts/chip.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import type { ViewProps } from './view.ts';
-import { drain, remarkOf, stateOf } from './workers.ts';
+import { remarkOf, stateOf } from './workers.ts';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['pending', 'running', 'stopping', 'ended', 'failed'] },
@@ -27,7 +26,6 @@ export const Workers = ({ query }: ViewProps) => (
     keyOf={({ name }) => name}
     none="No worker fits."
     tables={['workers']}
-    bulk={BULK}
   />
 );
 
@@ -35,15 +33,6 @@ export const WorkerState = ({ worker }: { worker: WorkerRow }) => {
   const { word, tone } = stateOf(worker);
   return <Chip tone={tone}>{word}</Chip>;
 };
-
-const BULK: readonly BulkAct<WorkerRow>[] = [
-  {
-    label: 'Drain …',
-    one: 'worker',
-    said: 'Stops, once everything proves them idle,',
-    stepOf: drain,
-  },
-];
 
 const COLUMNS: readonly Column<WorkerRow>[] = [
   {
