@@ -48,7 +48,7 @@ import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { ask, table } from './ask-command.ts';
 import { asYaml, pairs, printable } from './columns.ts';
 import type { Command } from './command.ts';
-import { completion } from './completion/completion.ts';
+import { completion } from './completion.ts';
 import {
   describeDrained,
   describeHandled,
@@ -395,5 +395,5 @@ holds new workers back.`,
     print: ({ items }) =>
       poolTable(items, { since: (at) => at, duration: (ms) => `${Math.round(ms / 1000)} s` }),
   }),
-  completion(() => COMMANDS),
+  completion,
 ];

@@ -2,6 +2,7 @@ import type { Environment } from '@paddock/runtime/settings';
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type Command, type CommandResult, type Terminal, WrongUsage } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { printWords } from './completion.ts';
 
 const PLACES = `
 All but \`pools check\` and \`completion\` ask one of two, with the same answers:
@@ -17,6 +18,11 @@ export async function runCommand(
   terminal?: Terminal,
 ): Promise<CommandResult> {
   if (words[0] === 'help') return runCommand([...words.slice(1), '--help'], environment, terminal);
+  // As the shells' scripts ask: `paddock complete -- WORDS`.
+  if (words[0] === 'complete') {
+    printWords(COMMANDS, words.slice(2));
+    return { code: 0, stdout: '', stderr: '' };
+  }
   let [stdout, stderr] = ['', ''];
   let result: CommandResult | undefined;
   const program = new Parser('paddock')

@@ -1,2 +1,0 @@
-/** One word of bash or zsh, whatever is in it. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
