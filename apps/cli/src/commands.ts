@@ -64,7 +64,7 @@ import { describeDiagnoses } from './describe-why.ts';
 import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
 import { commandFor, describeSwitch, readRepository } from './subjects.ts';
-import { readAccess, tokenTable } from './tokens.ts';
+import { readAccess, tokenTable } from './subjects.ts';
 import { top } from './top/top.ts';
 import { why } from './why.ts';
 

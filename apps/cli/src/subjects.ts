@@ -1,8 +1,10 @@
 import type { Named } from '@paddock/api/find/find';
 import type { switchState } from '@paddock/api/switches/switches';
+import type { token } from '@paddock/api/tokens/tokens';
 import type { z } from 'zod';
+import { table } from './ask-command.ts';
 import type { Fields } from './asker.ts';
-import { printable } from './columns.ts';
+import { printable, pairs } from './columns.ts';
 import { type Given, WrongUsage } from './command.ts';
 
 /** The two names of OWNER/NAME. */
@@ -43,3 +45,33 @@ export function describeSwitch({ subject, held }: z.input<typeof switchState>): 
   const why = held.note === null ? '' : `: ${printable(held.note)}`;
   return `${subject} is paused by ${printable(held.by)} since ${held.since}${why}\n`;
 }
+
+export const tokenTable = table<z.input<typeof token>>(
+  ['NAME', 'ACCESS', 'ONLY', 'CREATED', 'BY', 'LAST USED', 'REVOKED', 'BY'],
+  ({ name, access, narrowedTo, ...row }) => [
+    name,
+    access,
+    narrowedTo && `${narrowedTo.endpoint} ${pairs(narrowedTo.subject)}`,
+    row.createdAt,
+    row.createdBy,
+    row.lastUsedAt,
+    row.revokedAt,
+    row.revokedBy,
+  ],
+  'There is no token.',
+);
+
+/** What a new token may do; its subject from `owner=acme,repository=app`. */
+export const readAccess = ({ options: { access = 'read', subject } }: Given): Fields => ({
+  access,
+  ...(typeof subject === 'string' && {
+    subject: Object.fromEntries(
+      subject.split(',').map((pair) => {
+        const [, field, value] = /^(\w+)=(.+)$/.exec(pair) ?? [];
+        if (field === undefined || value === undefined)
+          throw new WrongUsage('--subject takes FIELD=VALUE, with a comma between each two.');
+        return [field, value];
+      }),
+    ),
+  }),
+});

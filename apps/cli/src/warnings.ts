@@ -3,9 +3,9 @@ import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { groupToMake, type GroupToMake } from '@paddock/domain/pools/group-to-make';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { warningsAboutChoice } from './warnings-about-choice.ts';
+import { warningsAboutChoice } from './warnings-about-pools.ts';
 import { warningsAboutTemplate } from './warnings-about-template.ts';
-import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
+import { warningsAboutUntrusted } from './warnings-about-pools.ts';
 
 /**
  * Warns of settings that are valid but probably a mistake. `written`: the file's content without

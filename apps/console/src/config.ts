@@ -2,7 +2,7 @@ import { readConfig } from '@paddock/runtime/read-config';
 import { healthPort, httpPort, serviceSettings } from '@paddock/runtime/service-settings';
 import { type Environment, integer, optional, text } from '@paddock/runtime/settings';
 import { consoleRules } from './rules.ts';
-import { readSignIn } from './sign-in/read-sign-in.ts';
+import { readSignIn } from './sign-in/sign-in-file.ts';
 
 // No configuration file: it names credentials that this service must not have. The pools in force
 // are in the database. The one credential of its own is the client's secret at the identity provider.

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { createListener } from './create-listener.ts';
 import type { AnswerOptions } from './http/answer.ts';
 import { listAt } from './http/list-at.ts';
-import { readBody } from './http/read-body.ts';
+import { readBody } from './http/read-input.ts';
 import { NO_PAGE } from './scenes/example-endpoints.scene.ts';
 
 const at = (method: Endpoint['method'], path: Endpoint['path']): Endpoint =>

@@ -8,7 +8,7 @@ import express, {
   type Response,
   type Router,
 } from 'express';
-import { answerChanges, type Opened, STREAM_HEADERS } from './changes/answer-changes.ts';
+import { answerChanges, type Opened, STREAM_HEADERS } from './changes/changes.ts';
 import type { ChangeStreams } from './changes/changes.ts';
 import type { ConsoleEvents } from './events.ts';
 import { answer, answerNothing, type AnswerOptions, nothingThere } from './http/answer.ts';

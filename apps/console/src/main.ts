@@ -22,7 +22,7 @@ import { createConsoleEvents } from './events.ts';
 import { createChangeStreams } from './changes/changes.ts';
 import { loadPage } from './page/page-files.ts';
 import { createListener } from './create-listener.ts';
-import { createAccessOf } from './sign-in/access-of.ts';
+import { createAccessOf } from './sign-in/identity.ts';
 import { createAnswerSignIn } from './sign-in/answer-sign-in.ts';
 import { createOidc } from './sign-in/oidc.ts';
 import { createProxiedIdentity } from './sign-in/proxy.ts';

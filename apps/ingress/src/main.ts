@@ -22,7 +22,7 @@ import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
-import { createRepeats } from './count-repeats.ts';
+import { createRepeats } from './gaps.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';

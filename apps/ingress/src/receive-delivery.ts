@@ -10,7 +10,7 @@ import { decodeDelivery, withQuotedNumbers } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import type { Gaps } from './gaps.ts';
 import { type Body, createReadBody } from './read-body.ts';
-import type { Repeats } from './count-repeats.ts';
+import type { Repeats } from './gaps.ts';
 import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
 

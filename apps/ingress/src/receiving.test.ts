@@ -7,7 +7,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { createHmac } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { createBodyBudget } from './body-budget.ts';
-import { createRepeats } from './count-repeats.ts';
+import { createRepeats } from './gaps.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { type ReceiveOptions, createReceiveDelivery } from './receive-delivery.ts';

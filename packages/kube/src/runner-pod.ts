@@ -1,7 +1,8 @@
 import type { V1Pod, V1Secret } from '@kubernetes/client-node';
-import { type PodKeys, templateWithKeys } from '@paddock/domain/pools/pod-keys';
 import { asList } from '@paddock/domain/pools/as-record';
 import { isOfficialImage } from '@paddock/domain/pools/official-image';
+import { type PodKeys, templateWithKeys } from '@paddock/domain/pools/pod-keys';
+import type { CaBundle, Proxy } from '@paddock/domain/pools/pod-settings';
 import {
   DAEMON_CONTAINER,
   type PodTemplate,
@@ -19,11 +20,12 @@ import {
   sameName,
   type Volume,
   dropNulls,
+  type EnvVar,
+  type Mount,
 } from './additions.ts';
-import type { WireJson } from './wire-json.ts';
 import { dindAdditions } from './dind.ts';
 import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
-import { caAdditions, daemonCaMount, proxyVariables } from './proxy-and-ca.ts';
+import type { WireJson } from './wire-json.ts';
 
 /** The Secret's key for the JIT config. */
 export const JIT_CONFIG_KEY = 'jitconfig';
@@ -220,5 +222,53 @@ export function runnerSecret(worker: RunnerSecretSpec): V1Secret {
       annotations: marks.annotations,
     },
     data: { [JIT_CONFIG_KEY]: Buffer.from(worker.jitConfig).toString('base64') },
+  };
+}
+
+/** A proxy's variables in both cases: curl reads http_proxy in lower case only, others in upper. */
+function proxyVariables({ http, https, noProxy }: Proxy): EnvVar[] {
+  const values = { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy?.join(',') };
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [
+          { name, value },
+          { name: name.toLowerCase(), value },
+        ],
+  );
+}
+
+/** The name that actions-runner-controller uses. */
+const CA_VOLUME = 'github-server-tls-cert';
+
+/**
+ * update-ca-certificates reads it. The runner's start script calls that if RUNNER_UPDATE_CA_CERTS
+ * is set.
+ */
+const TRUSTED_FOLDER = '/usr/local/share/ca-certificates';
+
+/**
+ * Adds the bundle to the runner's trusted certificates: those of the system's store (.NET, curl,
+ * git) and of Node.js.
+ */
+function caAdditions({ configMap, key }: CaBundle): Additions {
+  const path = `${TRUSTED_FOLDER}/${key}`;
+  return {
+    env: [
+      { name: 'NODE_EXTRA_CA_CERTS', value: path },
+      { name: 'RUNNER_UPDATE_CA_CERTS', value: '1' },
+    ],
+    mounts: [{ name: CA_VOLUME, mountPath: path, subPath: key, readOnly: true }],
+    volumes: [{ name: CA_VOLUME, configMap: { name: configMap, items: [{ key, path: key }] } }],
+  };
+}
+
+/** The Docker daemon, a Go program, reads every file of this folder and the system's bundle. */
+function daemonCaMount({ key }: CaBundle): Mount {
+  return {
+    name: CA_VOLUME,
+    mountPath: `/etc/ssl/certs/paddock-${key}`,
+    subPath: key,
+    readOnly: true,
   };
 }

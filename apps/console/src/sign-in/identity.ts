@@ -1,4 +1,5 @@
-import type { Identity } from '@paddock/api/sessions/sessions';
+import type { Identity, AccessOf } from '@paddock/api/sessions/sessions';
+import type { SignInFile } from './sign-in-file.ts';
 
 const MOST_GROUPS = 500;
 const LONGEST = 200;
@@ -20,3 +21,15 @@ export function identityOf(name: unknown, groups: readonly unknown[]): Identity 
       .slice(0, MOST_GROUPS),
   };
 }
+
+/** Everybody who signs in. */
+const EVERYBODY = '*';
+
+/** What people may do, by their groups. */
+export const createAccessOf =
+  ({ read, operate }: SignInFile['groups']): AccessOf =>
+  (groups) => {
+    if (groups.some((group) => operate.includes(group))) return 'operate';
+    const mayRead = read.includes(EVERYBODY) || groups.some((group) => read.includes(group));
+    return mayRead ? 'read' : undefined;
+  };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { readConsoleConfig, settings } from '../config.ts';
 import { createCredentialOf } from '../credential.ts';
 import { cookieWith, cookieWithout, sessionOf } from '../session/cookie.ts';
-import { createAccessOf } from './access-of.ts';
+import { createAccessOf } from './identity.ts';
 import { createProxiedIdentity } from './proxy.ts';
 import { type SignInFile, signInFile } from './sign-in-file.ts';
 

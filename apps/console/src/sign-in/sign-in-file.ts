@@ -1,5 +1,9 @@
 import { secretSource } from '@paddock/domain/pools/config-file';
+import { readSecret } from '@paddock/runtime/read-secret';
+import type { Environment } from '@paddock/runtime/settings';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { z } from 'zod';
+import type { OidcOptions } from './oidc.ts';
 
 const group = z.string().min(1).max(200);
 
@@ -75,3 +79,27 @@ export const signInFile = z
   .refine(({ oidc, proxy }) => (oidc ?? proxy) !== undefined, 'must have oidc or proxy');
 
 export type SignInFile = z.output<typeof signInFile>;
+
+/** How people sign in without a token. Nobody does so without the file. */
+interface SignIn {
+  readonly groups: SignInFile['groups'];
+  readonly proxy: SignInFile['proxy'];
+  readonly oidc: OidcOptions | undefined;
+}
+
+/** Reads the file, and the client's secret that it names. Problems go into the list. */
+export function readSignIn(
+  path: string | undefined,
+  environment: Environment,
+  problems: string[],
+): SignIn {
+  const file = path === undefined ? undefined : readYamlFile(path, signInFile);
+  problems.push(...(file?.problems ?? []));
+  const { groups = { read: [], operate: [] }, proxy, oidc } = file?.value ?? {};
+  if (oidc === undefined) return { groups, proxy, oidc };
+  const { clientSecret: source, ...rest } = oidc;
+  const clientSecret =
+    source &&
+    readSecret('The client secret of the identity provider', source, environment, problems);
+  return { groups, proxy, oidc: { ...rest, clientSecret } };
+}
