@@ -129,6 +129,19 @@ describe('a session', () => {
     expect((await get('session', { cookie })).status).toBe(401);
   });
 
+  test('of another secret or another token is none', async () => {
+    const mine = await signIn(service, await makeToken(database, { name: 'mine' }));
+    const other = await signIn(service, await makeToken(database, { name: 'other' }));
+    const [, token = '', id = '', secret = ''] = /=(\w{16})_(\w{16})_(.*)$/.exec(mine) ?? [];
+    const [, otherToken = ''] = /=(\w{16})/.exec(other) ?? [];
+    for (const text of [
+      `${otherToken}_${id}_${secret}`,
+      `${token}_${id}_${secret.slice(0, -1)}${secret.endsWith('A') ? 'E' : 'A'}`,
+      `${token}_${'0'.repeat(16)}_${secret}`,
+    ])
+      expect((await get('session', { cookie: `paddock=${text}` })).status).toBe(401);
+  });
+
   test('is nothing that a token for one thing may begin (F7)', async () => {
     const input = { name: 'narrow', endpoint: 'findJob', subject: { job: 7 } };
     const token = await makeToken(database, input);

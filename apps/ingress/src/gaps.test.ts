@@ -91,6 +91,26 @@ describe('a gap (E1)', () => {
     expect(wanted[1]).toEqual({ schedule: 'redeliver:7', restMs: 300_000 });
   });
 
+  test('that may be a stranger’s doing has the log looked at once in five minutes', async () => {
+    const { gaps, clock, wanted, seen } = start();
+    gaps.stored(7);
+    await waitFor('the start', () => seen.length === 1);
+    const turnAwayAt = (second: number) => {
+      clock.now = second * 1_000;
+      gaps.turnedAway();
+      gaps.stored(7);
+    };
+    turnAwayAt(1);
+    await waitFor('the first one', () => seen.length === 2);
+    for (let second = 2; second <= 300; second++) turnAwayAt(second);
+    gaps.stored(8);
+    await waitFor('what comes after them', () => seen.includes('start', 1));
+    turnAwayAt(301);
+    await waitFor('the next one', () => seen.length > 3);
+    expect(seen).toEqual(['start', 'turned_away', 'start', 'turned_away']);
+    expect(wanted[1]).toEqual({ schedule: 'redeliver:7', forMs: 12_000, restMs: 300_000 });
+  });
+
   test.each(['succeeds', 'fails'])(
     'that comes again while ingress stores the first one waits for the pause, if storing %s',
     async (how) => {
@@ -112,4 +132,19 @@ describe('a gap (E1)', () => {
       expect(told).toBe(1);
     },
   );
+
+  test('is stored again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
+    let isAway = true;
+    const { gaps, clock, wanted, seen, errors } = start(() =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(),
+    );
+    gaps.stored(7);
+    await waitFor('a failure', () => errors.length > 0);
+    clock.now = 60_000;
+    gaps.stored(7);
+    isAway = false;
+    await waitFor('the start', () => seen.length > 0);
+    expect(seen).toEqual(['start']);
+    expect(wanted).toEqual([SOON]);
+  });
 });

@@ -163,6 +163,14 @@ describe('what news end, at once (C9)', () => {
     },
   );
 
+  test.each([
+    ['of another entity', { account: { ...account, id: 72, login: 'other' }, id: 41 }],
+    ['older than what GitHub has said since', { updated_at: '2026-01-01T00:00:00Z' }],
+  ])('no news %s', async (_name, given) => {
+    await deliver('installation', 'new_permissions_accepted', installation(given))();
+    expect(await refused()).toEqual(['app', 'installation', 'repository']);
+  });
+
   test('the App of another installation: its repositories go on with it (A12)', async () => {
     const { db } = database;
     await putInstallation(db, { entity_id: ENTITY.id, app_id: OTHER_APP, installation_id: 41 });

@@ -226,6 +226,33 @@ describe('the room for bodies', () => {
     expect(send('three', 15 * MB)).toBeDefined();
   });
 
+  test('the body that has been arriving for longest is cut off first, and only without free room (B6)', () => {
+    const { budget, clock, cut, send } = start();
+    send('oldest', 15 * MB);
+    clock.now = 100;
+    const older = send('older', 15 * MB);
+    clock.now = 1_000;
+    expect(older?.hold(MB)).toBe(true);
+    for (const name of ['young', 'younger']) expect(send(name, 16 * MB)).toBeDefined();
+    expect(cut).toEqual([]);
+    expect(send('next', 16 * MB)).toBeDefined();
+    expect(cut).toEqual(['oldest']);
+    expect(send('after it', 16 * MB)).toBeDefined();
+    expect(cut).toEqual(['oldest', 'older']);
+    // All others have just begun.
+    expect(send('one too many', 16 * MB)).toBeUndefined();
+    expect(cut).toEqual(['oldest', 'older']);
+    expect(budget.heldBytes).toBe(64 * MB);
+  });
+
+  test('one that is here whole keeps its room, however long it waits to be stored (B6)', () => {
+    const { clock, cut, send } = start();
+    for (const name of ['one', 'two', 'three', 'four']) send(name, 16 * MB)?.arrived();
+    clock.now = 10_000;
+    expect(send('five', 1)).toBeUndefined();
+    expect(cut).toEqual([]);
+  });
+
   test('requests that send nothing make room for others too (B6)', () => {
     const { budget, clock, cut, send } = start({ maxRequests: 3 });
     for (const name of ['one', 'two', 'three']) send(name, 1);
@@ -235,6 +262,21 @@ describe('the room for bodies', () => {
     expect(cut).toEqual(['one']);
     expect(budget.requests).toBe(3);
   });
+});
+
+test('a body is looked up ten times in a minute, and again in the next', () => {
+  const clock = { ms: 0 };
+  const repeats = createRepeats(() => clock.ms);
+  for (let times = 0; times < 10; times++) {
+    expect(repeats.isExcessive('a')).toBe(false);
+    repeats.stored('a');
+  }
+  expect(repeats.isExcessive('a')).toBe(true);
+  expect(repeats.isExcessive('b')).toBe(false);
+  clock.ms = 60_000;
+  expect(repeats.isExcessive('a')).toBe(false);
+  repeats.stored('a');
+  expect(repeats.isExcessive('a')).toBe(false);
 });
 
 const SECRET = 'a secret';

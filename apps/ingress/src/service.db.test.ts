@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { createTestDatabase } from '@paddock/testing/database';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -106,6 +107,25 @@ describe('the ingress as a process', () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await ingress.exited).toEqual({ code: 0, signal: null });
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(3);
+  });
+
+  test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
+    const delivery = await jobDelivery('queued', 900, { labels: ['no-pool-serves-this'] });
+    const kept = async (env: Record<string, string>) => {
+      expect(await (await start({ env })).deliver(delivery)).toMatchObject({
+        text: 'ignored_no_label',
+      });
+      const { payload } = await database.db
+        .deleteFrom('installation_events')
+        .returning('payload')
+        .executeTakeFirstOrThrow();
+      return payload;
+    };
+    const whole = JSON.parse(delivery.body);
+    expect(await kept({})).toEqual(
+      JSON.parse(reduceJobPayload(whole, Buffer.byteLength(delivery.body))),
+    );
+    expect(await kept({ PADDOCK_IGNORED_JOB_PAYLOAD: 'full' })).toEqual(whole);
   });
 
   test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {

@@ -89,6 +89,19 @@ describe('the batcher', () => {
     expect(await Promise.all(results)).toEqual(items.map((item) => `${item}!`));
   });
 
+  test('a batch ends before the item that would make it too long; one that is too long by itself goes alone', async () => {
+    const { batcher, writes, written } = start({ maxBatch: 10, maxBatchBytes: 6 });
+    const results = ['first', 'ab', 'cd', 'much too long', 'ef'].map((item) => batcher.add(item));
+    for (let index = 0; index < 4; index++) (await written(index)).succeed();
+    expect(await Promise.all(results)).toHaveLength(5);
+    expect(writes.map(({ batch }) => batch)).toEqual([
+      ['first'],
+      ['ab', 'cd'],
+      ['much too long'],
+      ['ef'],
+    ]);
+  });
+
   test.each(['22P02', '23505'])(
     'a batch with bad data (%s) is split until the bad item fails alone (B6)',
     async (code) => {

@@ -231,6 +231,16 @@ describe('a whole log is read, in pages (E5, P2)', () => {
     expect(texts.every((_, nth) => numbers.has(String(nth)))).toBe(true);
   });
 
+  test('more than a page within one second', async () => {
+    log = lines([...noise(90_000, 80), BEGUN], { apartMs: 0 });
+    expect(await job()).toBe('job_begun');
+  });
+
+  test('one line that is longer than a page, and a job after it', async () => {
+    log = lines([LISTENING, 'é'.repeat(10 * 1024 * 1024), BEGUN]);
+    expect(await job()).toBe('job_begun');
+  });
+
   test('the runner’s words within a line that is taken in pieces, wherever its bytes are cut', async () => {
     const [line] = lines(`${'x'.repeat(70_000)}${BEGUN}${'x'.repeat(70_000)}`);
     const text = Buffer.from(`${line?.at} ${line?.text}\n`);

@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Cluster, connectCluster } from './connect.ts';
 import type { KubeFailure } from './errors.ts';
+import { podChanges } from './pod-changes.ts';
 import { createPod, deletePod } from './pods.ts';
 import { runnerPod } from './runner-pod.ts';
 import { type PodEvent, type PodWatch, watchPods } from './watch-pods.ts';
@@ -97,6 +98,41 @@ describe('watchPods', () => {
     expect(failures.filter(({ kind }) => kind === 'gone')).toHaveLength(2);
   });
 
+  test('bookmarks carry the version on while nothing happens to our pods', async () => {
+    follow();
+    await isOpen();
+    // The history ends after the version of the list; only a bookmark can have told the follower of
+    // a later one.
+    await createPod(
+      cluster,
+      runnerPod({
+        ...here,
+        instance: 'foreign',
+        name: 'f',
+        pool: 'p',
+        image: 'i',
+        entityId: 1,
+        scopeRepoId: 0,
+      }),
+    );
+    simulator.compact();
+    await waitForBookmark();
+    simulator.cutWatches();
+    await create('a');
+    await see('added a');
+    expect(seen).toEqual(['list ', 'added a']);
+  });
+  /** Bookmarks go to all watches alike each 20 ms: a second watch shows when one has passed. */
+  async function waitForBookmark(): Promise<void> {
+    const changes = podChanges(
+      cluster,
+      { ...here, resourceVersion: '0', seconds: 30 },
+      new AbortController().signal,
+    );
+    for (let bookmarks = 0; bookmarks < 2; bookmarks++) await changes.next();
+    await changes.return();
+  }
+
   test('gives up a version that the server cannot serve for long, and lists all pods again', async () => {
     follow();
     await isOpen();
@@ -105,6 +141,16 @@ describe('watchPods', () => {
     simulator.cutWatches();
     await waitFor('a second list', () => simulator.report().calls['list pods'] === 2);
     expect(failures).toHaveLength(5);
+  });
+
+  test('a list that fails, or whose pages expire, begins again and is passed on as a whole only (C8)', async () => {
+    for (const name of ['a', 'b', 'c']) await create(name);
+    simulator.failNext({ verb: 'list', status: 429, retryAfterSeconds: 0 });
+    simulator.failNext({ verb: 'list', status: 410, reason: 'Expired', after: 1 });
+    follow({ pageSize: 1 });
+    await see('list a,b,c');
+    expect(seen).toEqual(['list a,b,c']);
+    expect(failures.map(({ kind }) => kind)).toEqual(['too_many_requests', 'gone']);
   });
 
   test('pods made while the known workers are read are in the list that follows, in the second like in the first (C8)', async () => {
@@ -141,6 +187,12 @@ describe('watchPods', () => {
     over.abort();
     await watching;
     hasty.close();
+  });
+
+  test('after a while all is listed again, though nothing failed', async () => {
+    follow({ relistMs: 1, watchSeconds: 1 });
+    await waitFor('a second list', () => seen.length >= 2);
+    expect(failures).toEqual([]);
   });
 
   test('all is listed again as soon as a list is doubted, and only then (C8)', async () => {

@@ -71,6 +71,15 @@ describe('a reach', () => {
     expect(await second).toBe(true);
   });
 
+  test('asks once a second at most', async () => {
+    for (let failed = 0; failed < 3; failed += 1) {
+      const reported = reach.report();
+      await answer();
+      await reported;
+    }
+    expect(starts).toEqual([10_000, 11_000, 12_000]);
+  });
+
   test('keeps its word when it cannot ask', async () => {
     const fail = async () => {
       const reported = reach.report();
@@ -96,6 +105,21 @@ describe('a reach', () => {
     expect([reach.isAway(), starts]).toEqual([false, [10_000, 11_000, 12_000, 13_000]]);
     expect(told).toEqual(['away: no route', 'shared: no route', 'back', 'shared: undefined']);
     stop.abort();
+    await ended;
+  });
+
+  test('tells others again until it succeeds', async () => {
+    const stop = new AbortController();
+    const ended = reach.run(stop.signal);
+    isSharingBroken = true;
+    void reach.report();
+    await answer('no route');
+    isSharingBroken = false;
+    await answer('no route');
+    await answer('no route');
+    expect(told).toEqual(['away: no route', 'shared: no route', 'shared: no route']);
+    stop.abort();
+    await answer('aborted');
     await ended;
   });
 

@@ -62,6 +62,25 @@ describe('changes', () => {
     expect(pages[29]?.text()).not.toContain('pools');
   });
 
+  test('are kept for no page that has stopped reading', async () => {
+    let jobs = 0;
+    const streams = createChangeStreams({
+      look: (tokens) =>
+        Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens], sessions: [] }),
+      listPools: () => Promise.resolve('x'.repeat(600_000)),
+      lookEveryMs: 2_000,
+      onFirst: () => undefined,
+    });
+    const pages = [page(), page({ isStuck: true })];
+    for (const { response } of pages)
+      streams.open({ ownerId: 'o', token: 't', session: undefined, wantsPools: true })?.(response);
+    for (let look = 0; look < 3; look += 1) {
+      await streams.once();
+      await setImmediate();
+    }
+    expect(pages.map(({ response }) => response.destroyed)).toEqual([false, true]);
+  });
+
   test('end with the token, and with the service', async () => {
     const streams = createChangeStreams({
       look: () => Promise.resolve({ written: zero, tokens: ['good'], sessions: [] }),

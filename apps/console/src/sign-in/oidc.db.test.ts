@@ -208,6 +208,24 @@ describe('signing in by an identity provider (G5)', () => {
     }
   });
 
+  test('of another secret or another person is none', async () => {
+    provider.signsIn(ADA);
+    const mine = newBrowser(service);
+    await mine.walk(`${PUBLIC_URL}/sign-in/begin`);
+    const cookie = mine.cookies.get('__Host-paddock') ?? '';
+    const [, person = '', id = '', secret = ''] = /^(.{16})_(.{16})_(.*)$/.exec(cookie) ?? [];
+    for (const text of [
+      `${person}_${id}_${'A'.repeat(43)}`,
+      `${'0'.repeat(16)}_${id}_${secret}`,
+      `${person}_${'0'.repeat(16)}_${secret}`,
+    ]) {
+      mine.cookies.set('__Host-paddock', text);
+      expect(await who(mine)).toBe(401);
+    }
+    mine.cookies.set('__Host-paddock', cookie);
+    expect(await who(mine)).toMatchObject({ access: 'operate' });
+  });
+
   test('follows no answer that this browser did not ask for, and none twice', async () => {
     provider.signsIn(ADA);
     const mine = newBrowser(service);

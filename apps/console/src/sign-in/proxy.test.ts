@@ -84,6 +84,14 @@ describe('the credential of a request behind a proxy (G5)', () => {
     expect(createAccessOf({ read: [], operate: [] })([''])).toBeUndefined();
   });
 
+  test('of somebody whose groups may do nothing has no bearer', async () => {
+    const stranger = createCredentialOf({
+      accessOf: () => undefined,
+      proxiedIdentity: createProxiedIdentity(proxy),
+    });
+    expect(await stranger(request(ADA))?.check(db)).toBeUndefined();
+  });
+
   test.each([
     ['POST', {}, false],
     ['POST', OF_PAGE, true],

@@ -93,6 +93,17 @@ describe('a pod’s state goes into its worker’s row', () => {
     },
   );
 
+  test('a pod of the same name with another uid changes nothing', async () => {
+    const name = await pods.startWorker('succeeded');
+    await world.db
+      .updateTable('workers')
+      .set({ pod_uid: 'another' })
+      .where('pod_name', '=', name)
+      .execute();
+    await pods.relist();
+    expect((await pods.row(name))?.status).toBe('pending');
+  });
+
   test('a phase that says Failed while a container still runs ends nothing (A3, P2)', async () => {
     const name = await pods.startWorker();
     const seen = (await pods.list()).map((pod) =>

@@ -105,6 +105,17 @@ describe('reserving workers', () => {
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
   });
 
+  test('makes another worker for a job whose own is being stopped (C3)', async () => {
+    const job = await putJob(testDb.db);
+    const [made] = await reserve();
+    await change(made?.podName ?? '', {
+      registration_started_at: new Date(),
+      stopping_at: new Date(),
+      stop_reason: 'pending_timeout',
+    });
+    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
+  });
+
   test('does not count a worker that is stopping as supply, but in the caps (A3, C3)', async () => {
     await putPools(testDb.db, examplePools({ pools: [{ maxWorkers: 1 }] }));
     await putJob(testDb.db);
@@ -190,6 +201,18 @@ describe('giving reservations back', () => {
       failure_info: { version: 1, message: 'no longer wanted' },
     });
     expect(ended[0]?.completed_at).not.toBeNull();
+  });
+
+  test('leaves a worker whose registration has begun (P2)', async () => {
+    const job = await putJob(testDb.db);
+    await matchAgain();
+    await testDb.db.updateTable('workers').set({ registration_started_at: new Date() }).execute();
+    await testDb.db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('job_id', '=', job.job_id)
+      .execute();
+    expect((await matchAgain()).ended).toEqual([]);
   });
 
   test('passes over a row that provisioning is just now marking (C5)', async () => {

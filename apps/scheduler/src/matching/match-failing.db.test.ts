@@ -265,6 +265,18 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], unserved: [] });
   });
 
+  test('is not blamed twice for workers of one making that are found idle one after the other (C11)', async () => {
+    const workers = await testDb.db.selectFrom('workers').select('pod_name').execute();
+    await lookUpJobs();
+    for (const { pod_name: name } of workers) {
+      await unassigned()
+        .set({ stopping_at: minutesAgo(0), stop_reason: 'not_assigned' })
+        .where('pod_name', '=', name)
+        .execute();
+      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{}], unserved: [] });
+    }
+  });
+
   test('gets one worker on trial after each pause, and the pauses double from ten minutes up to two hours (C11)', async () => {
     await goUnserved();
     await goUnserved();

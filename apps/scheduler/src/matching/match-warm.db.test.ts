@@ -236,5 +236,16 @@ describe('spare workers (C3)', () => {
       expect(await stopReasons()).toEqual({ [name]: null });
       expect((await workers())[0]?.stopping_at).toBeNull();
     });
+
+    test('not once its deregistration has begun, and not one that ends for another reason (P1)', async () => {
+      await putRetired();
+      await testDb.db
+        .updateTable('workers')
+        .set({ deregistration_started_at: new Date() })
+        .execute();
+      await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
+      await putJob(testDb.db);
+      expect(await matchOnce(testDb.db)).toMatchObject({ takenBack: [], reserved: [{}] });
+    });
   });
 });

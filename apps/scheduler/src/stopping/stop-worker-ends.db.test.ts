@@ -166,6 +166,20 @@ describe('a pod that runs', () => {
     expect(deletions()).toBe(before);
     expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
   });
+
+  test('with the name of its worker, but not the worker’s pod, stays untouched (E5)', async () => {
+    const podName = await scene.startUnregistered();
+    await world.db
+      .updateTable('workers')
+      .set({ pod_uid: 'of-the-pod-that-was-here-before' })
+      .execute();
+    await scene.askToStop(podName);
+    const before = deletions();
+    await scene.letEnd(podName, { minutes: 11 });
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
+    expect(deletions()).toBe(before);
+    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+  });
 });
 
 describe('a pod that does not start', () => {

@@ -144,6 +144,43 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.expectWorking(podName, jobId);
   });
 
+  test('whose log cannot be read, while its job is of an older run than one attempt may ask for: it is found by a later attempt (E5)', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    const { held } = await stopUnread(podName);
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: jobId });
+    expect(held).toContainEqual(expect.stringContaining('more runs'));
+    await world.gitHub.setRunnerFaults({ busyLies: false });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('that GitHub refuses to remove: it is assigned (422)', async () => {
+    const podName = await scene.idleWorker();
+    await world.gitHub.failNext({ method: 'DELETE', path: '/actions/runners/', status: 422 });
+    await scene.askToStop(podName);
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, deregistration_started_at: null });
+    expect((await scene.runner(podName))?.state).toBe('idle');
+  });
+
+  test('whose entity refuses us: it stays, and the refusal is recorded (C9)', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await world.gitHub.failNext({ path: '/actions/runners', status: 403, times: 1_000 });
+    await scene.askToStop(podName);
+    await world.runTasks();
+    expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
+    const events = await world.db
+      .selectFrom('installation_events')
+      .select(['event', 'source'])
+      .execute();
+    expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
+    // For a while no worker of the entity asks again.
+    const { calls } = await world.gitHub.report();
+    await world.makeDue();
+    await world.runTasks();
+    expect((await world.gitHub.report()).calls).toEqual(calls);
+    await scene.expectWorking(podName, jobId);
+  });
+
   test('that GitHub has asked to wait for: it waits without an attempt, and no refusal is recorded (D4)', async () => {
     const podName = await scene.idleWorker();
     await world.gitHub.failNext({
