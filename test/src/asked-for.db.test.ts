@@ -151,19 +151,6 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
     expect(await find(asked.id)).toMatchObject({ origin: 'MANUAL', requestedBy: 'ada' });
   });
 
-  test('a worker that GitHub gives a job meanwhile is kept, and its operation says so', async () => {
-    const { podName: worker, jobId } = await scene.busyWorker();
-    const asked = await ask(drainWorkerEndpoint, world.db, { worker });
-    await scene.letEnd(worker);
-    await scene.expectWorking(worker, jobId);
-    expect(await find(asked.id)).toMatchObject({
-      status: 'OK',
-      output: { kept: expect.any(String) },
-    });
-    const again = ask(drainWorkerEndpoint, world.db, { worker });
-    await expect(again).rejects.toMatchObject({ status: 409 });
-  });
-
   test('of a pool the idle ones end, the busy one works on, and none is made until it is resumed', async () => {
     const { podName: busy, jobId } = await scene.busyWorker();
     const idle = await scene.idleWorker();
