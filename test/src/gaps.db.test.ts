@@ -4,7 +4,7 @@ import { setSwitch } from '@paddock/db/switches';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type HowToStart, startSystem, type TestSystem } from './start-system.ts';
+import { type HowToStart, isReady, kill, startSystem, type TestSystem } from './start-system.ts';
 
 /**
  * The reconciler reads the log by itself once a day: only a request of ingress can bring a delivery
@@ -32,11 +32,8 @@ afterAll(async () => {
   await system.stop();
 });
 
-const queueJob = () =>
-  system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
-
 async function queueJobs(count: number): Promise<void> {
-  for (let nth = 0; nth < count; nth++) await queueJob();
+  await system.queueJobs(count);
   await system.github.settled();
 }
 
@@ -58,9 +55,6 @@ async function unstored(): Promise<string[]> {
 const untilAllStored = () =>
   waitFor('a row of each delivery', async () => (await unstored()).length === 0);
 
-const isReady = async ({ healthPort }: Program) =>
-  (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
-
 async function startIngress(how: HowToStart = {}): Promise<Program> {
   const ingress = await system.start('ingress', {
     ...how,
@@ -68,11 +62,6 @@ async function startIngress(how: HowToStart = {}): Promise<Program> {
   });
   await waitFor('readiness', () => isReady(ingress));
   return ingress;
-}
-
-async function kill(program: Program): Promise<void> {
-  program.kill('SIGKILL');
-  await program.exited;
 }
 
 const isLookWanted = async () =>

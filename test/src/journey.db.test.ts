@@ -129,11 +129,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
 
   test('deliveries that GitHub fails to deliver are asked for again (E1)', async () => {
     await system.github.setDeliveryFaults({ dropActions: ['queued', 'completed'] });
-    const { id } = await system.github.queueJob({
-      repo: 'acme/shop',
-      labels: ['self-hosted', 'linux'],
-      durationMs: 20,
-    });
+    const [id = 0] = await system.queueJobs(1, { durationMs: 20 });
     expect(await ended(id)).toMatchObject({ conclusion: 'success' });
     await system.github.setDeliveryFaults({});
     // Discovery and looking up may be faster than the log; the deliveries come in all the same.
@@ -144,15 +140,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
   });
 
   test('more jobs than the entity may have workers: the cap holds, the rest waits with a reason, all complete (C4, C5, P5)', async () => {
-    const jobs = await Promise.all(
-      Array.from({ length: 12 }, () =>
-        system.github.queueJob({
-          repo: 'acme/shop',
-          labels: ['self-hosted', 'linux'],
-          durationMs: 300,
-        }),
-      ),
-    );
+    const jobs = await system.queueJobs(12, { durationMs: 300 });
     const held = await waitFor('the cap to be the reason for waiting', () =>
       system.database.db
         .selectFrom('demand_keys')
@@ -161,26 +149,22 @@ describe('the journey of a job, over HTTP and through processes', () => {
         .executeTakeFirst(),
     );
     expect(held).toEqual({ cap: 5 });
-    for (const { id } of jobs) await ended(id);
+    await system.untilJobs(jobs, 'completed');
     expect(system.cluster.report().mostActivePods).toBeLessThanOrEqual(6); // five of acme's, and one of mona's at the most
     expect((await system.github.report()).excessWorkers).toBe(0);
   });
 
   test('usage adds up to the times of the workers (G1)', async () => {
     const { db } = system.database;
-    const jobs = await Promise.all(
-      [1_000, 2_000].map((durationMs) =>
-        system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs }),
-      ),
-    );
-    for (const { id } of jobs) await ended(id);
+    const jobs = await system.queueJobs(2, { durationMs: 1_500 });
+    await system.untilJobs(jobs, 'completed');
     const rows = await waitFor('their workers to end', async () => {
       const workers = await db
         .selectFrom('workers')
         .select(['assigned_job_id', 'running_at', 'completed_at'])
         .where('completed_at', 'is not', null)
         .execute();
-      return jobs.every(({ id }) => workers.some((one) => one.assigned_job_id === id)) && workers;
+      return jobs.every((id) => workers.some((one) => one.assigned_job_id === id)) && workers;
     });
     const caller = { db, person: 'ada', from: 'api' } as const;
     const sweep = runSweepEndpoint.input.parse({ sweep: 'upkeep' });
@@ -202,21 +186,10 @@ describe('the journey of a job, over HTTP and through processes', () => {
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 
-const completed = async ({ database, github }: TestSystem, count: number) => {
-  const jobs = await Promise.all(
-    Array.from({ length: count }, () =>
-      github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 50 }),
-    ),
-  );
-  await waitFor(`${count} jobs to complete in ${database.schema}`, async () => {
-    const rows = await database.db
-      .selectFrom('jobs')
-      .select('job_id')
-      .where('status', '=', 'completed')
-      .execute();
-    return rows.length === jobs.length;
-  });
-  return jobs.map(({ id }) => id);
+const completed = async (system: TestSystem, count: number) => {
+  const ids = await system.queueJobs(count, { durationMs: 50 });
+  await system.untilJobs(ids, 'completed');
+  return ids;
 };
 
 const rowsOf = async ({ database: { db } }: TestSystem) => ({
@@ -274,19 +247,7 @@ describe('two environments in two schemas of one database, in one namespace of o
         statementTimeoutMs: 60_000,
         idleTimeoutMs: 150_000,
       });
-      const { id } = await staging.github.queueJob({
-        repo: 'acme/shop',
-        labels: ['self-hosted', 'linux'],
-        durationMs: 20,
-      });
-      await waitFor('the job of the other environment to complete', () =>
-        staging.database.db
-          .selectFrom('jobs')
-          .select('job_id')
-          .where('job_id', '=', id)
-          .where('status', '=', 'completed')
-          .executeTakeFirst(),
-      );
+      await completed(staging, 1);
     });
     expect((await rowsOf(staging)).workers.length).toBeGreaterThan(3);
   });

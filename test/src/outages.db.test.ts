@@ -4,7 +4,7 @@ import { type Tunnel, startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
-import { type TestSystem, startSystem } from './start-system.ts';
+import { type TestSystem, isReady, startSystem } from './start-system.ts';
 
 const said = (service: Program, from: number) =>
   service
@@ -20,9 +20,6 @@ const said = (service: Program, from: number) =>
           error?: { stack?: string };
         },
     );
-const isReady = async ({ healthPort }: Program) =>
-  (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
-
 describe('PostgreSQL that is away', () => {
   let system: TestSystem;
   let tunnel: Tunnel;
@@ -45,7 +42,7 @@ describe('PostgreSQL that is away', () => {
 
   test('an outage of PostgreSQL is two lines in the log of each service, and no stack trace (H1)', async () => {
     for (const service of services) await waitFor('readiness', () => isReady(service));
-    await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
+    await system.queueJobs(1);
     await waitFor('the job to end', async () => {
       const { jobs } = await system.github.truth();
       return jobs.every(({ status }) => status === 'completed');
@@ -59,7 +56,7 @@ describe('PostgreSQL that is away', () => {
         ),
       );
     }
-    await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
+    await system.queueJobs(1);
     await tunnel.mend();
     for (const [nth, service] of services.entries()) {
       const lines = () => said(service, before[nth] ?? 0);
@@ -94,32 +91,8 @@ describe('the listener loses its connection again and again, so no notification 
 
   test('jobs get workers, more than the cap allows at once among them, and all rows end (C1, D3, P1)', async () => {
     await waitFor('a listener to be cut', () => lost.hits() > 0);
-    const jobs = await Promise.all(
-      Array.from({ length: 7 }, () =>
-        system.github.queueJob({
-          repo: 'acme/shop',
-          labels: ['self-hosted', 'linux'],
-          durationMs: 20,
-        }),
-      ),
-    );
-    const { db } = system.database;
-    await waitFor('the jobs to complete', async () => {
-      const completed = await db
-        .selectFrom('jobs')
-        .select('job_id')
-        .where('status', '=', 'completed')
-        .execute();
-      return completed.length === jobs.length;
-    });
-    await waitFor('the workers to end', async () => {
-      const alive = await db
-        .selectFrom('workers')
-        .select('pod_name')
-        .where('status', 'in', ['pending', 'running'])
-        .execute();
-      return alive.length === 0;
-    });
+    await system.untilJobs(await system.queueJobs(7, { durationMs: 20 }), 'completed');
+    await system.untilWorkersEnd();
     await waitFor('the Secrets to go', () => system.cluster.report().secretsLeft.length === 0);
     expect(lost.hits()).toBeGreaterThan(0);
     const { excessWorkers, lost: lostJobs } = await system.github.report();
