@@ -36,7 +36,6 @@ test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
 });
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
-const SHARED = 'ingress, scheduler and reconciler: the rows';
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
 
 interface Metric {
@@ -80,20 +79,6 @@ describe('the metrics of the services (H5)', () => {
     const answer = await fetch(`http://127.0.0.1:${programs.get(service)?.healthPort}/metrics`);
     return (await answer.text()).split('\n');
   };
-  /** The values of gauges that all services have and that do not change here, by name and labels. */
-  const sharedBy = (service: string) =>
-    waitFor('the gauges of rows', async () => {
-      const lines = await scrape(service);
-      // They are missing where the rows could not be read in time.
-      return (
-        lines.includes('paddock_migration_needed 0') &&
-        lines.filter((line) => {
-          const metric = documented().get(nameOf(line));
-          return metric?.section === SHARED && metric.type !== 'counter';
-        })
-      );
-    });
-
   beforeAll(async () => {
     system = await startSystem();
     for (const service of SERVICES) programs.set(service, await system.start(service));
@@ -125,18 +110,6 @@ describe('the metrics of the services (H5)', () => {
         labels: documented().get(nameOf(line))?.labels.toSorted(),
       });
     }
-  });
-
-  test('they describe shared metrics in the same way', async () => {
-    const [first, ...others] = SERVICES;
-    const said = await sharedBy(first);
-    expect(said).toEqual(
-      expect.arrayContaining([
-        'paddock_workers{pool="linux",state="idle"} 0',
-        'paddock_migration_needed 0',
-      ]),
-    );
-    for (const service of others) expect(await sharedBy(service)).toEqual(said);
   });
 });
 

@@ -11,8 +11,8 @@ import {
   type Release,
   podsOf,
   renderChart,
+  renderNotes,
 } from '@paddock/testing/render-chart';
-import { renderNotes } from '@paddock/testing/render-notes';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
