@@ -213,7 +213,7 @@ describe('two environments in two schemas of one database, in one namespace of o
   test('both make progress at the same time, and neither sees jobs of the other', async () => {
     const done = await Promise.all([completed(production, 4), completed(staging, 3)]);
     for (const [nth, system] of [production, staging].entries()) {
-      expect((await system.jobsThat('completed')).toSorted()).toEqual(done[nth]?.toSorted());
+      expect(new Set(await system.jobsThat('completed'))).toEqual(new Set(done[nth]));
       expect(await system.github.report()).toMatchObject({ excessWorkers: 0, lost: 0 });
     }
   });
@@ -222,7 +222,7 @@ describe('two environments in two schemas of one database, in one namespace of o
     const limitMs = { lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, idleTimeoutMs: 150_000 };
     await production.database.db.transaction().execute(async (trx) => {
       await lockMatching(trx, limitMs);
-      await completed(staging, 1);
+      expect(await completed(staging, 1)).toHaveLength(1);
     });
   });
 });
