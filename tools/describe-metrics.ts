@@ -54,7 +54,6 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
   const ofConsole = createMetrics();
   createConsoleEvents(log, ofConsole);
   return {
-    console: ofConsole,
     ingress: declare(
       (metrics) => void createIngressEvents({ log, metrics, held: { heldBytes: 0, requests: 0 } }),
     ),
@@ -68,46 +67,30 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
       queueAndCluster(metrics);
       declareReconcilerGauges(metrics, db, { stopAlertMs: 0, schedules: () => [] });
     }),
+    console: ofConsole,
   };
 }
 
-/**
- * One table for the metrics of all services, and one for each service: name, type, labels, meaning
- * (H5).
- */
+/** A row for each metric: name, type, the services that have it, labels, meaning (H5). */
 export function describeMetrics(): string {
-  const { ingress, scheduler, reconciler, console: ofConsole } = declareAll();
-  const [inIngress, inScheduler, inReconciler] = [ingress, scheduler, reconciler].map(
-    ownMetrics,
-  ) as [Metric[], Metric[], Metric[]];
-  const isIn = (metrics: readonly Metric[]) => (metric: Metric) =>
-    metrics.some(({ name }) => name === metric.name);
-  const everywhere = inIngress.filter(isIn(inScheduler)).filter(isIn(inReconciler));
-  const ofBoth = inScheduler
-    .filter(isIn(inReconciler))
-    .filter((metric) => !isIn(everywhere)(metric));
-  const only = (metrics: readonly Metric[]) =>
-    metrics.filter((metric) => !isIn(everywhere)(metric) && !isIn(ofBoth)(metric));
-  const sections: [string, readonly Metric[]][] = [
-    ['ingress, scheduler and reconciler: the rows', everywhere],
-    ['ingress', only(inIngress)],
-    ['scheduler and reconciler: the queue and the cluster', ofBoth],
-    ['scheduler', only(inScheduler)],
-    ['reconciler', only(inReconciler)],
-    ['console', ownMetrics(ofConsole)],
-  ];
-  return sections.map(([title, metrics]) => `## ${title}\n\n${table(metrics)}\n`).join('\n');
+  const all = Object.entries(declareAll()).flatMap(([service, metrics]) =>
+    ownMetrics(metrics).map((metric) => ({ service, metric })),
+  );
+  const rows = Map.groupBy(all, ({ metric }) => metric.name)
+    .values()
+    .map((same) => rowOf(same.map(({ service }) => service).join(', '), same[0]?.metric));
+  const head = ['| Name | Type | In | Labels | Meaning |', '|---|---|---|---|---|'];
+  return [...head, ...rows.toArray().toSorted(), ''].join('\n');
 }
 
 const ownMetrics = ({ registry }: Metrics): Metric[] =>
-  (registry.getMetricsAsArray() as unknown as Metric[])
-    .filter(({ name }) => name.startsWith('paddock_'))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  (registry.getMetricsAsArray() as unknown as Metric[]).filter(({ name }) =>
+    name.startsWith('paddock_'),
+  );
 
-function table(metrics: readonly Metric[]): string {
-  const rows = metrics.map(({ name, type, help, labelNames, aggregator }) => {
-    const labels = labelNames.map((label) => `\`${label}\``).join(', ');
-    return `| \`${name}\` | ${aggregator === 'first' ? 'gauge of rows' : type} | ${labels} | ${help} |`;
-  });
-  return ['| Name | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+function rowOf(services: string, metric: Metric | undefined): string {
+  const { name = '', type = '', help = '', labelNames = [], aggregator } = metric ?? {};
+  const labels = labelNames.map((label) => `\`${label}\``).join(', ');
+  const kind = aggregator === 'first' ? 'gauge of rows' : type;
+  return `| \`${name}\` | ${kind} | ${services} | ${labels} | ${help} |`;
 }

@@ -1,7 +1,7 @@
 // Draws new cases for all tests with random ones, round after round, and says how to repeat a
 // failure. `pnpm soak [MINUTES]`: ten by default; it finishes the round under way. Ctrl-C ends it
 // at once.
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 
@@ -41,14 +41,14 @@ if (!(minutes > 0)) {
 }
 
 /** Runs the tests with cases drawn from `seed`. Resolves with their whole output. */
-async function runTests(files: readonly string[], seed: string): Promise<string> {
-  const jest = spawn(process.execPath, [...JEST, ...files], {
-    env: { ...process.env, PADDOCK_SEED: seed },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [jest.stdout, jest.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  await new Promise((resolve) => jest.on('close', resolve));
-  return output;
+function runTests(files: readonly string[], seed: string): Promise<string> {
+  const env = { ...process.env, PADDOCK_SEED: seed };
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      [...JEST, ...files],
+      { env, maxBuffer: Infinity },
+      (_, out, errors) => resolve(out + errors),
+    ),
+  );
 }

@@ -8,7 +8,7 @@ import { ask } from '@paddock/api/scenes/ask.scene';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
 import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
-import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { useConsole } from '@paddock/console/scenes/console.scene';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
 import {
@@ -21,7 +21,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { sql } from 'kysely';
 
 describe('the reconciler does what people ask the console for (F1, F5)', () => {
-  const { database, service } = useConsole();
+  const { database } = useConsole();
   const sweeps = useSweeps(database);
 
   beforeEach(async () => {
@@ -88,35 +88,6 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     ]);
   });
 
-  test('a token for one repository starts its resync over HTTP, follows it to its end, and does nothing else (F7)', async () => {
-    await sweeps.scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
-    const subject = { owner: 'acme', repository: 'api' };
-    const narrowed = { endpoint: 'resyncRepository', subject };
-    const token = await makeToken(database, { name: 'api-team', ...narrowed });
-    const other = await makeToken(database, { name: 'other', access: 'operate' });
-    const post = (path: string, asker = token) => service.ask(path, asker, { method: 'POST' });
-    // Somebody else asks first: the operation is theirs, and it serves the token too.
-    await post('repositories/acme/api/resync', other);
-    const started = await post('repositories/ACME/api/resync');
-    expect(started.status).toBe(202);
-    const place = new URL(started.headers.get('location') ?? '', started.url);
-    const follow = async () =>
-      (await service.ask(place.pathname.slice('/api/v1/'.length), token)).json();
-    expect(await follow()).toMatchObject({
-      status: 'QUEUED',
-      requestedBy: 'token other',
-      askers: [{ person: 'token other' }, { person: 'token api-team' }],
-    });
-    await run();
-    expect(await follow()).toMatchObject({ status: 'OK', output: { found: 1 } });
-    const theirs = await post('repositories/acme/shop/resync', other);
-    const { id } = (await theirs.json()) as { id: string };
-    for (const path of [`operations/${id}`, 'operations?subject=repository:acme/api', 'switches'])
-      expect([path, (await service.ask(path, token)).status]).toEqual([path, 401]);
-    for (const path of ['repositories/acme/shop/resync', 'sweeps/check-apps/run'])
-      expect([path, (await post(path)).status]).toEqual([path, 401]);
-  });
-
   test('an expired operation is not found, and the counts have it (F2, F3)', async () => {
     const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
     await run();
@@ -149,19 +120,6 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
     expect((await scene.row(worker)).completed_at).not.toBeNull();
     expect(await scene.runner(worker)).toBeUndefined();
     expect(await find(asked.id)).toMatchObject({ origin: 'MANUAL', requestedBy: 'ada' });
-  });
-
-  test('a worker that GitHub gives a job meanwhile is kept, and its operation says so', async () => {
-    const { podName: worker, jobId } = await scene.busyWorker();
-    const asked = await ask(drainWorkerEndpoint, world.db, { worker });
-    await scene.letEnd(worker);
-    await scene.expectWorking(worker, jobId);
-    expect(await find(asked.id)).toMatchObject({
-      status: 'OK',
-      output: { kept: expect.any(String) },
-    });
-    const again = ask(drainWorkerEndpoint, world.db, { worker });
-    await expect(again).rejects.toMatchObject({ status: 409 });
   });
 
   test('of a pool the idle ones end, the busy one works on, and none is made until it is resumed', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
 import { waitFor } from '@paddock/testing/wait-for';
-import { startSystem, type TestSystem } from './start-system.ts';
+import { kill, startSystem, type TestSystem } from './start-system.ts';
 
 /**
  * Soon enough for a test: another scheduler takes over the dead one's tasks, and its remains at
@@ -62,10 +62,8 @@ describe('the scheduler is killed in the middle of provisioning and started agai
     scheduler = await system.start('scheduler', { rules: SHORT });
   };
   const killScheduler = async () => {
-    const killed = scheduler;
+    await kill(scheduler);
     scheduler = undefined;
-    killed?.kill('SIGKILL');
-    await killed?.exited;
   };
   beforeEach(async () => {
     if (scheduler === undefined) await startScheduler();
@@ -75,7 +73,6 @@ describe('the scheduler is killed in the middle of provisioning and started agai
     '$when: no job lost, no worker in excess, nothing left',
     async ({ at, call, afterCommit }) => {
       const { github, cluster } = system;
-      const { db } = system.database;
       const { counted, method, path } = call;
       const made = async () =>
         (at === 'github'
@@ -85,31 +82,13 @@ describe('the scheduler is killed in the middle of provisioning and started agai
       const fault = { method, path, afterCommit, hang: true };
       if (at === 'github') await github.failNext(fault);
       else cluster.failNext(fault);
-      const { id } = await github.queueJob({
-        repo: 'acme/shop',
-        labels: ['self-hosted', 'linux'],
-        durationMs: 50,
-      });
+      const ids = await system.queueJobs(1, { durationMs: 50 });
       await waitFor('the scheduler to wait for that call', async () => (await made()) > before);
       await killScheduler();
 
       await startScheduler();
-      await waitFor('the job to complete', () =>
-        db
-          .selectFrom('jobs')
-          .select('job_id')
-          .where('job_id', '=', id)
-          .where('status', '=', 'completed')
-          .executeTakeFirst(),
-      );
-      await waitFor('every worker to have ended', async () => {
-        const alive = await db
-          .selectFrom('workers')
-          .select('pod_name')
-          .where('status', 'in', ['pending', 'running'])
-          .execute();
-        return alive.length === 0;
-      });
+      await system.untilJobs(ids, 'completed');
+      await system.untilWorkersEnd();
       await waitFor(
         'every registration to be gone',
         async () => (await github.truth()).runners.length === 0,

@@ -36,42 +36,24 @@ test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
 });
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
-const SHARED = 'ingress, scheduler and reconciler: the rows';
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
 
 interface Metric {
   readonly type: string;
-  readonly help: string;
+  readonly services: readonly string[];
   readonly labels: readonly string[];
+  readonly help: string;
 }
 
-/** The page's entry for each metric, by its name, and its section. */
-function documented(): Map<string, Metric & { readonly section: string }> {
-  const all = new Map<string, Metric & { section: string }>();
-  let section = '';
-  for (const line of PAGE.split('\n')) {
-    section = /^## (.*)$/.exec(line)?.[1] ?? section;
-    const [, name, type = '', labels = '', help = ''] =
-      /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
-    // A metric that only some services have is in the section of each.
-    const sections = [all.get(name ?? '')?.section ?? [], section].flat().join(' and ');
-    if (name !== undefined)
-      all.set(name, {
-        section: sections,
-        type,
-        help,
-        labels: [...labels.matchAll(/\w+/g)].map(([label]) => label),
-      });
-  }
-  return all;
-}
-
-/** Whether a service has the metrics of this section of the page. */
-const isOf = (service: string, section: string): boolean =>
-  section
-    .split(':', 1)[0]
-    ?.split(/, | and /)
-    .includes(service) === true;
+/** The page's entry for each metric, by its name. */
+const documented = new Map<string, Metric>(
+  [...PAGE.matchAll(/^\| `(paddock_\w+)` \| (.*?) \| (.*?) \| (.*?) \| (.*) \|$/gm)].map(
+    ([, name = '', type = '', services = '', labels = '', help = '']) => [
+      name,
+      { type, services: services.split(', '), labels: labels.match(/\w+/g) ?? [], help },
+    ],
+  ),
+);
 
 describe('the metrics of the services (H5)', () => {
   let system: TestSystem;
@@ -80,20 +62,6 @@ describe('the metrics of the services (H5)', () => {
     const answer = await fetch(`http://127.0.0.1:${programs.get(service)?.healthPort}/metrics`);
     return (await answer.text()).split('\n');
   };
-  /** The values of gauges that all services have and that do not change here, by name and labels. */
-  const sharedBy = (service: string) =>
-    waitFor('the gauges of rows', async () => {
-      const lines = await scrape(service);
-      // They are missing where the rows could not be read in time.
-      return (
-        lines.includes('paddock_migration_needed 0') &&
-        lines.filter((line) => {
-          const metric = documented().get(nameOf(line));
-          return metric?.section === SHARED && metric.type !== 'counter';
-        })
-      );
-    });
-
   beforeAll(async () => {
     system = await startSystem();
     for (const service of SERVICES) programs.set(service, await system.start(service));
@@ -101,7 +69,7 @@ describe('the metrics of the services (H5)', () => {
   afterAll(() => system.stop());
 
   test.each(SERVICES)('%s has its type, meaning and labels in docs/metrics.md', async (service) => {
-    const page = [...documented()].filter(([, { section }]) => isOf(service, section));
+    const page = [...documented].filter(([, { services }]) => services.includes(service));
     await waitFor('the gauges of rows', async () =>
       (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')),
     );
@@ -122,28 +90,16 @@ describe('the metrics of the services (H5)', () => {
         .filter((label) => label !== 'le');
       expect({ line, labels: labels.toSorted() }).toEqual({
         line,
-        labels: documented().get(nameOf(line))?.labels.toSorted(),
+        labels: documented.get(nameOf(line))?.labels.toSorted(),
       });
     }
-  });
-
-  test('they describe shared metrics in the same way', async () => {
-    const [first, ...others] = SERVICES;
-    const said = await sharedBy(first);
-    expect(said).toEqual(
-      expect.arrayContaining([
-        'paddock_workers{pool="linux",state="idle"} 0',
-        'paddock_migration_needed 0',
-      ]),
-    );
-    for (const service of others) expect(await sharedBy(service)).toEqual(said);
   });
 });
 
 /** Of a sample; a histogram has three. */
 function nameOf(sample: string): string {
   const name = /^\w+/.exec(sample)?.[0] ?? '';
-  return documented().has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
+  return documented.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
 }
 
 test('every metric is in a test that reads it', async () => {
@@ -153,7 +109,7 @@ test('every metric is in a test that reads it', async () => {
     read.push(readFileSync(join(root, file), 'utf8'));
   const all = read.join('\n');
   // Some tests leave the prefix to their helper.
-  const unread = [...documented().keys()].filter(
+  const unread = [...documented.keys()].filter(
     (name) => !all.includes(name.replace('paddock_', '')),
   );
   expect(unread).toEqual([]);

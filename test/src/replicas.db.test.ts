@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
-import { startSystem, type TestSystem } from './start-system.ts';
+import { kill, startSystem, type TestSystem } from './start-system.ts';
 
 /**
  * Soon enough for a test: another scheduler takes over the tasks of a dead one. An unexplained end
@@ -61,37 +61,16 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   afterAll(() => system.stop());
 
   const registrations = async () => (await system.github.report()).registrations;
-  const queueJobs = (count: number) =>
-    Promise.all(
-      fc.sample(DURATION_MS, count).map((durationMs) =>
-        system.github.queueJob({
-          repo: 'acme/shop',
-          labels: ['self-hosted', 'linux'],
-          durationMs,
-        }),
-      ),
-    );
-  const untilCompleted = (jobs: readonly { id: number }[]) =>
-    waitFor(
-      'the jobs to complete and the workers to end',
-      async () => {
-        const { db } = system.database;
-        const ids = jobs.map(({ id }) => id);
-        const open = await db
-          .selectFrom('jobs')
-          .select('job_id')
-          .where('job_id', 'in', ids)
-          .where('status', '=', 'completed')
-          .execute();
-        const alive = await db
-          .selectFrom('workers')
-          .select('pod_name')
-          .where('status', 'in', ['pending', 'running'])
-          .execute();
-        return open.length === jobs.length && alive.length === 0;
-      },
-      { timeoutMs: 100_000 },
-    );
+  const queueJobs = async (count: number): Promise<number[]> => {
+    const jobs = fc.sample(DURATION_MS, count);
+    return (
+      await Promise.all(jobs.map((durationMs) => system.queueJobs(1, { durationMs })))
+    ).flat();
+  };
+  const untilCompleted = async (jobs: readonly number[]) => {
+    await system.untilJobs(jobs, 'completed');
+    await system.untilWorkersEnd();
+  };
   const follower = async () => {
     const lease = await system.database.db
       .selectFrom('leases')
@@ -100,11 +79,6 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
       .executeTakeFirst();
     return lease?.holder;
   };
-  const kill = async (victim: number) => {
-    schedulers[victim]?.kill('SIGKILL');
-    await schedulers[victim]?.exited;
-  };
-
   /**
    * The differences from the required state: every job has had one runner, and every runner that
    * ran one pod.
@@ -146,7 +120,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
       const before = await registrations();
       const enough = Math.min(before + afterRegistrations, JOBS);
       await waitFor('more registrations', async () => (await registrations()) >= enough);
-      await kill(victim);
+      await kill(schedulers[victim]);
       schedulers[victim] = await system.start('scheduler', { rules: SHORT });
     }
     await untilCompleted(jobs);
@@ -169,7 +143,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     const dead = await waitFor('a replica to follow the pods', follower);
     const victim = schedulers.findIndex(({ pid }) => dead.includes(`/${pid}/`));
     expect(victim).not.toBe(-1);
-    await kill(victim);
+    await kill(schedulers[victim]);
     await untilCompleted(await queueJobs(1));
     expect(await follower()).not.toBe(dead);
   }, 150_000);

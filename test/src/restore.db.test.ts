@@ -4,7 +4,7 @@ import type { Program } from '@paddock/processes/start-program';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Kysely, sql } from 'kysely';
-import { type TestSystem, startSystem } from './start-system.ts';
+import { type TestSystem, kill, startSystem } from './start-system.ts';
 
 /**
  * Soon enough for a test; new services take over the dead ones' tasks, and ended rows are removed.
@@ -26,7 +26,6 @@ const SHORT = {
   },
 };
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
-const LABELS = ['self-hosted', 'linux'];
 /** Longer than the test: such a job ends when it is cancelled. */
 const LONG_MS = 3_600_000;
 /** A net for a hung test: the services are started twice. */
@@ -45,42 +44,13 @@ describe('the database is restored from a backup while pods and runners live on 
   });
   afterAll(() => system.stop());
 
-  const queue = async (count: number, durationMs: number, repo = 'acme/shop') => {
-    const jobs = await Promise.all(
-      Array.from({ length: count }, () =>
-        system.github.queueJob({ repo, labels: LABELS, durationMs }),
-      ),
-    );
-    return jobs.map(({ id }) => id);
-  };
-  const jobsThat = async (status: 'pending' | 'running' | 'completed') =>
-    (
-      await system.database.db
-        .selectFrom('jobs')
-        .select('job_id')
-        .where('status', '=', status)
-        .execute()
-    ).map((row) => row.job_id);
-  const untilAll = (ids: readonly number[], status: 'pending' | 'running' | 'completed') =>
-    waitFor(`jobs ${ids.join(', ')} to be ${status}`, async () => {
-      const found = new Set(await jobsThat(status));
-      return ids.every((id) => found.has(id));
-    });
-  const liveWorkers = () =>
-    system.database.db
-      .selectFrom('workers')
-      .select(['pod_name', 'assigned_job_id'])
-      .where('status', 'in', ['pending', 'running'])
-      .orderBy('pod_name')
-      .execute();
+  const queue = (count: number, durationMs: number, repo = 'acme/shop') =>
+    system.queueJobs(count, { repo, durationMs });
   const start = async () => {
     const programs: Program[] = [];
     for (const service of SERVICES) programs.push(await system.start(service, SHORT));
     return async () => {
-      for (const program of programs) {
-        program.kill('SIGKILL');
-        await program.exited;
-      }
+      for (const program of programs) await kill(program);
     };
   };
 
@@ -90,22 +60,22 @@ describe('the database is restored from a backup while pods and runners live on 
       const { github, cluster, database } = system;
       const killAll = await start();
       const endedBefore = await queue(2, 20);
-      await untilAll(endedBefore, 'completed');
+      await system.untilJobs(endedBefore, 'completed');
       const ranAtBackup = await queue(1, LONG_MS);
-      await untilAll(ranAtBackup, 'running');
+      await system.untilJobs(ranAtBackup, 'running');
       const backup: Backup = await takeBackup(database.db, database.schema);
 
       // The hour that is lost: a job of the backup ends, others come and end, come and run, come
       // and wait.
       for (const id of ranAtBackup) await github.cancelJob(id);
       const endedMeanwhile = [...(await queue(2, 20)), ...(await queue(1, 20, 'mona/dotfiles'))];
-      await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
-      await waitFor('all workers to end', async () => (await liveWorkers()).length === 0);
+      await system.untilJobs([...ranAtBackup, ...endedMeanwhile], 'completed');
+      await system.untilWorkersEnd();
       const running = await queue(CAP, LONG_MS);
-      await untilAll(running, 'running');
+      await system.untilJobs(running, 'running');
       const waiting = await queue(2, 20);
-      await untilAll(waiting, 'pending');
-      const working = await liveWorkers();
+      await system.untilJobs(waiting, 'pending');
+      const working = await system.liveWorkers();
 
       await killAll();
       await backup.restore();
@@ -113,7 +83,7 @@ describe('the database is restored from a backup while pods and runners live on 
       await sql`update workers set created_at = created_at - interval '1 hour'`.execute(
         database.db,
       );
-      expect(await jobsThat('running')).toEqual(ranAtBackup);
+      expect(await system.jobsThat('running')).toEqual(ranAtBackup);
       const appId = (
         await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()
       ).app_id;
@@ -128,21 +98,21 @@ describe('the database is restored from a backup while pods and runners live on 
       await start();
 
       await waitFor('the pods that run to be adopted', async () => {
-        const names = new Set((await liveWorkers()).map(({ pod_name: name }) => name));
+        const names = new Set((await system.liveWorkers()).map(({ pod_name: name }) => name));
         return working.every(({ pod_name: name }) => names.has(name));
       });
-      await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
-      await untilAll(running, 'running');
-      await untilAll(waiting, 'pending');
-      expect(await liveWorkers()).toEqual(expect.arrayContaining(working));
+      await system.untilJobs([...ranAtBackup, ...endedMeanwhile], 'completed');
+      await system.untilJobs(running, 'running');
+      await system.untilJobs(waiting, 'pending');
+      expect(await system.liveWorkers()).toEqual(expect.arrayContaining(working));
       const atWork = (await github.truth()).jobs.filter(
         ({ id, status }) => running.includes(id) && status === 'in_progress',
       );
       expect(atWork).toHaveLength(CAP);
 
       for (const id of running) await github.cancelJob(id);
-      await untilAll([...running, ...waiting], 'completed');
-      await waitFor('all workers to end', async () => (await liveWorkers()).length === 0);
+      await system.untilJobs([...running, ...waiting], 'completed');
+      await system.untilWorkersEnd();
       await waitFor('registrations, Secrets and pods to go', async () => {
         const { secretsLeft, podsByPhase } = cluster.report();
         const pods = Object.values(podsByPhase).reduce((sum, count) => sum + count, 0);

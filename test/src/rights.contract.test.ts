@@ -75,7 +75,7 @@ const assets = process.env['KUBEBUILDER_ASSETS'];
 const described = assets === undefined || assets === '' ? describe.skip : describe;
 
 described(
-  'the rights in deploy/kubernetes, on a real API server (H3; needs KUBEBUILDER_ASSETS)',
+  'the rights and policies in deploy/kubernetes, on a real API server (H3; needs KUBEBUILDER_ASSETS)',
   () => {
     let real: RealCluster;
     let admin: AdminApi;
@@ -134,6 +134,20 @@ described(
       }
     });
 
+    test.each(['network-policy.yaml', 'runner-network-policy.yaml'])(
+      '%s is taken, and kept as it is written',
+      async (file) => {
+        await deploy(admin, file, RUNNERS);
+        for (const manifest of await deployedManifests(file)) {
+          const { metadata, spec: written } = manifest as unknown as Policy;
+          const path = `/apis/networking.k8s.io/v1/namespaces/${RUNNERS}/networkpolicies`;
+          const stored = (await admin('GET', `${path}/${metadata.name}`)) as Policy;
+          // An empty list and none say the same.
+          expect({ ingress: [], ...stored.spec }).toMatchObject(written);
+        }
+      },
+    );
+
     test('the disruption budget is one that the cluster takes', async () => {
       await deploy(admin, 'pod-disruption-budget.yaml', RUNNERS);
       const budget = await admin(
@@ -144,6 +158,11 @@ described(
     });
   },
 );
+
+interface Policy {
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
 
 const INSTANCE = 'rights';
 

@@ -78,8 +78,7 @@ function startLoad() {
     async () => {
       const { jobs, completed: done } = await system.github.report();
       if (!stop.signal.aborted && jobs - done < AT_ONCE) {
-        const labels = ['self-hosted', 'linux'];
-        await system.github.queueJob({ repo: 'acme/shop', labels, durationMs: DURATION_MS });
+        await system.queueJobs(1, { durationMs: DURATION_MS });
       }
       return stop.signal.aborted;
     },

@@ -71,18 +71,7 @@ async function findLeaks(
         jitConfigs.set(metadata.name, Buffer.from(data.jitconfig, 'base64').toString());
     }
   };
-  const jobs: number[] = [];
-  for (let job = 0; job < JOBS; job += 1) {
-    jobs.push(
-      (
-        await system.github.queueJob({
-          repo: 'acme/shop',
-          labels: ['self-hosted', 'linux'],
-          durationMs: LONG_MS,
-        })
-      ).id,
-    );
-  }
+  const jobs = await system.queueJobs(JOBS, { durationMs: LONG_MS });
   await waitFor('all JIT configs to have been seen', async () => {
     await collect();
     return jitConfigs.size >= JOBS;

@@ -33,8 +33,26 @@ export interface TestSystem {
   readonly webhookUrl: string;
   /** Starts today's version of a service, or another program in its place. */
   start(service: ServiceName, how?: HowToStart): Promise<Program>;
+  /** Queues jobs of acme/shop for the pool linux, unless said otherwise. Returns their ids. */
+  queueJobs(count: number, job?: Partial<NewJob>): Promise<number[]>;
+  /** Waits until our rows of these jobs have a status. */
+  untilJobs(ids: readonly number[], status: JobStatus): Promise<void>;
+  jobsThat(status: JobStatus): Promise<number[]>;
+  liveWorkers(): Promise<{ pod_name: string; assigned_job_id: number | null }[]>;
+  untilWorkersEnd(): Promise<void>;
   stop(): Promise<void>;
 }
+
+type NewJob = Parameters<GitHubSimulator['queueJob']>[0];
+type JobStatus = 'pending' | 'running' | 'completed';
+
+export async function kill(program: Program | undefined): Promise<void> {
+  program?.kill('SIGKILL');
+  await program?.exited;
+}
+
+export const isReady = async ({ healthPort }: Program): Promise<boolean> =>
+  (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
 
 export interface HowToStart {
   readonly settings?: Readonly<Record<string, string>>;
@@ -116,6 +134,17 @@ export async function startSystem({
 
   const running: Program[] = [];
   let webhookUrl = '';
+  const jobsThat = async (status: JobStatus): Promise<number[]> => {
+    const jobs = database.db.selectFrom('jobs').select('job_id').where('status', '=', status);
+    return (await jobs.execute()).map((row) => row.job_id);
+  };
+  const liveWorkers = () =>
+    database.db
+      .selectFrom('workers')
+      .select(['pod_name', 'assigned_job_id'])
+      .where('status', 'in', ['pending', 'running'])
+      .orderBy('pod_name')
+      .execute();
   return {
     database,
     github,
@@ -144,20 +173,32 @@ export async function startSystem({
       running.push(program);
       if (app === 'ingress') {
         // As a Service of the cluster does, which sends nothing to a pod that is not ready.
-        await waitFor(
-          'ingress to be ready',
-          async () => (await fetch(`http://127.0.0.1:${program.healthPort}/readyz`)).ok,
-        );
+        await waitFor('ingress to be ready', () => isReady(program));
         webhookUrl = `http://127.0.0.1:${program.port}/webhooks/github`;
         await github.setApp(APP_ID, { webhookUrl });
       }
       return program;
     },
+    queueJobs: (count, job) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const usual = { repo: 'acme/shop', labels: ['self-hosted', 'linux'] };
+          return (await github.queueJob({ ...usual, ...job })).id;
+        }),
+      ),
+    jobsThat,
+    untilJobs: async (ids, status) => {
+      await waitFor(`jobs ${ids.join(', ')} to be ${status}`, async () => {
+        const found = new Set(await jobsThat(status));
+        return ids.every((id) => found.has(id));
+      });
+    },
+    liveWorkers,
+    untilWorkersEnd: async () => {
+      await waitFor('all workers to end', async () => (await liveWorkers()).length === 0);
+    },
     async stop() {
-      for (const program of running) {
-        program.kill('SIGKILL');
-        await program.exited;
-      }
+      for (const program of running) await kill(program);
       if (beside === undefined) await cluster.stop();
       await github.stop();
       await database.drop();

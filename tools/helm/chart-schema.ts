@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Declarations } from '@paddock/runtime/settings';
+import { parse } from 'yaml';
 import { settings as consoleSettings } from '../../apps/console/src/config.ts';
 import { settings as ingress } from '../../apps/ingress/src/config.ts';
 import { settings as migrate } from '../../apps/migrate/src/config.ts';
@@ -16,9 +17,12 @@ export const PROGRAMS: Readonly<Record<string, Declarations>> = {
   console: consoleSettings,
 };
 
-export const CHART_SCHEMA = helmValuesSchema(Object.values(PROGRAMS));
-
 const DEPLOYED = join(import.meta.dirname, '../../deploy/helm');
+
+export const CHART_SCHEMA = helmValuesSchema(
+  parse(readFileSync(join(DEPLOYED, 'paddock/values.yaml'), 'utf8')) as object,
+  Object.values(PROGRAMS),
+);
 
 /**
  * Writes the schema where Helm reads it. Tests that run side by side all do, so the file changes in

@@ -44,7 +44,7 @@ async function compareAll(of: ReadonlyMap<string, Source>): Promise<string[]> {
   const unused = new Set(Object.keys({ ...NEVER_NULL, ...UNREACHED }));
   for (const [path, { checker, sites }] of of) {
     const file = relative('.', path);
-    const neverNull = NEVER_NULL[file]?.columns ?? [];
+    const neverNull = NEVER_NULL[file] ?? [];
     for (const { at, row } of sites) {
       const place = relative('.', at);
       const known = texts.get(at);

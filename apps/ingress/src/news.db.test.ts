@@ -4,7 +4,7 @@ import { createWaits } from '@paddock/db/entities/waits';
 import type { TestDatabase } from '@paddock/testing/database';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { type JsonObject, examplePayload } from '@paddock/testing/example-payload';
+import { type JsonObject, examplePayload } from '@paddock/testing/signed-delivery';
 import { signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { examplePayload } from '@paddock/testing/signed-delivery';
 import { APP_ID } from '../programs.ts';
 
 /** The services' configuration: facts of GitHub and of our pools. */
@@ -54,7 +54,6 @@ const JOBS_BETWEEN = 100;
  * each. Each has a different body, of about 7 KB.
  */
 export function makeDeliveries(firstJobId: number, count: number): Delivery[] {
-  const example = queuedExample();
   const jobs = jobsOf(count);
   const steps = Array.from({ length: jobs + 2 * JOBS_BETWEEN }, (_, step) => step);
   return steps.flatMap((step) =>
@@ -62,8 +61,7 @@ export function makeDeliveries(firstJobId: number, count: number): Delivery[] {
       const job = step - nth * JOBS_BETWEEN;
       if (job < 0 || job >= jobs) return [];
       const jobId = firstJobId + job;
-      const body = JSON.stringify(payloadOf(example, action, jobId));
-      return [{ jobId, guid: randomUUID(), body }];
+      return [{ jobId, guid: randomUUID(), body: bodyOf(action, jobId) }];
     }),
   );
 }
@@ -99,47 +97,32 @@ export function toRequest({ guid, body }: Delivery, host: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function payloadOf(example: JobPayload, action: Action, jobId: number): JobPayload {
-  const { workflow_job: job, repository } = example;
-  const url = `https://github.com/${repository.full_name}/actions/runs/${jobId}/job/${jobId}`;
+function bodyOf(action: Action, jobId: number): string {
   const now = new Date().toISOString();
   const hasBegun = action !== 'queued';
-  return {
-    ...example,
-    action,
-    workflow_job: {
-      ...job,
-      id: jobId,
-      run_id: jobId,
-      name: `build (${jobId % 256})`,
-      html_url: url,
-      labels: POOL.labels,
-      status: action,
-      conclusion: action === 'completed' ? 'success' : null,
-      runner_id: hasBegun ? jobId : null,
-      runner_name: hasBegun ? workerOf(jobId) : null,
-      created_at: now,
-      started_at: now,
-      completed_at: action === 'completed' ? now : null,
-    },
-    repository: { ...repository, private: true } as JobPayload['repository'],
-    installation: { id: 31 },
-  };
+  return JSON.stringify(
+    examplePayload('workflow_job', 'queued', {
+      action,
+      workflow_job: {
+        id: jobId,
+        run_id: jobId,
+        name: `build (${jobId % 256})`,
+        html_url: `https://github.com/Codertocat/Hello-World/actions/runs/${jobId}/job/${jobId}`,
+        labels: POOL.labels,
+        status: action,
+        conclusion: action === 'completed' ? 'success' : null,
+        runner_id: hasBegun ? jobId : null,
+        runner_name: hasBegun ? workerOf(jobId) : null,
+        created_at: now,
+        started_at: now,
+        completed_at: action === 'completed' ? now : null,
+      },
+      repository: { private: true },
+      installation: { id: 31 },
+    }),
+  );
 }
 
 /** The entity that owns the jobs. */
 export const entityOfJobs = (): JobPayload['repository']['owner'] =>
-  queuedExample().repository.owner;
-
-function queuedExample(): JobPayload {
-  const require = createRequire(import.meta.url);
-  const events = require('@octokit/webhooks-examples') as readonly {
-    name: string;
-    examples: readonly JobPayload[];
-  }[];
-  const examples = events.find(({ name }) => name === 'workflow_job')?.examples ?? [];
-  const example = examples.find(({ action }) => action === 'queued');
-  if (example === undefined)
-    throw new Error('@octokit/webhooks-examples has no example of workflow_job.queued.');
-  return example;
-}
+  (examplePayload('workflow_job', 'queued') as unknown as JobPayload).repository.owner;

@@ -3,7 +3,7 @@ import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
 import { alignColumns, medianOf, toHundredths } from '../figures.ts';
-import { matchAndTakeBack, matchOneByOne, timeDemand, timeOf } from './passes.ts';
+import { countWaiting, matchAndTakeBack, matchOneByOne, timeOf } from './passes.ts';
 import { putActive, putEntities, putHistory, removeActive } from './rows.ts';
 
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
@@ -88,7 +88,9 @@ async function measure(
   };
   say(`measuring with ${waiting} waiting jobs`);
   for (const { connection } of environments) await putActive(connection.db, waiting);
-  await inTurn(({ connection: { db } }, to) => addDemand(db, to));
+  await inTurn(async ({ connection: { db } }, to) => {
+    to.floor.push(await timeOf(() => countWaiting(db)));
+  });
   // In separate rounds: the first reader after a rolled-back pass removes the dead rows.
   await inTurn(async ({ connection: { db }, history }, to) => {
     to.pass.push(await timeOf(() => matchAndTakeBack(db)));
@@ -101,13 +103,6 @@ async function measure(
   return environments.map(({ history }, index) =>
     toRun(waiting, history, times[index] ?? noTimes()),
   );
-}
-
-async function addDemand(db: DatabaseConnection['db'], times: Times): Promise<void> {
-  const { floor, deficits, perKey } = await timeDemand(db);
-  times.floor.push(floor);
-  times.deficits.push(deficits);
-  times.perKey.push(perKey);
 }
 
 /**
@@ -126,8 +121,6 @@ async function timePredecessor(db: DatabaseConnection['db'], times: number[]): P
 
 /** Milliseconds of each kind of pass, in all rounds. */
 interface Times {
-  readonly deficits: number[];
-  readonly perKey: number[];
   readonly floor: number[];
   /** Infinity: it was given up. */
   readonly predecessor: number[];
@@ -135,14 +128,7 @@ interface Times {
   readonly idle: number[];
 }
 
-const noTimes = (): Times => ({
-  deficits: [],
-  perKey: [],
-  floor: [],
-  predecessor: [],
-  pass: [],
-  idle: [],
-});
+const noTimes = (): Times => ({ floor: [], predecessor: [], pass: [], idle: [] });
 
 /**
  * The printed figures of one number of waiting jobs with one history, by the names of the JSON
@@ -153,12 +139,7 @@ interface Run {
   /** A whole pass, and a pass without work: the times that operators see. */
   readonly pass_ms: number;
   readonly idle_pass_ms: number;
-  /**
-   * Within the pass: the statement that reads the demand of each key, and the one before it, which
-   * sums it up.
-   */
-  readonly per_key_ms: number;
-  readonly deficits_ms: number;
+  /** A bare count of the waiting jobs. */
   readonly floor_ms: number;
   /** Null: not measured with this history, or longer than its limit. */
   readonly predecessor_ms: number | null;
@@ -171,8 +152,6 @@ function toRun(waiting: number, historyRows: number, times: Times): Run {
     waiting,
     pass_ms: toHundredths(medianOf(times.pass)),
     idle_pass_ms: toHundredths(medianOf(times.idle)),
-    per_key_ms: toHundredths(medianOf(times.perKey)),
-    deficits_ms: toHundredths(medianOf(times.deficits)),
     floor_ms: toHundredths(medianOf(times.floor)),
     predecessor_ms: Number.isFinite(predecessor) ? toHundredths(predecessor) : null,
     history_rows: historyRows,
@@ -183,26 +162,16 @@ const figure = (value: number | null): string => (value === null ? '-' : value.t
 
 const LOAD = `
 Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
-1 000 new workers at most; idle pass: nothing waits. per key, sum: the statements for demand within a pass.
-floor: a bare count of the waiting jobs. one by one: two queries for each waiting job. Medians.`;
+1 000 new workers at most; idle pass: nothing waits. floor: a bare count of the waiting jobs. one by one: two
+queries for each waiting job. Medians.`;
 
 /** The table for people, the time of a pass first, and what was measured. */
 const tableOf = (runs: readonly Run[]): string =>
   `${alignColumns([
-    [
-      'waiting',
-      'history',
-      'pass ms',
-      'idle pass ms',
-      'per key ms',
-      'sum ms',
-      'floor ms',
-      'one by one ms',
-    ],
+    ['waiting', 'history', 'pass ms', 'idle pass ms', 'floor ms', 'one by one ms'],
     ...runs.map((run) => [
       String(run.waiting),
       String(run.history_rows),
-      ...[run.pass_ms, run.idle_pass_ms, run.per_key_ms].map(figure),
-      ...[run.deficits_ms, run.floor_ms, run.predecessor_ms].map(figure),
+      ...[run.pass_ms, run.idle_pass_ms, run.floor_ms, run.predecessor_ms].map(figure),
     ]),
   ])}\n${LOAD}`;

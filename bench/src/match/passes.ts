@@ -1,5 +1,3 @@
-import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
-import { lockMatching } from '@paddock/db/matching/matching-lock';
 import type { Database } from '@paddock/db/schema/tables';
 import { matchIn } from '@paddock/scheduler/matching/match';
 import { GATE } from '@paddock/scheduler/scenes/settings.scene';
@@ -15,23 +13,9 @@ export async function timeOf(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/**
- * Milliseconds of the statements that a pass uses for demand, after its lock: the first sums up the
- * demand of all keys, the second reads the demand of each key. The third number is the cheapest
- * possible query: the waiting jobs, counted in their index.
- */
-export async function timeDemand(
-  db: Kysely<Database>,
-): Promise<{ floor: number; deficits: number; perKey: number }> {
-  return db.transaction().execute(async (trx) => {
-    await lockMatching(trx, LIMITS);
-    const floor = await timeOf(() =>
-      sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(trx),
-    );
-    const deficits = await timeOf(() => sumUpDemand(trx));
-    return { floor, deficits, perKey: await timeOf(() => findDemand(trx, SETTINGS.appIds)) };
-  });
-}
+/** The cheapest possible query: the waiting jobs, counted in their index. */
+export const countWaiting = (db: Kysely<Database>): Promise<unknown> =>
+  sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(db);
 
 class TakenBack extends Error {}
 

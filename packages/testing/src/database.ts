@@ -9,7 +9,9 @@ import {
   urlOfDatabase,
   withConnection,
 } from './server-connection.ts';
-import { TEST_SCHEMA } from './test-schema.ts';
+
+/** The schema of the tests' environments. */
+export const TEST_SCHEMA = 'paddock';
 
 /** A database of its own for one test file. */
 export interface EmptyDatabase {

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
@@ -122,4 +131,21 @@ export function onPath(program: string): string | undefined {
         return false;
       }
     });
+}
+
+/** What the chart tells after an installation. Helm prints it beside a cluster alone. */
+export function renderNotes(release: Release): string {
+  const chart = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
+  try {
+    cpSync(CHART, chart, { recursive: true });
+    const notes = readFileSync(join(CHART, 'templates/NOTES.txt'), 'utf8');
+    writeFileSync(
+      join(chart, 'templates/notes.yaml'),
+      `{{ define "notes" }}${notes}{{ end }}kind: Notes\ntext: {{ include "notes" . | toJson }}`,
+    );
+    const rendered = renderChart({ ...release, chart }).find(({ kind }) => kind === 'Notes');
+    return String(rendered?.['text']);
+  } finally {
+    rmSync(chart, { recursive: true });
+  }
 }

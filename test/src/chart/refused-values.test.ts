@@ -13,21 +13,10 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     { ingres: { replicas: 3 } },
     ["at ''", "additional properties 'ingres' not allowed"],
   ],
-  ['no replica', { scheduler: { replicas: 0 } }, ["at '/scheduler/replicas'", 'got 0, want 1']],
   [
     'a wrong setting',
     { settings: { PADDOCK_LOG_LEVEL: 'verbose' } },
     ["at '/settings/PADDOCK_LOG_LEVEL'", "one of 'error', 'warn', 'info', 'debug'"],
-  ],
-  [
-    'a number as text',
-    { settings: { PADDOCK_DRAIN_MS: '60000' } },
-    ["at '/settings/PADDOCK_DRAIN_MS'", 'got string, want integer'],
-  ],
-  [
-    'a port that the system picks',
-    { settings: { PADDOCK_HEALTH_PORT: 0 } },
-    ["at '/settings/PADDOCK_HEALTH_PORT'", 'got 0, want 1'],
   ],
   [
     'one port for the webhook and for health',
@@ -39,7 +28,6 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     { settings: { PADDOCK_PUBLIC_PORT: 8085 } },
     ['settings.PADDOCK_HEALTH_PORT: 8085', 'PADDOCK_PUBLIC_PORT'],
   ],
-  ['no App', config({ github: { apps: [] } }), ["at '/config/github/apps'", 'got 0, want 1']],
   [
     'one App twice',
     config({ github: { apps: [APP, APP] } }),
@@ -112,11 +100,6 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     ['scheduler.env: it has DATABASE_URL', 'database.existingSecret or database.logins'],
   ],
   [
-    'a digest without its algorithm',
-    { image: { ingress: { digest: 'ab'.repeat(32) } } },
-    ["at '/image/ingress/digest'", 'sha256:'],
-  ],
-  [
     'an Ingress without a host',
     { webhook: { ingress: { enabled: true } } },
     ['webhook.ingress.host: it is empty', 'the name by which GitHub reaches the webhook'],
@@ -165,16 +148,6 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     'autoscaling by nothing',
     { ingress: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
     ['ingress.resources.requests.cpu: it is empty', 'such as 100m'],
-  ],
-  [
-    'a budget that forbids every drain',
-    { ingress: { disruptionBudget: { maxUnavailable: 0 } } },
-    ["at '/ingress/disruptionBudget/maxUnavailable'", 'got 0, want 1'],
-  ],
-  [
-    'an address for a range',
-    { runners: { networkPolicy: { alsoClosed: ['203.0.113.7'] } } },
-    ["at '/runners/networkPolicy/alsoClosed/0'", "'203.0.113.7' does not match pattern"],
   ],
   [
     'two certificate authorities',

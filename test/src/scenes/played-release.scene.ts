@@ -4,8 +4,7 @@ import {
   startGitHubSimulator,
 } from '@paddock/simulators/github/start-github-simulator';
 import { type TestDatabase, createEmptyDatabase, openMigrated } from '@paddock/testing/database';
-import { type ChartObject, renderChart } from '@paddock/testing/render-chart';
-import { renderNotes } from '@paddock/testing/render-notes';
+import { type ChartObject, renderChart, renderNotes } from '@paddock/testing/render-chart';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { randomInt } from 'node:crypto';
 import { type ChartCluster, podsOf, startChartCluster } from './chart-cluster.scene.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { examplePayload } from '@paddock/testing/example-payload';
+import { examplePayload } from '@paddock/testing/signed-delivery';
 import { fc } from '@paddock/testing/random-cases';
 import { APP, SECRET } from './ingress.scene.ts';
 

@@ -5,7 +5,7 @@ import { connectGitHub } from '@paddock/github/connect';
 import { connectCluster } from '@paddock/kube/connect';
 import type { Task } from '@paddock/queue/kind';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
-import { TEST_SCHEMA } from '@paddock/testing/test-schema';
+import { TEST_SCHEMA } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';

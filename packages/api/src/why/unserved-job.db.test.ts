@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePayload } from '@paddock/testing/example-payload';
+import { examplePayload } from '@paddock/testing/signed-delivery';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { ask } from '../scenes/ask.scene.ts';
 import { whyJobEndpoint } from './explain-job.ts';

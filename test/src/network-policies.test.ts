@@ -1,8 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
-import { deploy, deployedManifests } from '@paddock/testing/cluster-rights';
-import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import { describe, expect, test } from '@jest/globals';
+import { deployedManifests } from '@paddock/testing/cluster-rights';
 
 interface Peer {
   readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
@@ -16,7 +14,6 @@ interface Spec {
   readonly egress: readonly { readonly to: readonly Peer[]; readonly ports?: readonly object[] }[];
 }
 
-const COLLECTION = '/apis/networking.k8s.io/v1/namespaces/runners/networkpolicies';
 const FILE = 'runner-network-policy.yaml';
 
 const specOf = async (): Promise<Spec> => {
@@ -80,41 +77,3 @@ describe('the network policy of runners in deploy/kubernetes (H3)', () => {
     ]);
   });
 });
-
-const assets = process.env['KUBEBUILDER_ASSETS'];
-const described = assets === undefined || assets === '' ? describe.skip : describe;
-
-described(
-  'the network policies in deploy/kubernetes, on a real API server (H3; needs KUBEBUILDER_ASSETS)',
-  () => {
-    let real: RealCluster;
-    let admin: AdminApi;
-    beforeAll(async () => {
-      real = await startRealCluster(assets ?? '');
-      admin = await connectAsAdmin(real.kubeconfigFile);
-      await admin('POST', '/api/v1/namespaces', {
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name: 'runners' },
-      });
-    });
-    afterAll(() => real.stop());
-
-    test.each(['network-policy.yaml', FILE])(
-      '%s is taken, and kept as it is written',
-      async (file) => {
-        await deploy(admin, file, 'runners');
-        for (const manifest of await deployedManifests(file)) {
-          const { spec: written } = manifest as unknown as { spec: Partial<Spec> };
-          const { spec: stored } = (await admin(
-            'GET',
-            `${COLLECTION}/${manifest.metadata.name}`,
-          )) as { spec: Partial<Spec> };
-          // An empty list and none say the same.
-          const { ingress = [], ...rest } = stored;
-          expect({ ...rest, ingress }).toMatchObject(written);
-        }
-      },
-    );
-  },
-);

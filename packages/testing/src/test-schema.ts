@@ -1,2 +1,0 @@
-/** The schema of the tests' environments. */
-export const TEST_SCHEMA = 'paddock';
