@@ -21,7 +21,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a delivery that our endpoint never saw is not asked for again',
-    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: '[...Map.groupBy(repeated, ({ guid }) => guid).values()].map(judge)',
     replace:
       '[...Map.groupBy(repeated, ({ guid }) => guid).values()].filter((all) => !all.every(({ statusCode }) => statusCode === 502)).map(judge)',
@@ -38,7 +38,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'the beginning of a job is not asked for again',
-    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: 'attempts.filter(({ event }) => REPEATED_EVENTS.has(event))',
     replace:
       "attempts.filter(({ event, action }) => REPEATED_EVENTS.has(event) && action !== 'in_progress')",
@@ -47,7 +47,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'the end of a job is not asked for again',
-    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: 'attempts.filter(({ event }) => REPEATED_EVENTS.has(event))',
     replace: `attempts.filter(({ event, action }) => REPEATED_EVENTS.has(event) && action !== 'completed')`,
     row: 'completed-lost',
@@ -63,7 +63,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a delivery that our endpoint refused is never asked for again',
-    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: '[...Map.groupBy(repeated, ({ guid }) => guid).values()].map(judge)',
     replace:
       '[...Map.groupBy(repeated, ({ guid }) => guid).values()].filter((all) => !all.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)).map(judge)',

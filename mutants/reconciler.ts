@@ -78,10 +78,7 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/look-ups.ts',
     find: 'sql`coalesce(lookup_due_at, now()) <= now()`',
     replace: 'sql`false`',
-    tests: [
-      'apps/reconciler/src/jobs/look-up-failures.db.test.ts',
-      'apps/reconciler/src/jobs/failed-jobs.db.test.ts',
-    ],
+    tests: ['apps/reconciler/src/jobs/look-up-failures.db.test.ts'],
   },
   {
     mutant: 'a job fails without a look-up while its worker has not ended',
@@ -211,24 +208,21 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/repositories.ts',
     find: `order by due_at, repo_id limit \${most})`,
     replace: `order by due_at desc, repo_id limit \${most})`,
-    tests: [
-      'apps/reconciler/src/jobs/discovered-repositories.db.test.ts',
-      'apps/reconciler/src/jobs/discover-resting.db.test.ts',
-    ],
+    tests: ['apps/reconciler/src/jobs/discovered-repositories.db.test.ts'],
   },
   {
     mutant: 'a repository for which GitHub does not answer stays first in turn',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
     find: `postpone: ({ repoId }) => postponeRepository(db, repoId, turns),`,
     replace: `postpone: () => Promise.resolve(void postponeRepository),`,
-    tests: ['apps/reconciler/src/jobs/discover-unanswered-runs.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts'],
   },
   {
     mutant: 'active repositories may use the budget of inactive ones',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
     find: `(isResting ? restingAllowanceOf : allowanceOf)(`,
     replace: `(isResting && !restingAllowanceOf ? restingAllowanceOf : allowanceOf)(`,
-    tests: ['apps/reconciler/src/jobs/discover-resting.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/discovered-repositories.db.test.ts'],
   },
   {
     mutant: 'jobs that the former pools did not serve are not read again after a change',
@@ -242,7 +236,7 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/jobs/discover-repository.ts',
     find: `runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),`,
     replace: `runs: found.runs,`,
-    tests: ['apps/reconciler/src/jobs/discover-known-runs.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts'],
   },
   {
     mutant: 'a refusal for one repository stops all calls for its entity',

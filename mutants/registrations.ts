@@ -28,14 +28,14 @@ export const registrations: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
     find: `if (says !== 'absent' && says !== 'ended') return 'left';`,
     replace: `void says;`,
-    tests: ['apps/reconciler/src/workers/remove-registrations-secrets.db.test.ts'],
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant: 'a list without any of our runners is trusted',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
     find: `ours.length > 0 || registered.length === 0;`,
     replace: `ours.length > 0 || registered.length < 1_000;`,
-    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant:
@@ -43,7 +43,7 @@ export const registrations: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
     find: `isBelieved || (byId && (await areAllGone(client, scope, registered)));`,
     replace: `isBelieved || byId;`,
-    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant:
@@ -51,14 +51,14 @@ export const registrations: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
     find: `const isComplete = isBelieved || (byId &&`,
     replace: `const isComplete = isBelieved || (byId && registered.length === 0 &&`,
-    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant: 'registrations that no row names are removed although there are more than their cap',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
     find: `worker !== undefined || counts.overCap === 0`,
     replace: `worker !== undefined || counts.overCap >= 0`,
-    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant: 'a registration is removed a moment after it is first seen',

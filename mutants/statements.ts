@@ -67,7 +67,7 @@ export const statements: readonly NamedMutant[] = [
     file: 'db/roles.sql',
     find: 'grant select, insert, update, delete on operations to :reconciler;',
     replace: 'grant select, insert, update on operations to :reconciler;',
-    tests: ['apps/reconciler/src/sweeps-retention.db.test.ts'],
+    tests: ['apps/reconciler/src/sweeps.db.test.ts'],
   },
   {
     mutant: 'the reconciler may not remove old deliveries',

@@ -19,7 +19,7 @@ const LONGEST = [
   'test/src/gaps.db.test.ts',
   'test/src/periodic-statements.db.test.ts',
   'test/src/replicas.db.test.ts',
-  'apps/reconciler/src/redelivery/redeliver-outages.db.test.ts',
+  'apps/reconciler/src/redelivery/redeliver-faults.db.test.ts',
   'apps/ingress/src/database-failures.db.test.ts',
   'test/src/crash.db.test.ts',
 ].map((path) => join(ROOT, path));
