@@ -93,6 +93,6 @@ export const consoleActs: readonly NamedMutant[] = [
     file: 'packages/queue/src/write-settlements.ts',
     find: `case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end`,
     replace: 'tasks.origin',
-    tests: ['packages/queue/src/enqueue-asked.db.test.ts'],
+    tests: ['packages/queue/src/enqueue.db.test.ts'],
   },
 ];

@@ -1,6 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-const ASKED = ['packages/queue/src/enqueue-asked.db.test.ts'];
+const ASKED = ['packages/queue/src/enqueue.db.test.ts'];
 
 /** The queue's promises to its callers and executors. */
 export const queue: readonly NamedMutant[] = [
