@@ -10,7 +10,7 @@ import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
 import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
 import { useConsole } from '@paddock/console/scenes/console.scene';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
+import { useSweeps } from '@paddock/reconciler/scenes/sweeps.scene';
 import {
   useSchedulerWorld,
   useStopScene,

@@ -3,7 +3,7 @@ import { requestStops } from '@paddock/db/workers/worker-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 
 import { describe, expect, test } from '@jest/globals';
-import { useJobsScene } from '@paddock/reconciler/scenes/use-scenes.scene';
+import { useJobsScene } from '@paddock/reconciler/scenes/jobs.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 
 const scene = useJobsScene(useTestDatabase());

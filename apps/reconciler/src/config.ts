@@ -9,7 +9,7 @@ import { readConfig } from '@paddock/runtime/read-config';
 import { healthPort, serviceSettings } from '@paddock/runtime/service-settings';
 import { DAY_MS, duration, type Environment, integer } from '@paddock/runtime/settings';
 import { cadenceRules, reconcilerRules } from './rules.ts';
-import { evenExpression } from './schedules/cron-expression.ts';
+import { evenExpression } from './schedules/nominal-tick.ts';
 
 export const settings = {
   ...serviceSettings,

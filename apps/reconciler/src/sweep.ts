@@ -1,11 +1,31 @@
-import { DELETING_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import { hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
+import type { Database } from '@paddock/db/schema/tables';
 import { findSwitchOfSweep, type Switch } from '@paddock/db/switches';
+import { DELETING_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import type { GitHub } from '@paddock/github/connect';
+import { classifyGitHubError } from '@paddock/github/errors';
+import type { Cluster } from '@paddock/kube/connect';
+import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import type { Kind, Kinds, Task } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
-import { classifyGitHubError } from '@paddock/github/errors';
+import type { Service } from '@paddock/runtime/reach';
+import type { Kysely } from 'kysely';
+import type { ReconcilerConfig } from './config.ts';
+import type { ReconcilerEvents } from './events.ts';
 import { beginPass, type Pass, type PassEnd, type PassOptions } from './passes/pass.ts';
 import { scheduleOf } from './schedules/sweep-schedules.ts';
+
+/** The dependencies of all sweeps. */
+export interface SweepContext {
+  db: Kysely<Database>;
+  github: GitHub;
+  cluster: Cluster;
+  config: ReconcilerConfig;
+  events: ReconcilerEvents;
+  /** Our own probe: whether GitHub or the cluster is away. */
+  isAway: (service: Service) => Promise<boolean>;
+  taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
+}
 
 /** A check of the reconciler, as a kind of task. A pass's counts become its operation's output. */
 export interface Sweep extends Omit<Kind, 'handler'> {

@@ -1,13 +1,14 @@
-import { enqueue } from '@paddock/queue/enqueue';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { describe, expect, test } from '@jest/globals';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
+import { useSweeps } from './scenes/sweeps.scene.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
-import { useSweeps } from './scenes/use-scenes.scene.ts';
 
 const database = useTestDatabase();
 const sweeps = useSweeps(database);
@@ -67,7 +68,7 @@ describe('the reconciler’s sweeps', () => {
         headers: { 'retry-after': '120' },
       });
       for (let tick = 0; tick < 3; tick++) {
-        await database.db.transaction().execute((trx) => enqueue(trx, [task]));
+        await enqueueAlone(database.db, [task]);
         await sweeps.drain();
       }
       const { rows } =
@@ -85,7 +86,7 @@ describe('the reconciler’s sweeps', () => {
   test('the lacks of an App are a gauge, which every replica reads from the newest pass’s operation (H4, H5)', async () => {
     const { github, appId } = sweeps.scene.world;
     await github.setApp(appId, { events: [] });
-    await sweeps.put('check-apps', { type: 'schedule', id: 'check-apps' });
+    await sweeps.put('check-apps');
     await sweeps.drain();
     const [operation] = await sweeps.operations();
     const problems = (operation?.output as { problems?: string[] } | undefined)?.problems ?? [];
@@ -108,7 +109,7 @@ describe('the reconciler’s sweeps', () => {
     'redelivery of the App %j with %j, which cannot be done, ends as poison',
     async (id = String(sweeps.scene.world.appId), payload, message) => {
       const task = { kind: 'redeliver', subject: { type: 'app', id }, payload };
-      await database.db.transaction().execute((trx) => enqueue(trx, [task]));
+      await enqueueAlone(database.db, [task]);
       await sweeps.drain();
       expect(await sweeps.operations()).toEqual([
         expect.objectContaining({
@@ -126,9 +127,7 @@ describe('the reconciler’s sweeps', () => {
     const payload = { since: new Date(Date.now() - 3_600_000).toISOString() };
     const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
     await sweeps.put('redeliver', subject);
-    await database.db
-      .transaction()
-      .execute((trx) => enqueue(trx, [{ kind: 'redeliver', subject, payload }]));
+    await sweeps.put('redeliver', subject, payload);
     await sweeps.drain();
     expect((await sweeps.operations()).map(({ output }) => output)).toMatchObject([
       { attempts: 101, missing: 101, accepted: 101, more: false },
@@ -143,7 +142,7 @@ describe('the reconciler’s sweeps', () => {
     const askOf = async (named: number) => {
       const payload = { guid: subject.id, appId: named };
       const asked = { kind: 'redeliver', subject, payload };
-      await database.db.transaction().execute((trx) => enqueue(trx, [asked]));
+      await enqueueAlone(database.db, [asked]);
       await sweeps.drain();
     };
     await askOf(appId + 1);
@@ -163,7 +162,7 @@ describe('the reconciler’s sweeps', () => {
     await stuck('again', 0, 1);
     await stuck('over', 3, 1);
     await stuck('alive', 3, -1);
-    await sweeps.put('recover-tasks', { type: 'schedule', id: 'recover-tasks' });
+    await sweeps.put('recover-tasks');
     await sweeps.drain();
     const left = await database.db
       .selectFrom('tasks')
@@ -192,7 +191,7 @@ describe('the reconciler’s sweeps', () => {
       installation_id: 999,
       lookup_due_at: new Date(0),
     });
-    await sweeps.put('look-up-jobs', { type: 'schedule', id: 'look-up-jobs' });
+    await sweeps.put('look-up-jobs');
     await sweeps.drain();
     expect((await sweeps.operations()).map(({ output }) => output)).toEqual([
       expect.objectContaining({ unanswered: 1, hidden: 1 }),
@@ -203,4 +202,68 @@ describe('the reconciler’s sweeps', () => {
     );
     expect(rows).toEqual([{ kind: 'check-apps', minutes: 10 }]);
   });
+});
+
+describe('the rows that the reconciler’s sweeps remove', () => {
+  test('expired operations are purged, however often, and the counts stay (D9)', async () => {
+    await sweeps.put('redeliver', { type: 'app', id: '42' });
+    await sweeps.drain();
+    const counts = () =>
+      database.db
+        .selectFrom('task_counts')
+        .select(['kind', 'outcome'])
+        .where('kind', '=', 'redeliver')
+        .execute();
+    const before = await counts();
+    await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
+    for (let time = 0; time < 2; time++) {
+      await sweeps.put('upkeep');
+      await sweeps.drain();
+    }
+    expect((await sweeps.operations()).map(({ kind, output }) => [kind, output])).toMatchObject([
+      ['upkeep', { operations: { removed: 1 } }],
+      ['upkeep', { operations: { removed: 0 } }],
+    ]);
+    expect(await counts()).toEqual(before);
+  });
+
+  test('a part of upkeep that fails stops no other, and the pass says which failed and why', async () => {
+    const { db } = database;
+    await sql`insert into wait_reason_changes values (1, 'at_pool_cap', now() - interval '3 days', now() - interval '2 days')`.execute(
+      db,
+    );
+    await sql`alter table usage_hours rename to mislaid`.execute(db);
+    await sweeps.put('upkeep');
+    await sweeps.drain();
+    await sql`alter table mislaid rename to usage_hours`.execute(db);
+    const [task] = await db.selectFrom('tasks').select('failures').execute();
+    expect(task?.failures).toEqual([
+      expect.objectContaining({ message: 'usage: relation "usage_hours" does not exist' }),
+    ]);
+    const left = await db.selectFrom('wait_reason_changes').select('demand_key').execute();
+    expect(left).not.toContainEqual({ demand_key: 1 });
+  });
+});
+
+test('gauges of the sweeps’ objects are read from the rows, so all replicas agree (H5)', async () => {
+  const { db } = database;
+  await sql`truncate unresolved_deliveries`.execute(db);
+  for (const attempts of [3, 2]) await putJob(db, { recovery_attempts: attempts });
+  await putJob(db, { status: 'completed', wants_worker: false, misjudged: true });
+  const stop = { stopping_at: minutesAgo(10), stop_held_by: 'GitHub' };
+  for (const minutes of [120, 0])
+    await putWorker(db, { ...stop, status: 'running', stop_held_since: minutesAgo(minutes) });
+  await sql`insert into unresolved_deliveries (app_id, guid, delivery_id, event, first_failed_at, last_failed_at, last_status_code)
+    values (7, 'guid', 1, 'workflow_job', now() - interval '10 minutes', now(), 500)`.execute(db);
+  declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), {
+    ...sweeps.config,
+    schedules: () => [],
+  });
+  const shown = await waitFor('the gauges', async () => {
+    const page = await sweeps.metrics.registry.metrics();
+    return page.includes('\npaddock_jobs_stuck') && page;
+  });
+  for (const line of ['jobs_stuck 1', 'jobs_misjudged 1', 'worker_stops_held_up 1'])
+    expect(shown).toContain(`\npaddock_${line}\n`);
+  expect(shown).toMatch(/\npaddock_redelivery_oldest_unresolved_seconds 60\d/);
 });

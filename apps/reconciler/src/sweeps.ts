@@ -3,13 +3,12 @@ import type { Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import type { Service } from '@paddock/runtime/reach';
-import { deliveryLogAtGitHub } from './redelivery/read-delivery-log.ts';
-import { redeliver } from './redelivery/redeliver.ts';
-import { redeliverDelivery } from './redelivery/redeliver-delivery.ts';
-import { kindsOf, type Sweep } from './sweep.ts';
-import type { SweepContext } from './sweep-context.ts';
-import { redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
 import { jobSweeps } from './jobs/job-sweeps.ts';
+import { deliveryLogAtGitHub } from './redelivery/delivery-log.ts';
+import { redeliverDelivery } from './redelivery/redeliver-delivery.ts';
+import { redeliver } from './redelivery/redeliver.ts';
+import { redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
+import { kindsOf, type Sweep, type SweepContext } from './sweep.ts';
 import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
 

@@ -1,40 +1,17 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import type { Database } from '@paddock/db/schema/tables';
-import { sql, type Transaction } from 'kysely';
-import { claimTasks, type ClaimOptions } from './claim-tasks.ts';
-import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { ENOUGH_LEFT, shareLeft } from './claim-tasks.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
-const database = useTestDatabase();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+const queue = useQueue();
+const { database } = queue;
 
-const claim = (slots: Record<string, number>, more: Partial<ClaimOptions> = {}) =>
-  claimTasks(database.db, {
-    holder: 'h',
-    slots,
-    takeOver: true,
-    claimMs: 60_000,
-    keepFailedMs: 60_000,
-    ...more,
-  });
-const letClaimsExpire = () =>
-  sql`update tasks set locked_until = now() - interval '1 s' where status = 'running'`.execute(
-    database.db,
-  );
+const { claim } = queue;
 const flood = (kind: string, count: number) =>
   sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
       select ${kind}, 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, ${count}::integer) n`.execute(
     database.db,
   );
-
-const claimIn = (trx: Transaction<Database>, holder: string) =>
-  claimTasks(trx, {
-    holder,
-    slots: { a: 1 },
-    takeOver: true,
-    claimMs: 60_000,
-    keepFailedMs: 60_000,
-  });
 
 describe('claimTasks', () => {
   test('concurrent claimers take distinct tasks, each one of them once (D2)', async () => {
@@ -48,10 +25,12 @@ describe('claimTasks', () => {
 
   test('two claimers of one row: one holder, and the other does not wait for it (D2)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await db.transaction().execute(async (one) => {
-      expect(await claimIn(one, 'one')).toHaveLength(1);
-      expect(await db.transaction().execute((two) => claimIn(two, 'two'))).toEqual([]);
+      expect(await claim({ a: 1 }, { holder: 'one' }, one)).toHaveLength(1);
+      expect(
+        await db.transaction().execute((two) => claim({ a: 1 }, { holder: 'two' }, two)),
+      ).toEqual([]);
     });
     expect(await claim({ a: 1 }, { holder: 'two' })).toEqual([]);
     expect(
@@ -61,8 +40,7 @@ describe('claimTasks', () => {
 
   test('takes the oldest due first, no more than there are slots, and no kind it was not asked for (D7, D11)', async () => {
     const { db } = database;
-    await enqueueNow(
-      db,
+    await queue.enqueue(
       task('a', 'young'),
       task('a', 'old'),
       task('a', 'middle'),
@@ -81,7 +59,7 @@ describe('claimTasks', () => {
 
   test('a flood of one kind does not hold up another (D11)', async () => {
     await flood('flood', 10_000);
-    await enqueueNow(database.db, task('b', 'x'));
+    await queue.enqueue(task('b', 'x'));
     const claimed = await claim({ flood: 4, b: 2 });
     expect(claimed.filter(({ kind }) => kind === 'flood')).toHaveLength(4);
     expect(claimed.filter(({ kind }) => kind === 'b')).toHaveLength(1);
@@ -90,7 +68,7 @@ describe('claimTasks', () => {
   test.each([true, false])(
     'a first claim is attempt 1 with a new fence, with a look at claims: %s',
     async (takeOver) => {
-      await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
+      await queue.enqueue(task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
       expect(await claim({ a: 1 }, { takeOver })).toMatchObject([
         {
           attempt: 1,
@@ -109,10 +87,10 @@ describe('claimTasks', () => {
 
 describe('a task whose claim expired', () => {
   test('is taken over, which is a crash and no attempt (D5)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     const [first] = await claim({ a: 1 });
     expect(await claim({ a: 1 })).toEqual([]);
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     expect(await claim({ a: 1 }, { takeOver: false })).toEqual([]);
     expect(await claim({ b: 1 })).toEqual([]);
     expect(await claim({ a: 1 }, { holder: 'other' })).toMatchObject([
@@ -121,36 +99,25 @@ describe('a task whose claim expired', () => {
   });
 
   test('comes before due ones, inside the slots of its kind (D5, D7)', async () => {
-    await enqueueNow(database.db, task('a', 'stale'));
+    await queue.enqueue(task('a', 'stale'));
     await claim({ a: 1 });
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     await flood('a', 5);
     const claimed = await claim({ a: 2 });
     expect(claimed).toHaveLength(2);
     expect(claimed.filter(({ taken_over }) => taken_over)).toMatchObject([{ subject_id: 'stale' }]);
   });
 
-  test('is taken over by one of many claimers (D2)', async () => {
-    await flood('a', 20);
-    await claim({ a: 20 });
-    await letClaimsExpire();
-    const claimed = (
-      await Promise.all(Array.from({ length: 6 }, (_, n) => claim({ a: 20 }, { holder: `h-${n}` })))
-    ).flat();
-    expect(claimed).toHaveLength(20);
-    expect(claimed.every(({ crashes, fence }) => crashes === 1 && fence === 2)).toBe(true);
-  });
-
   test('ends as failed at the fourth crash, and frees its successor (D5, F3)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await claim({ a: 1 });
     for (let crashes = 1; crashes <= 3; crashes++) {
-      await letClaimsExpire();
+      await queue.letClaimsExpire();
       expect(await claim({ a: 1 })).toMatchObject([{ crashes, attempt: 1, ended: false }]);
     }
-    const [successor] = await enqueueNow(db, task('a', 'x'));
-    await letClaimsExpire();
+    const [successor] = await queue.enqueue(task('a', 'x'));
+    await queue.letClaimsExpire();
     expect(await claim({ a: 1 })).toMatchObject([
       { crashes: 4, ended: true },
       { id: successor?.id, ended: false },
@@ -175,11 +142,11 @@ describe('a task whose claim expired', () => {
   });
 
   test('and ends takes no slot: due tasks are taken at once (D5, D7)', async () => {
-    await enqueueNow(database.db, task('a', 'spent'));
+    await queue.enqueue(task('a', 'spent'));
     await claim({ a: 1 });
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     await sql`update tasks set crashes = max_crashes`.execute(database.db);
-    await enqueueNow(database.db, task('a', 'due'));
+    await queue.enqueue(task('a', 'due'));
     const taken = await claim({ a: 1 });
     expect(taken.map(({ subject_id, ended }) => [subject_id, ended])).toEqual([
       ['spent', true],
@@ -188,10 +155,10 @@ describe('a task whose claim expired', () => {
   });
 
   test('keeps the last ten failures', async () => {
-    await enqueueNow(database.db, task('a', 'x', { maxCrashes: 20 }));
+    await queue.enqueue(task('a', 'x', { maxCrashes: 20 }));
     await claim({ a: 1 });
     for (let crashes = 1; crashes <= 12; crashes++) {
-      await letClaimsExpire();
+      await queue.letClaimsExpire();
       await claim({ a: 1 });
     }
     const { failures } = await database.db
@@ -200,4 +167,41 @@ describe('a task whose claim expired', () => {
       .executeTakeFirstOrThrow();
     expect(failures).toHaveLength(10);
   });
+});
+
+const CLAIM_MS = 15_000;
+
+const claimAs = (holder: string, claimMs: number) => claim({ a: 1 }, { holder, claimMs });
+
+/** As if the holder had written its claim so many seconds before. */
+const letPass = (seconds: number) =>
+  sql`update tasks set locked_until = locked_until - ${seconds} * interval '1 s'`.execute(
+    database.db,
+  );
+
+describe('a task that runs elsewhere', () => {
+  test('is taken over when its claim is over, and not before (D5)', async () => {
+    await queue.enqueue(task('a', 'x'));
+    expect(await claimAs('holder', CLAIM_MS)).toHaveLength(1);
+    await letPass(14);
+    expect(await claimAs('other', CLAIM_MS)).toEqual([]);
+    await letPass(1);
+    expect(await claimAs('other', CLAIM_MS)).toMatchObject([{ taken_over: true, crashes: 1 }]);
+  });
+
+  test('goes by the claim of its holder, not by that of the executor that looks', async () => {
+    await queue.enqueue(task('a', 'x'));
+    await claimAs('holder', 120_000);
+    await letPass(119);
+    expect(await claimAs('other', CLAIM_MS)).toEqual([]);
+    await letPass(1);
+    expect(await claimAs('other', CLAIM_MS)).toHaveLength(1);
+  });
+});
+
+test('a holder interrupts its run long before its claim is over (D5)', () => {
+  expect(shareLeft(0, CLAIM_MS)).toBe(1);
+  expect(shareLeft(9_900, CLAIM_MS)).toBeGreaterThan(ENOUGH_LEFT);
+  expect(shareLeft(10_100, CLAIM_MS)).toBeLessThan(ENOUGH_LEFT);
+  expect(shareLeft(16_000, CLAIM_MS)).toBe(0);
 });

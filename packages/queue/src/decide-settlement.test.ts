@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { fc } from '@paddock/testing/random-cases';
+import { backoffMs, decideSettlement } from './decide-settlement.ts';
+import type { Task } from './kind.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
-import type { RunResult } from './run-handler.ts';
-import { decideSettlement } from './decide-settlement.ts';
+import { runHandler, type RunResult } from './run-handler.ts';
 
 const RULES = {
   backoff: { firstMs: 1_000, longestMs: 60_000 },
@@ -98,4 +100,79 @@ describe('decideSettlement', () => {
       });
     },
   );
+});
+
+const BACKOFF = { firstMs: 30_000, longestMs: 3_600_000 };
+
+describe('backoffMs', () => {
+  test.each([
+    [1, 30_000],
+    [2, 60_000],
+    [3, 120_000],
+    [7, 1_920_000],
+    [8, 3_600_000],
+    [2_000, 3_600_000],
+  ])('waits after failure %i for %i ms in the middle of its window (D4)', (attempt, expected) => {
+    expect(backoffMs(attempt, BACKOFF, () => 0.5)).toBe(expected);
+  });
+
+  test('stays within 20 % of the exact wait, after the cap too (D4)', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (attempt, random) => {
+          const exact = Math.min(30_000 * 2 ** (attempt - 1), 3_600_000);
+          const wait = backoffMs(attempt, BACKOFF, () => random);
+          expect(wait).toBeGreaterThanOrEqual(Math.floor(exact * 0.8));
+          expect(wait).toBeLessThanOrEqual(Math.ceil(exact * 1.2));
+        },
+      ),
+    );
+  });
+});
+
+const TASK: Task = {
+  id: 'id',
+  kind: 'kind',
+  subject: { type: 'worker', id: 'a', name: null },
+  payload: {},
+  attempt: 1,
+  maxAttempts: 5,
+  crashes: 0,
+  deliveryGuid: null,
+  fence: 1,
+  claimLeft: () => 1,
+};
+const LONG_MS = 60_000;
+
+describe('runHandler', () => {
+  test('gives up a handler that never settles and ignores its signal (D13)', async () => {
+    let seen: AbortSignal | undefined;
+    const run = runHandler(
+      (_task, signal) => {
+        seen = signal;
+        return new Promise(() => undefined);
+      },
+      TASK,
+      20,
+    );
+    expect(await run.result).toEqual({ ended: 'interrupted', by: 'timeout' });
+    expect(seen?.aborted).toBe(true);
+    expect(seen?.reason).toEqual(new Error('the run took longer than its 20 ms'));
+  });
+
+  test('is interrupted for the first reason only, even if the handler goes on', async () => {
+    const run = runHandler(
+      (_task, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        ),
+      TASK,
+      LONG_MS,
+    );
+    run.interrupt('claim-lost');
+    run.interrupt('stopping');
+    expect(await run.result).toEqual({ ended: 'interrupted', by: 'claim-lost' });
+  });
 });

@@ -1,28 +1,24 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
+import { findOperation } from '@paddock/api/operations/operation';
 import { untilBlocked } from '@paddock/testing/until-blocked';
+import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { claimTasks } from './claim-tasks.ts';
-import { enqueue } from './enqueue.ts';
-import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import { type AskedTask, enqueue, enqueueAsked } from './enqueue.ts';
+import type { Handler } from './kind.ts';
+import { done, snooze } from './outcome.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 
-const database = useTestDatabase();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+const queue = useQueue();
+const { database } = queue;
 
-const claim = (kind: string, slots = 1) =>
-  claimTasks(database.db, {
-    holder: 'h',
-    slots: { [kind]: slots },
-    takeOver: false,
-    claimMs: 60_000,
-    keepFailedMs: 1_000,
-  });
+const claim = (kind: string) => queue.claim({ [kind]: 5 });
 
 describe('enqueue', () => {
   test('writes all fields, and the limits it was given (D4, D5)', async () => {
     const { db } = database;
     const subject = { type: 'app', id: '7', name: 'our app' };
-    await enqueueNow(db, {
+    await queue.enqueue({
       kind: 'a',
       subject,
       payload: { appId: 7 },
@@ -57,36 +53,33 @@ describe('enqueue', () => {
   });
 
   test('a queued task of the same kind and subject replaces the new one (D14)', async () => {
-    const { db } = database;
-    const [first] = await enqueueNow(db, task('a', 'x'));
-    const second = await enqueueNow(db, task('a', 'x'), task('a', 'y'), task('b', 'x'));
+    const [first] = await queue.enqueue(task('a', 'x'));
+    const second = await queue.enqueue(task('a', 'x'), task('a', 'y'), task('b', 'x'));
     expect(second).toContainEqual({ id: first?.id, existed: true });
     expect(second.filter(({ existed }) => !existed)).toHaveLength(2);
   });
 
   test('of several in one call for one subject one is made, due when the earliest is (D14)', async () => {
-    const { db } = database;
-    expect(await enqueueNow(db, task('a', 'x', { dueInMs: 60_000 }), task('a', 'x'))).toHaveLength(
+    expect(await queue.enqueue(task('a', 'x', { dueInMs: 60_000 }), task('a', 'x'))).toHaveLength(
       1,
     );
     expect(await claim('a')).toHaveLength(1);
   });
 
   test('a running task gets one successor, which is claimed only after it (D14)', async () => {
-    const { db } = database;
-    const [first] = await enqueueNow(db, task('a', 'x'));
+    const [first] = await queue.enqueue(task('a', 'x'));
     await claim('a');
-    const [second] = await enqueueNow(db, task('a', 'x'));
-    const [third] = await enqueueNow(db, task('a', 'x'));
+    const [second] = await queue.enqueue(task('a', 'x'));
+    const [third] = await queue.enqueue(task('a', 'x'));
     expect(second).toMatchObject({ existed: false });
     expect(second?.id).not.toBe(first?.id);
     expect(third).toMatchObject({ existed: true, id: second?.id });
-    expect(await claim('a', 5)).toEqual([]);
+    expect(await claim('a')).toEqual([]);
   });
 
   test('a queued task that replaces the new one cannot start before the enqueuer has committed (D14)', async () => {
     const { db } = database;
-    const [first] = await enqueueNow(db, task('a', 'x'));
+    const [first] = await queue.enqueue(task('a', 'x'));
     await db.transaction().execute(async (trx) => {
       expect(await enqueue(trx, [task('a', 'x')])).toEqual([{ id: first?.id, existed: true }]);
       expect(await claim('a')).toEqual([]);
@@ -96,16 +89,10 @@ describe('enqueue', () => {
 
   test('a task that is claimed while the enqueuer waits for it does not replace the new one (D14)', async () => {
     const { db } = database;
-    const [first] = await enqueueNow(db, task('a', 'x'));
+    const [first] = await queue.enqueue(task('a', 'x'));
     const claiming = await db.startTransaction().execute();
-    await claimTasks(claiming, {
-      holder: 'h',
-      slots: { a: 1 },
-      takeOver: false,
-      claimMs: 60_000,
-      keepFailedMs: 1_000,
-    });
-    const enqueued = enqueueNow(db, task('a', 'x'));
+    await queue.claim({ a: 1 }, {}, claiming);
+    const enqueued = queue.enqueue(task('a', 'x'));
     await untilBlocked(database.db);
     await claiming.commit().execute();
     expect(await enqueued).toMatchObject([{ existed: false }]);
@@ -113,11 +100,10 @@ describe('enqueue', () => {
   });
 
   test('many enqueuers of the same subjects in any order make each once and do not deadlock (D14)', async () => {
-    const { db } = database;
     const names = Array.from({ length: 50 }, (_, n) => `w-${n}`);
     const shuffled = (n: number) => names.map((_, i) => task('a', names[(i * 7 + n) % 50] ?? ''));
     const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => enqueueNow(db, ...shuffled(n))),
+      Array.from({ length: 8 }, (_, n) => queue.enqueue(...shuffled(n))),
     );
     expect(answers.flat().filter(({ existed }) => !existed)).toHaveLength(50);
     expect(new Set(answers.flat().map(({ id }) => id)).size).toBe(50);
@@ -128,7 +114,7 @@ describe('enqueue', () => {
     const { db } = database;
     const { enqueued } = await db.transaction().execute(async (trx) => {
       await enqueue(trx, [task('a', 'x')]);
-      const other = enqueueNow(db, task('a', 'y'), task('a', 'x'));
+      const other = queue.enqueue(task('a', 'y'), task('a', 'x'));
       other.catch(() => undefined);
       await untilBlocked(database.db);
       await enqueue(trx, [task('a', 'y')]);
@@ -148,7 +134,7 @@ describe('enqueue', () => {
   });
 
   test.each([['text'], [null], [[1]]])('refuses a payload that is %p', async (payload) => {
-    await expect(enqueueNow(database.db, task('a', 'x', { payload }))).rejects.toThrow(TypeError);
+    await expect(queue.enqueue(task('a', 'x', { payload }))).rejects.toThrow(TypeError);
   });
 
   test.each([
@@ -157,16 +143,113 @@ describe('enqueue', () => {
     { dueInMs: Number.POSITIVE_INFINITY },
     { dueInMs: Number.NaN },
   ])('refuses a value that is not a number, without a default: %p', async (more) => {
-    await expect(enqueueNow(database.db, task('a', 'x', more))).rejects.toMatchObject({
+    await expect(queue.enqueue(task('a', 'x', more))).rejects.toMatchObject({
       code: '22P02',
     });
     expect(await claim('a')).toEqual([]);
   });
 
   test('stores hostile text, and replaces characters that JSONB cannot hold', async () => {
-    await enqueueNow(database.db, task('a', 'x\0y', { payload: { login: 'a\0b\uD800' } }));
+    await queue.enqueue(task('a', 'x\0y', { payload: { login: 'a\0b\uD800' } }));
     expect(await claim('a')).toMatchObject([
       { subject_id: 'x\uFFFDy', payload: { login: 'a\uFFFDb\uFFFD' } },
     ]);
+  });
+});
+
+const askFor = (requestedBy: string, more: Partial<AskedTask> = {}) =>
+  database.db
+    .transaction()
+    .execute((trx) =>
+      enqueueAsked(trx, { kind: 'a', subject: { type: 'worker', id: 'x' }, requestedBy, ...more }),
+    );
+const tasks = () =>
+  database.db
+    .selectFrom('tasks')
+    .select(['id', 'origin', 'requested_by', 'payload'])
+    .select(sql<boolean>`due_at <= now()`.as('is_due'))
+    .execute();
+const since = (hour: number) => `2026-01-31T0${hour}:00:00.000Z`;
+
+describe('what a person asks for (F5)', () => {
+  test('is a task of theirs, due at once', async () => {
+    const id = await askFor('ada', { payload: { b: 1 }, maxAttempts: 2 });
+    expect(await tasks()).toEqual([
+      { id, origin: 'MANUAL', requested_by: 'ada', payload: { b: 1 }, is_due: true },
+    ]);
+  });
+
+  test('is served by a task that is queued for later, which becomes theirs and wakes its executor', async () => {
+    const ran: string[] = [];
+    queue.start(
+      { a: { slots: 1, handler: ({ id }) => (ran.push(id), Promise.resolve(done())) } },
+      { pollMs: 3_600_000 },
+    );
+    const [queued] = await queue.enqueue(task('a', 'x', { dueInMs: 3_600_000 }));
+    await waitFor('the executor to listen', async () => {
+      const { rows } =
+        await sql`select from pg_stat_activity where datname = current_database() and query ~* '^listen'`.execute(
+          database.db,
+        );
+      return rows.length > 0;
+    });
+    const id = await askFor('ada');
+    expect(id).toBe(queued?.id);
+    await waitFor('the run', () => ran.length > 0);
+    await waitFor('its operation', async () => {
+      const found = await findOperation(database.db, id);
+      return found?.status === 'OK' && found.origin === 'MANUAL' && found.requestedBy === 'ada';
+    });
+  });
+
+  test('stays whose it was when others ask for it too', async () => {
+    const ids = [await askFor('ada'), await askFor('grace'), await askFor('linus')];
+    expect(new Set(ids).size).toBe(1);
+    expect(await tasks()).toMatchObject([{ id: ids[0], requested_by: 'ada' }]);
+    await queue.enqueue(task('a', 'x'));
+    expect(await tasks()).toMatchObject([{ id: ids[0], origin: 'MANUAL' }]);
+  });
+
+  test('is another task while one runs, and one with it if that has to run again', async () => {
+    const [first] = await queue.enqueue(task('a', 'x', { payload: { since: since(5) } }));
+    const asked: string[] = [];
+    const handler: Handler = async () => {
+      if (asked.length === 0) asked.push(await askFor('ada', { payload: { since: since(3) } }));
+      return snooze(3_600_000, 'a rate limit');
+    };
+    // The run that comes back to the queue is due at once, as the request was.
+    expect(await runDueTasks({ db: database.db, kinds: { a: { slots: 1, handler } } })).toBe(2);
+    expect(await findOperation(database.db, asked[0] ?? '')).toMatchObject({
+      status: 'OK',
+      output: { mergedInto: first?.id },
+    });
+    expect(await tasks()).toMatchObject([
+      { id: first?.id, origin: 'MANUAL', requested_by: 'ada', payload: { since: since(3) } },
+    ]);
+  });
+
+  test.each([
+    ['the earlier instant', { since: since(5) }, { since: since(3) }, { since: since(3) }],
+    ['the earlier instant', { since: since(3) }, { since: since(5) }, { since: since(3) }],
+    ['the instant of the one that has one', {}, { since: since(3) }, { since: since(3) }],
+    [
+      'what else the first says',
+      { since: since(5), dryRun: true },
+      { since: since(3) },
+      { since: since(3), dryRun: true },
+    ],
+    ['what they both say', { since: since(3), b: 1 }, { since: since(3), b: 1 }, null],
+    ['the first payload otherwise', { b: 1 }, { b: 2 }, { b: 1 }],
+    ['the first payload otherwise', { since: since(3) }, { b: 2 }, { since: since(3) }],
+  ])('and another one for its subject have %s', async (_what, one, other, expected) => {
+    const wanted = { payload: expected ?? one };
+    await askFor('ada', { payload: one });
+    await askFor('grace', { payload: other });
+    expect(await tasks()).toMatchObject([wanted]);
+    await sql`truncate tasks`.execute(database.db);
+    await queue.enqueue(task('a', 'x', { payload: one }));
+    const [again] = await queue.enqueue(task('a', 'x', { payload: other }));
+    expect(again).toMatchObject({ existed: true });
+    expect(await tasks()).toMatchObject([wanted]);
   });
 });

@@ -1,20 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { connectDatabase } from '@paddock/db/connection/connect';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
-import type { ExecutorOptions } from './executor.ts';
-import type { Kinds, Task } from './kind.ts';
-import { done } from './outcome.ts';
+import { nextDueInMs } from './claim-tasks.ts';
+import type { Handler, Kinds, Task } from './kind.ts';
+import { done, snooze } from './outcome.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
-const database = useTestDatabase();
-const executors = executorsOf();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
-afterEach(executors.stopAll);
+const queue = useQueue();
+const { database } = queue;
 
-const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) =>
-  executors.start(database, kinds, overrides);
+const { start, tasks } = queue;
 
 /** A kind whose runs last until they are released or their signal aborts. */
 function holdingKind() {
@@ -34,15 +29,6 @@ const quickKind = (seen: string[]): Kinds => ({
   a: { slots: 4, handler: (one) => (seen.push(one.subject.id), Promise.resolve(done())) },
 });
 
-const server = () =>
-  connectDatabase({
-    url: process.env['PADDOCK_TEST_SERVER_URL'] ?? '',
-    schema: 'public',
-    poolSize: 1,
-    applicationName: 'test-admin',
-  });
-const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
-const operations = () => database.db.selectFrom('operations').selectAll().execute();
 const ownSessions = async () => {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity where datname = current_database() and application_name like 'executor-%'`.execute(
@@ -51,47 +37,12 @@ const ownSessions = async () => {
   return rows.map(({ pid }) => pid);
 };
 
-describe('stopping', () => {
-  test('lets running tasks finish, takes no new ones, and leaves no session behind (D7, H2)', async () => {
-    const { runs, kinds } = holdingKind();
-    const running = start(kinds);
-    await enqueueNow(database.db, task('a', 'x'));
-    await waitFor('the run', () => runs.length === 1);
-    const stopped = running.stop();
-    await enqueueNow(database.db, task('a', 'too late'));
-    running.executor.wake();
-    runs[0]?.release();
-    await stopped;
-    expect(await operations()).toMatchObject([{ subject_id: 'x', status: 'OK' }]);
-    expect(await tasks()).toMatchObject([{ subject_id: 'too late', status: 'queued', attempt: 0 }]);
-    expect(
-      await waitFor('the sessions to end', async () => (await ownSessions()).length === 0),
-    ).toBe(true);
-  });
-
-  test('gives back the claims of unfinished runs: due now, at no cost (D7)', async () => {
-    const { runs, kinds } = holdingKind();
-    const running = start(kinds, { drainMs: 50 });
-    await enqueueNow(database.db, task('a', 'x'));
-    await waitFor('the run', () => runs.length === 1);
-    await running.stop();
-    expect(runs[0]?.signal.aborted).toBe(true);
-    expect(running.told.released).toMatchObject([{ why: 'stopping' }]);
-    expect(await tasks()).toMatchObject([
-      { status: 'queued', attempt: 0, crashes: 0, locked_by: null, failures: [] },
-    ]);
-    const seen: string[] = [];
-    start(quickKind(seen));
-    expect(await waitFor('another executor to run it', () => seen.length === 1)).toBe(true);
-  });
-});
-
 describe('claims', () => {
   test('are renewed while the handler runs, so that no other executor takes the task over (D5)', async () => {
     const { runs, kinds } = holdingKind();
     start(kinds, { claimMs: 6_000, pollMs: 100 });
     const other = start(kinds, { claimMs: 6_000, pollMs: 100 });
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await waitFor('renewals', async () => {
       const { rows } =
         await sql`select from tasks where locked_until > started_at + interval '7.5 s'`.execute(
@@ -114,7 +65,7 @@ describe('claims', () => {
     async (_, taken) => {
       const { runs, kinds } = holdingKind();
       const running = start(kinds, { claimMs: 6_000 });
-      await enqueueNow(database.db, task('a', 'x'));
+      await queue.enqueue(task('a', 'x'));
       await waitFor('the run', () => runs.length === 1);
       await sql`update tasks set ${taken}, fence = fence + 1, locked_until = now() + interval '40 seconds'`.execute(
         database.db,
@@ -131,14 +82,14 @@ describe('claims', () => {
     const { db } = database;
     const { runs, kinds } = holdingKind();
     const running = start(kinds, { claimMs: 4_500, pollMs: 50 });
-    await enqueueNow(db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await waitFor('the run', () => runs.length === 1);
     const lock = await db.startTransaction().execute();
     await sql`select from tasks for update`.execute(lock);
     await waitFor('a failed renewal', () =>
       running.told.failed.some(({ what }) => what === 'heartbeat'),
     );
-    await enqueueNow(db, task('a', 'y'));
+    await queue.enqueue(task('a', 'y'));
     await waitFor('the interruption', () => runs[0]?.signal.aborted === true);
     expect(runs[0]?.task.claimLeft()).toBeLessThan(0.5);
     expect(runs).toHaveLength(1);
@@ -157,7 +108,7 @@ describe('claims', () => {
   });
 
   test('a claim that was committed but never reached its executor runs out like any other (D5)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_until = now(), locked_by = 'me'`.execute(
       database.db,
     );
@@ -181,60 +132,108 @@ describe('without notifications', () => {
     await sql`select pg_terminate_backend(pid) from unnest(${before}::integer[]) pid`.execute(
       database.db,
     );
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await waitFor('the task', () => seen.length === 1);
     await waitFor('new sessions', async () =>
       (await ownSessions()).some((pid) => !before.includes(pid)),
     );
     expect(running.told.failed.map(({ what }) => what)).toContain('listen');
   });
+});
 
-  test('everything happens, only later (D3)', async () => {
-    const { db } = database;
-    await sql`alter table tasks disable trigger tasks_inserted`.execute(db);
-    try {
-      const seen: string[] = [];
-      start(quickKind(seen), { pollMs: 100 });
-      await waitFor('the executor', async () => (await ownSessions()).length === 2);
-      await enqueueNow(db, task('a', 'x'));
-      expect(await waitFor('the task', () => seen.length === 1)).toBe(true);
-    } finally {
-      await sql`alter table tasks enable trigger tasks_inserted`.execute(db);
+/** A schema that no notification names: an executor with it gets none. */
+const unheard = { schema: 'without_senders' };
+
+describe('with no notification at all', () => {
+  beforeAll(() => sql`drop trigger tasks_inserted on tasks`.execute(database.db));
+
+  test('everything happens, each step with the poll (D3)', async () => {
+    const runs: { subject: string; atMs: number }[] = [];
+    const atMsOf = (subject: string, nth = 0) =>
+      runs.filter((run) => run.subject === subject)[nth]?.atMs;
+    const release = Promise.withResolvers<void>();
+    const handler: Handler = async ({ subject: { id } }) => {
+      const nth = runs.push({ subject: id, atMs: performance.now() });
+      const earlier = runs.slice(0, nth - 1).filter(({ subject }) => subject === id).length;
+      switch (id) {
+        case 'fails':
+          if (earlier === 0) throw new Error('502');
+          return done();
+        case 'waits':
+          return earlier === 0 ? snooze(1, 'at the limit') : done();
+        case 'parent':
+          return done(undefined, [task('a', 'follow-on')]);
+        case 'woken':
+          if (earlier === 0) await release.promise;
+          return done();
+        default:
+          return done();
+      }
+    };
+    start(
+      { a: { handler, slots: 4 } },
+      { pollMs: 200, ...unheard, backoff: { firstMs: 1, longestMs: 1 } },
+    );
+    await queue.enqueue(task('a', 'first'));
+    await waitFor('the executor to run', () => atMsOf('first') !== undefined);
+
+    await queue.enqueue(
+      ...['plain', 'fails', 'waits', 'parent', 'woken'].map((subject) => task('a', subject)),
+    );
+    for (const [subject, nth] of [
+      ['plain', 0],
+      ['fails', 1],
+      ['waits', 1],
+      ['follow-on', 0],
+      ['woken', 0],
+    ] as const) {
+      await waitFor(`run ${nth + 1} of ${subject}`, () => atMsOf(subject, nth));
     }
+    await queue.enqueue(task('a', 'woken'));
+    release.resolve();
+    await waitFor('the successor', () => atMsOf('woken', 1));
+
+    const later = performance.now();
+    await queue.enqueue(task('a', 'later', { dueInMs: 300 }));
+    const late = (await waitFor('the later task', () => atMsOf('later'))) - later;
+    expect(late).toBeGreaterThanOrEqual(290);
+
+    await queueToBeEmpty();
+    expect((await queue.operations()).filter(({ status }) => status !== 'OK')).toEqual([]);
   });
 });
 
-describe('while PostgreSQL is away', () => {
-  test('a run goes on and is settled when it is back (D5)', async () => {
-    const { url, db } = database;
-    const name = new URL(url).pathname.slice(1);
-    const { runs, kinds } = holdingKind();
-    const running = start(kinds, { pollMs: 50 });
-    await enqueueNow(db, task('a', 'x'));
-    await waitFor('the run', () => runs.length === 1);
+const HOUR_MS = 3_600_000;
 
-    const admin = server();
-    try {
-      await sql`alter database ${sql.id(name)} with allow_connections false`.execute(admin.db);
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(
-        admin.db,
-      );
-      await waitFor('a failed claim', () =>
-        running.told.failed.some(({ what }) => what === 'claim'),
-      );
-      runs[0]?.release();
-      await waitFor('a failed settle', () =>
-        running.told.failed.some(({ what }) => what === 'settle'),
-      );
-    } finally {
-      await sql`alter database ${sql.id(name)} with allow_connections true`.execute(admin.db);
-      await admin.close();
-    }
+const queueToBeEmpty = () =>
+  waitFor('the queue to be empty', async () => (await tasks()).length === 0);
 
-    await waitFor('the settle', () => running.told.processed.length === 1);
-    await enqueueNow(db, task('a', 'new'));
-    await waitFor('the new task', () => runs.length === 2);
-    expect(runs[1]?.task.subject.id).toBe('new');
-    runs[1]?.release();
+describe('an executor without notifications', () => {
+  test('runs a task when it is due, however long its poll', async () => {
+    await queue.enqueue(task('a', 'x', { dueInMs: 500 }), task('a', 'y', { dueInMs: 1_000 }));
+    start({ a: { handler: () => Promise.resolve(done()), slots: 4 } }, { pollMs: HOUR_MS });
+    await queueToBeEmpty();
+    const { rows } = await sql<{
+      early: number;
+    }>`select count(*) as early from operations where started_at < queued_at + interval '500 ms'`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ early: 0 }]);
+  });
+
+  test('rests although a task is due that it cannot take', async () => {
+    const { db } = database;
+    await queue.enqueue(task('a', 'x'));
+    await sql`update tasks set status = 'running', locked_by = 'another', locked_until = now() + interval '1 min', started_at = now()`.execute(
+      db,
+    );
+    await queue.enqueue(
+      task('a', 'x'),
+      task('a', 'later', { dueInMs: HOUR_MS }),
+      task('b', 'y', { dueInMs: 1_000 }),
+    );
+    expect(await nextDueInMs(db, ['a'])).toBeGreaterThan(HOUR_MS - 60_000);
+    expect(await nextDueInMs(db, ['a', 'b'])).toBeLessThanOrEqual(1_000);
+    expect(await nextDueInMs(db, ['c'])).toBeUndefined();
   });
 });

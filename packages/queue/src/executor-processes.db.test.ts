@@ -117,35 +117,6 @@ describe('an executor that is killed in the middle of a handler', () => {
     expect(await takenAfterClaim('x', left?.locked_until)).toBeGreaterThanOrEqual(0);
     expect(second.heard('taken over', 'x')).toHaveLength(1);
   });
-
-  test('three times is taken over; the fourth time ends the task, and it frees its successor (D5)', async () => {
-    const { db } = database;
-    await enqueueNow(db, task('hold', 'x'));
-    for (let crashes = 0; crashes <= 3; crashes++) {
-      const victim = await processes.start({
-        name: `victim-${crashes}`,
-        rules: { claimMs: 3_000 },
-      });
-      expect(await victim.waitFor('began', 'x')).toMatchObject({ attempt: 1, crashes });
-      victim.kill('SIGKILL');
-      await victim.exited;
-    }
-    const [successor] = await enqueueNow(db, task('hold', 'x'));
-    const last = await processes.start({ name: 'last', rules: { claimMs: 3_000 } });
-    expect(await last.waitFor('ended by crashes', 'x')).toMatchObject({ crashes: 4 });
-    expect(await last.waitFor('began', 'x')).toMatchObject({ attempt: 1, crashes: 0 });
-    last.open('x');
-    await queueToBeEmpty();
-    const ended = await operations();
-    expect(ended.find(({ id }) => id === successor?.id)).toMatchObject({ status: 'OK' });
-    expect(ended.find(({ id }) => id !== successor?.id)).toMatchObject({
-      status: 'ERROR',
-      failure_reason: 'crashes',
-      crashes: 4,
-      attempt: 0,
-    });
-    expect(await readEffects(db)).toHaveLength(1);
-  });
 });
 
 describe('an executor that hangs for longer than its claim', () => {

@@ -1,22 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
-import type { ExecutorOptions } from './executor.ts';
+import { executorEvents } from './executor-events.ts';
 import type { Handler, Kinds } from './kind.ts';
-import { done, poison, snooze } from './outcome.ts';
+import { done } from './outcome.ts';
+import { declareQueueDepth } from './queue-depth.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
-const database = useTestDatabase();
-const executors = executorsOf();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
-afterEach(executors.stopAll);
+const queue = useQueue();
+const { database } = queue;
 
-const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) =>
-  executors.start(database, kinds, overrides);
+const { start, operations, tasks } = queue;
 const kindOf = (handler: Handler, slots = 4) => ({ a: { handler, slots } });
-const operations = () => database.db.selectFrom('operations').selectAll().execute();
-const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
 const listeners = async () => {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity where datname = current_database() and application_name like 'executor-%' and query ~* '^(listen|select 1)'`.execute(
@@ -29,34 +26,21 @@ const listening = () =>
 
 describe('an executor', () => {
   test('runs due tasks, and those that come while it runs, woken by the notification alone (D3)', async () => {
-    const { db } = database;
     const seen: string[] = [];
     const handler: Handler = (one) => {
       seen.push(one.subject.id);
       return Promise.resolve(done());
     };
-    await enqueueNow(db, task('a', 'before'));
+    await queue.enqueue(task('a', 'before'));
     start(kindOf(handler), { pollMs: 3_600_000 });
     await waitFor('the first task', () => seen.includes('before'));
     await listening();
-    await enqueueNow(db, task('a', 'after'));
+    await queue.enqueue(task('a', 'after'));
     await waitFor('the second task', () => seen.includes('after'));
     expect(seen).toEqual(['before', 'after']);
   });
 
-  test('finds a task without a notification: one due later, with its next look (D3)', async () => {
-    const seen: string[] = [];
-    start(
-      kindOf((one) => (seen.push(one.subject.id), Promise.resolve(done()))),
-      { pollMs: 50 },
-    );
-    await enqueueNow(database.db, task('a', 'later', { dueInMs: 100 }));
-    await waitFor('the task', () => seen.length === 1);
-    expect(seen).toEqual(['later']);
-  });
-
   test('claims no task that needs a service that is away, and all of them at once when woken (C11)', async () => {
-    const { db } = database;
     let isAway = true;
     const seen: string[] = [];
     const handler: Handler = (one) => {
@@ -73,7 +57,7 @@ describe('an executor', () => {
       isAway: (service) => service === 'github' && isAway,
     });
     await listening();
-    await enqueueNow(db, task('b', 'b'), task('c', 'c'), task('a', 'a'));
+    await queue.enqueue(task('b', 'b'), task('c', 'c'), task('a', 'a'));
     await waitFor('the task that needs nothing', async () => (await operations()).length === 1);
     expect(seen).toEqual(['a']);
     expect((await tasks()).map(({ status, attempt }) => [status, attempt])).toEqual([
@@ -84,49 +68,6 @@ describe('an executor', () => {
     executor.wake();
     await waitFor('the others', async () => (await operations()).length === 3);
     expect(seen.toSorted()).toEqual(['a', 'b', 'c']);
-  });
-
-  test('each task runs once among several executors, and none runs beside its twin (D2, D14)', async () => {
-    const { db } = database;
-    const runs = new Map<string, number>();
-    const now = new Set<string>();
-    let overlaps = 0;
-    const handler: Handler = async ({ subject }) => {
-      if (now.has(subject.id)) overlaps++;
-      now.add(subject.id);
-      runs.set(subject.id, (runs.get(subject.id) ?? 0) + 1);
-      await sql`select 1`.execute(db);
-      now.delete(subject.id);
-      return done();
-    };
-    const replicas = [start(kindOf(handler)), start(kindOf(handler)), start(kindOf(handler))];
-    const names = Array.from({ length: 120 }, (_, n) => `w-${n}`);
-    for (let n = 0; n < names.length; n += 20)
-      await enqueueNow(db, ...names.slice(n, n + 20).map((name) => task('a', name)));
-    await waitFor('all to be done', async () => (await operations()).length === 120);
-    expect([...runs.values()].every((count) => count === 1)).toBe(true);
-    for (let n = 0; n < 10; n++) await enqueueNow(db, task('a', 'twin'));
-    await waitFor('the queue to be empty', async () => (await tasks()).length === 0);
-    expect(overlaps).toBe(0);
-    expect(replicas.flatMap(({ told }) => told.lost)).toEqual([]);
-  });
-
-  test('a wake-up during a run causes another run afterwards (D14)', async () => {
-    const release = Promise.withResolvers<void>();
-    const values: unknown[] = [];
-    start(
-      kindOf(async (one) => {
-        values.push(one.payload);
-        if (values.length === 1) await release.promise;
-        return done();
-      }),
-    );
-    await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 } }));
-    await waitFor('the first run', () => values.length === 1);
-    await enqueueNow(database.db, task('a', 'x', { payload: { n: 2 } }));
-    release.resolve();
-    await waitFor('the second run', () => values.length === 2);
-    expect(values).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
   test('never runs more tasks of a kind than it has slots, and a full kind does not hold up another (D7, D11)', async () => {
@@ -144,26 +85,17 @@ describe('an executor', () => {
       slow: { handler: slow, slots: 2 },
       quick: { handler: (one) => (seen.push(one.id), Promise.resolve(done())), slots: 1 },
     });
-    await enqueueNow(database.db, ...Array.from({ length: 6 }, (_, n) => task('slow', `w-${n}`)));
+    await queue.enqueue(...Array.from({ length: 6 }, (_, n) => task('slow', `w-${n}`)));
     await waitFor('both slots to be taken', () => running === 2);
-    await enqueueNow(database.db, task('quick', 'x'));
+    await queue.enqueue(task('quick', 'x'));
     await waitFor('the quick one', () => seen.length === 1);
     release.resolve();
     await waitFor('all to be done', async () => (await operations()).length === 7);
     expect(most).toBe(2);
   });
 
-  test('leaves a kind that it does not know queued, at no cost (D11)', async () => {
-    await enqueueNow(database.db, task('unknown', 'x'), task('a', 'x'));
-    start(kindOf(() => Promise.resolve(done())));
-    await waitFor('the known kind', async () => (await operations()).length === 1);
-    expect(await tasks()).toMatchObject([
-      { kind: 'unknown', status: 'queued', attempt: 0, crashes: 0 },
-    ]);
-  });
-
   test('runs nothing with a concurrency of 0 (D7)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     const idle = start(
       kindOf(() => Promise.resolve(done())),
       { concurrencyPercent: 0, pollMs: 10 },
@@ -179,7 +111,7 @@ describe('an executor', () => {
       kindOf(() => Promise.reject(new Error('502 from GitHub'))),
       { pollMs: 20, backoff: { firstMs: 1, longestMs: 1 } },
     );
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await waitFor('the end', async () => (await operations()).length === 1);
     const [operation] = await operations();
     expect(operation).toMatchObject({
@@ -200,18 +132,6 @@ describe('an executor', () => {
     ]);
   });
 
-  test('poison and snooze end a run as they should, and do not stop the next (D4)', async () => {
-    const { told } = start(
-      kindOf((one) =>
-        Promise.resolve(one.subject.id === 'bad' ? poison('gone') : snooze(60_000, 'later')),
-      ),
-    );
-    await enqueueNow(database.db, task('a', 'bad'), task('a', 'wait'));
-    await waitFor('both', () => told.processed.length === 2);
-    expect(told.processed.map(({ outcome }) => outcome).toSorted()).toEqual(['poison', 'snoozed']);
-    expect(await tasks()).toMatchObject([{ subject_id: 'wait', attempt: 0, status: 'queued' }]);
-  });
-
   test('a handler that never settles frees its slot at the timeout, and its late result is kept out (D6, D13)', async () => {
     const late: (() => void)[] = [];
     const { told } = start(
@@ -227,9 +147,9 @@ describe('an executor', () => {
       },
       { pollMs: 20 },
     );
-    await enqueueNow(database.db, task('a', 'hangs', { maxAttempts: 1 }));
+    await queue.enqueue(task('a', 'hangs', { maxAttempts: 1 }));
     await waitFor('the first run', () => late.length === 1);
-    await enqueueNow(database.db, task('a', 'quick'));
+    await queue.enqueue(task('a', 'quick'));
     await waitFor('both', () => told.processed.length === 2);
     for (const settle of late) settle();
     expect(await operations()).toEqual(
@@ -255,7 +175,7 @@ describe('an executor', () => {
           : done();
       }),
     );
-    await enqueueNow(database.db, task('a', 'bad'), task('a', 'good'), task('a', 'fine'));
+    await queue.enqueue(task('a', 'bad'), task('a', 'good'), task('a', 'fine'));
     await waitFor('all three to run', async () =>
       (await tasks()).every(({ status }) => status === 'running'),
     );
@@ -270,4 +190,30 @@ describe('an executor', () => {
     ]);
     expect(told.failed).toEqual([]);
   });
+});
+
+test('gauges show the running tasks of each kind, and the due ones of a kind without an executor (D8, D11)', async () => {
+  const metrics = createMetrics();
+  const release = Promise.withResolvers<void>();
+  const handler: Handler = async () => {
+    await release.promise;
+    return done();
+  };
+  start(
+    { a: { handler, slots: 1 }, idle: { handler, slots: 1 } },
+    { events: executorEvents(metrics, SILENT_LOG) },
+  );
+  declareQueueDepth(metrics, database.db);
+  const later = task('unknown', 'later', { dueInMs: 3_600_000 });
+  await queue.enqueue(task('a', 'x'), task('unknown', 'x'), later);
+  const shows = (...lines: string[]) =>
+    waitFor(lines.join(), async () => {
+      const page = await metrics.registry.metrics();
+      return lines.every((line) => page.includes(`\npaddock_task_${line}\n`));
+    });
+  // A kind is there before it has run: a missing series and a zero are not the same to an alert.
+  await shows('in_flight{kind="a"} 1', 'in_flight{kind="idle"} 0');
+  await shows('due{kind="unknown"} 1', 'queued{kind="unknown"} 2');
+  release.resolve();
+  expect(await shows('in_flight{kind="a"} 0')).toBe(true);
 });

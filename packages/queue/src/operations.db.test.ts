@@ -1,20 +1,24 @@
+import { describe, expect, test } from '@jest/globals';
 import { findOperation } from '@paddock/api/operations/operation';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { clientConfig } from '@paddock/db/connection/connect';
+import { listen } from '@paddock/db/connection/listen';
+import { taskEventChannel } from '@paddock/db/connection/schema-name';
+import { Secret } from '@paddock/runtime/secret';
+import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
-import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import { enqueue, enqueueAlone } from './enqueue.ts';
+import type { Kinds } from './kind.ts';
+import { purgeOperations, readTaskCounts, rollUpTaskCounts } from './operations.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
-import { purgeOperations } from './operations.ts';
 import { readQueueDepth } from './queue-depth.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 
-const database = useTestDatabase();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+const queue = useQueue();
+const { database } = queue;
 
-const claim = (kind = 'a') => claimAll(database.db, kind);
 const enqueueOne = async (id: string) =>
-  (await enqueueNow(database.db, task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ??
-  '';
+  (await queue.enqueue(task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ?? '';
 const run = (outcome: Outcome) =>
   runDueTasks({
     db: database.db,
@@ -48,7 +52,7 @@ describe('findOperation', () => {
       failure: { reason: 'snooze', message: 'at the rate limit' },
     });
     await sql`update tasks set due_at = now()`.execute(db);
-    await claim();
+    await queue.claim();
     expect(await findOperation(db, id)).toMatchObject({
       status: 'RUNNING',
       attempt: 1,
@@ -65,22 +69,6 @@ describe('findOperation', () => {
       failure: null,
     });
   });
-
-  test('gives the reason why one failed (F1)', async () => {
-    const id = await enqueueOne('x');
-    await run(poison('no such row'));
-    expect(await findOperation(database.db, id)).toMatchObject({
-      status: 'ERROR',
-      failure: { reason: 'poison', message: 'no such row' },
-    });
-  });
-
-  test.each(['', 'nonsense', '00000000-0000-4000-8000-000000000000', "' or true --"])(
-    'knows nothing of the id %p (F1)',
-    async (id) => {
-      expect(await findOperation(database.db, id)).toBeUndefined();
-    },
-  );
 
   test('knows nothing of one whose time is over, purged or not (F1, F2)', async () => {
     const id = await enqueueOne('x');
@@ -106,44 +94,159 @@ describe('purgeOperations', () => {
     ]);
     expect(await db.selectFrom('task_counts').select('ended').execute()).toEqual([{ ended: 4 }]);
   });
-
-  test('twice in a row, or two at once, removes each once and no more than that (D9, F2, F3)', async () => {
-    const { db } = database;
-    const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => enqueueOne(`w-${n}`)));
-    await enqueueOne('unfinished');
-    await claim();
-    await sql`update tasks set status = 'queued', locked_by = null, locked_until = null, started_at = null where subject_id <> 'unfinished'`.execute(
-      db,
-    );
-    await run(done());
-    await sql`update operations set expires_at = now() - interval '1 s' where subject_id <> 'w-0'`.execute(
-      db,
-    );
-    const counted = await db.selectFrom('task_counts').selectAll().execute();
-    const removed = await Promise.all([purgeOperations(db, 100), purgeOperations(db, 100)]);
-    expect(removed.reduce((sum, count) => sum + count, 0)).toBe(39);
-    const after = await db.selectFrom('operations').selectAll().execute();
-    expect(after.map(({ id }) => id)).toEqual(ids.slice(0, 1));
-    expect(await purgeOperations(db, 100)).toBe(0);
-    expect(await purgeOperations(db, 100)).toBe(0);
-    expect(await db.selectFrom('operations').selectAll().execute()).toEqual(after);
-    expect(await db.selectFrom('task_counts').selectAll().execute()).toEqual(counted);
-    expect(await db.selectFrom('tasks').select(['subject_id', 'status']).execute()).toEqual([
-      { subject_id: 'unfinished', status: 'running' },
-    ]);
-  });
 });
 
 describe('readQueueDepth', () => {
   test('counts waiting, due and running tasks by kind, and how long the oldest has been due (D8)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'x'), task('a', 'later', { dueInMs: 60_000 }), task('b', 'x'));
-    await claim('b');
+    await queue.enqueue(task('a', 'x'), task('a', 'later', { dueInMs: 60_000 }), task('b', 'x'));
+    await queue.claim({ b: 1 });
     await sql`update tasks set due_at = now() - interval '90 s' where subject_id = 'x'`.execute(db);
     const depths = await readQueueDepth(db);
     expect(depths).toEqual([
       { kind: 'a', queued: 2, due: 1, running: 0, oldestDueSeconds: expect.closeTo(90, -1) },
       { kind: 'b', queued: 0, due: 0, running: 1, oldestDueSeconds: 0 },
     ]);
+  });
+});
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const all = { from: new Date(0), to: new Date(Date.now() + DAY), step: 'hour' } as const;
+const append = (hoursAgo: number, kind: string, outcome: 'OK' | 'ERROR', ended: number) =>
+  sql`insert into task_counts (hour, kind, outcome, failure_reason, ended)
+      select date_trunc('hour', now(), 'UTC') - ${hoursAgo} * interval '1 hour', ${kind}, ${outcome},
+             case ${outcome} when 'ERROR' then 'attempts' end, ${ended}`.execute(database.db);
+const rowsLeft = async () =>
+  (await database.db.selectFrom('task_counts').selectAll().execute()).length;
+
+describe('the counts of ended tasks (F3)', () => {
+  test('have kind, outcome and reason of the tasks settled in the present hour', async () => {
+    const { db } = database;
+    await enqueueAlone(db, [task('good', '1'), task('good', '2'), task('bad', '3')]);
+    const kinds = {
+      good: { slots: 1, handler: () => Promise.resolve(done()) },
+      bad: { slots: 1, handler: () => Promise.resolve(poison('no such worker')) },
+    };
+    await runDueTasks({ db, kinds });
+    const good = { kind: 'good', outcome: 'OK', failureReason: null, ended: 2 };
+    const bad = { kind: 'bad', outcome: 'ERROR', failureReason: 'poison', ended: 1 };
+    expect(await readTaskCounts(db, all)).toMatchObject([bad, good]);
+    expect(await readTaskCounts(db, { ...all, kind: 'good' })).toMatchObject([good]);
+    expect(await readTaskCounts(db, { ...all, to: new Date(Date.now() - 2 * HOUR) })).toEqual([]);
+  });
+
+  test('are the same before and after a roll-up, however often and by however many at once it is done', async () => {
+    const { db } = database;
+    for (let n = 1; n <= 5; n++) {
+      await append(0, 'a', 'OK', n);
+      await append(1, 'a', 'OK', n);
+      await append(1, 'a', 'ERROR', n);
+      await append(30, 'b', 'OK', n);
+    }
+    const before = await readTaskCounts(db, all);
+    expect(before.map(({ ended }) => ended)).toEqual([15, 15, 15, 15]);
+    const passes = await Promise.all(Array.from({ length: 4 }, () => rollUpTaskCounts(db)));
+    expect(passes.reduce((sum, { merged }) => sum + merged, 0)).toBe(15);
+    expect(await readTaskCounts(db, all)).toEqual(before);
+    // The present hour is still being written; each of the others has one row now.
+    expect(await rowsLeft()).toBe(5 + 3);
+    await append(1, 'a', 'OK', 100);
+    expect(await rollUpTaskCounts(db)).toEqual({ merged: 2, removed: 0 });
+    expect(await readTaskCounts(db, { ...all, kind: 'a' })).toMatchObject([
+      { ended: 15 },
+      { ended: 115 },
+      { ended: 15 },
+    ]);
+  });
+
+  test('can be read by day, and go after thirteen months', async () => {
+    const { db } = database;
+    await append(24 * 200, 'a', 'OK', 1);
+    await append(24 * 200 + 24, 'a', 'OK', 2);
+    await append(24 * 420, 'a', 'OK', 4);
+    expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([
+      4, 2, 1,
+    ]);
+    expect(await rollUpTaskCounts(db)).toEqual({ merged: 0, removed: 1 });
+    expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([
+      2, 1,
+    ]);
+  });
+});
+
+describe('notifications', () => {
+  test('come with the commit, name the kind, and do not come for a rollback or a later task (D3)', async () => {
+    const { db, url, schema } = database;
+    const heard: (string | undefined)[] = [];
+    const stop = new AbortController();
+    const listening = listen(
+      {
+        config: clientConfig({ url, schema, applicationName: 'test-listener' }),
+        channels: [taskEventChannel(schema)],
+        onWake: (_channel, payload) => void heard.push(payload),
+        onError: (error) => {
+          throw error;
+        },
+        heartbeatMs: 60_000,
+      },
+      stop.signal,
+    );
+    await waitFor('the listener', () => heard.length === 1);
+    const undone = db.transaction().execute(async (trx) => {
+      await enqueue(trx, [task('undone', 'x')]);
+      throw new Error('no');
+    });
+    await expect(undone).rejects.toThrow('no');
+    await queue.enqueue(task('later', 'x', { dueInMs: 60_000 }));
+    await queue.enqueue(task('a', 'x'), task('a', 'y'));
+    await waitFor('the first notification', () => heard.length === 2);
+    // The queued task was locked and so hidden from every reader meanwhile.
+    await queue.enqueue(task('a', 'x'));
+    await waitFor('the second notification', () => heard.length === 3);
+    stop.abort();
+    await listening;
+    expect(heard).toEqual([undefined, 'a', 'a']);
+  });
+});
+
+describe('secrets', () => {
+  test('are in no table, with anything that handlers say, return and throw (D1)', async () => {
+    const { db } = database;
+    const known = 'k9-known-to-the-process';
+    const minted = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';
+    const text = `POST failed with ${known} and ${minted}`;
+    const kinds: Kinds = {
+      thrown: {
+        slots: 1,
+        handler: () => Promise.reject(new Error(text, { cause: new Error(text) })),
+      },
+      text: {
+        slots: 1,
+        handler: () => {
+          // oxlint-disable-next-line typescript/only-throw-error -- what this test is about
+          throw text;
+        },
+      },
+      poisoned: { slots: 1, handler: () => Promise.resolve(poison(text)) },
+      snoozed: { slots: 1, handler: () => Promise.resolve(snooze(1_000, text)) },
+      output: {
+        slots: 1,
+        handler: () => Promise.resolve(done({ text, deep: [new Secret(known)], [known]: 1 })),
+      },
+    };
+    await queue.enqueue(
+      ...Object.keys(kinds).map((kind) =>
+        task(kind, 'x', { payload: { held: new Secret(known) } }),
+      ),
+    );
+    expect(await runDueTasks({ db, kinds, secrets: [new Secret(known)] })).toBe(5);
+    const { rows } = await sql<{ everything: string }>`
+      select (select string_agg(t::text, ' ') from tasks t) || (select string_agg(o::text, ' ') from operations o) as everything`.execute(
+      db,
+    );
+    expect(rows[0]?.everything).toContain('POST failed with [secret] and [secret]');
+    expect(rows[0]?.everything).not.toContain(known);
+    expect(rows[0]?.everything).not.toContain(minted);
   });
 });

@@ -1,33 +1,31 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
+import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { sql } from 'kysely';
-import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import type { Handler } from './kind.ts';
+import { snooze } from './outcome.ts';
 import { recoverTasks } from './recover-tasks.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 
-const database = useTestDatabase();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+const queue = useQueue();
+const { database } = queue;
 
-const claim = (kind = 'a') => claimAll(database.db, kind);
-const recover = (batch = 250) =>
-  recoverTasks(database.db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
-const letClaimsExpire = () =>
-  sql`update tasks set locked_until = now() - interval '1 s' where status = 'running'`.execute(
-    database.db,
-  );
+const { claim } = queue;
+const recover = (batch = 250, db = database.db) =>
+  recoverTasks(db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
 
 describe('recoverTasks', () => {
   test('puts stuck tasks back with a crash and no attempt, absorbs successors, and leaves others alone (E8, D5)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'stuck'), task('a', 'twin'));
+    await queue.enqueue(task('a', 'stuck'), task('a', 'twin'));
     await claim();
-    await letClaimsExpire();
-    await enqueueNow(
-      db,
+    await queue.letClaimsExpire();
+    await queue.enqueue(
       task('b', 'alive'),
       task('a', 'twin'),
       task('a', 'waits', { dueInMs: 60_000 }),
     );
-    await claim('b');
+    await claim({ b: 1 });
     expect(await recover()).toEqual({ found: 2, requeued: 2, ended: [], full: false });
     expect(await recover()).toEqual({ found: 0, requeued: 0, ended: [], full: false });
     const rows = await db.selectFrom('tasks').selectAll().orderBy('subject_id').execute();
@@ -48,16 +46,16 @@ describe('recoverTasks', () => {
 
   test('ends a task at its fourth crash, whether claims or passes counted the first three (E8, D5)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await claim();
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     await claim();
     for (let n = 0; n < 2; n++) {
-      await letClaimsExpire();
+      await queue.letClaimsExpire();
       expect(await recover()).toMatchObject({ requeued: 1 });
       await claim();
     }
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     expect(await recover()).toMatchObject({
       found: 1,
       requeued: 0,
@@ -71,9 +69,9 @@ describe('recoverTasks', () => {
 
   test('takes those stuck longest first, and says that there may be more (E3, E8)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'young'), task('a', 'old'));
+    await queue.enqueue(task('a', 'young'), task('a', 'old'));
     await claim();
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     await sql`update tasks set locked_until = now() - interval '1 day' where subject_id = 'old'`.execute(
       db,
     );
@@ -84,13 +82,81 @@ describe('recoverTasks', () => {
   });
 
   test('many passes at once count each crash once (D5, E8)', async () => {
-    await enqueueNow(database.db, ...Array.from({ length: 30 }, (_, n) => task('a', `w-${n}`)));
+    await queue.enqueue(...Array.from({ length: 30 }, (_, n) => task('a', `w-${n}`)));
     await claim();
-    await letClaimsExpire();
+    await queue.letClaimsExpire();
     const passes = await Promise.all(Array.from({ length: 5 }, () => recover()));
     expect(passes.reduce((sum, { requeued }) => sum + requeued, 0)).toBe(30);
     expect((await claim()).every(({ crashes, attempt }) => crashes === 1 && attempt === 1)).toBe(
       true,
     );
+  });
+});
+
+const rows = () =>
+  database.db
+    .selectFrom('tasks')
+    .select(['status', 'crashes', 'attempt'])
+    .orderBy('subject_id')
+    .execute();
+
+const retryOrSnooze: Handler = ({ subject }) =>
+  subject.id === 'snoozes'
+    ? Promise.resolve(snooze(3_600_000, 'not yet'))
+    : Promise.reject(new Error('again later'));
+
+describe('stuck tasks (E8)', () => {
+  test('work waiting for back-off or snooze is not touched', async () => {
+    await queue.enqueue(task('a', 'retries'), task('a', 'snoozes'));
+    expect(
+      await runDueTasks({ db: database.db, kinds: { a: { slots: 2, handler: retryOrSnooze } } }),
+    ).toBe(2);
+    const before = await database.db.selectFrom('tasks').selectAll().orderBy('id').execute();
+    expect(await recover()).toMatchObject({ found: 0 });
+    expect(await database.db.selectFrom('tasks').selectAll().orderBy('id').execute()).toEqual(
+      before,
+    );
+  });
+
+  test('a row whose holder settles or renews at this moment is not waited for, and not touched', async () => {
+    const { db } = database;
+    await queue.enqueue(task('a', 'x'));
+    await claim();
+    await queue.letClaimsExpire();
+    const holder = await db.startTransaction().execute();
+    await sql`update tasks set locked_until = now() + interval '1 minute'`.execute(holder);
+    expect(await recover()).toMatchObject({ found: 0 });
+    await holder.commit().execute();
+    expect(await recover()).toMatchObject({ found: 0 });
+    expect(await rows()).toEqual([{ status: 'running', crashes: 0, attempt: 1 }]);
+  });
+
+  test('a row that left the state between the two statements is not touched', async () => {
+    await queue.enqueue(task('a', 'x'));
+    await claim();
+    await queue.letClaimsExpire();
+    const takenOver = async () => {
+      await queue.letClaimsExpire();
+      await claim();
+    };
+    expect(await recover(250, afterFirstAnswer(database.db, takenOver))).toMatchObject({
+      found: 1,
+      requeued: 0,
+      ended: [],
+    });
+    expect(await rows()).toEqual([{ status: 'running', crashes: 2, attempt: 1 }]);
+  });
+
+  test('two statements for any number of tasks', async () => {
+    await queue.enqueue(...Array.from({ length: 40 }, (_, n) => task('a', `w-${n}`)));
+    await claim();
+    await queue.letClaimsExpire();
+    await sql`update tasks set crashes = 3 where right(subject_id, 1) in ('0', '5')`.execute(
+      database.db,
+    );
+    const counted = countStatements(database.db);
+    const { requeued, ended } = await recover(250, counted.db);
+    expect([requeued, ended.length]).toEqual([32, 8]);
+    expect(counted.count()).toBe(2);
   });
 });

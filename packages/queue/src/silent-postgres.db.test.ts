@@ -1,19 +1,17 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 import { enqueue } from './enqueue.ts';
 import { done } from './outcome.ts';
 
-const database = useTestDatabase();
-const executors = executorsOf();
-afterEach(() => executors.stopAll());
+const queue = useQueue();
+const { database } = queue;
 
 test('PostgreSQL goes silent and another answers at its address: an executor goes on, and its run keeps its task (D5)', async () => {
   const { db, schema } = database;
@@ -33,13 +31,17 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
       },
     },
   };
-  const { told } = executors.start({ ...place, db: connection.db }, kinds, {
-    config: clientConfig({ ...place, applicationName: 'silent-own' }),
-    holder: 'silent',
-    claimMs: 300_000,
-    pollMs: 200,
-  });
-  await enqueueNow(db, task('probe', 'before'), task('probe', 'lasting'));
+  const { told } = queue.start(
+    kinds,
+    {
+      config: clientConfig({ ...place, applicationName: 'silent-own' }),
+      holder: 'silent',
+      claimMs: 300_000,
+      pollMs: 200,
+    },
+    { ...place, db: connection.db },
+  );
+  await queue.enqueue(task('probe', 'before'), task('probe', 'lasting'));
   await waitFor('the first run', () => ran.includes('before'));
   await waitFor(
     'its settlement',
@@ -54,7 +56,7 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
     tunnel.replaceServer();
     expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);
   });
-  await enqueueNow(db, task('probe', 'after'));
+  await queue.enqueue(task('probe', 'after'));
   await waitFor('the runs after it', () => ran.includes('after') && ran.includes('claimed'));
   finish.resolve(undefined);
   await waitFor(
@@ -70,7 +72,7 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
     takenOver: [],
     endedByCrashes: [],
   });
-  await executors.stopAll();
+  await queue.stopAll();
   await connection.close();
   await outage.close();
   await tunnel.cut();

@@ -1,15 +1,13 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
-import { claimTasks } from './claim-tasks.ts';
 import { enqueue } from './enqueue.ts';
-import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 import { isRefused, writeSettlements } from './write-settlements.ts';
 import type { Settlement } from './decide-settlement.ts';
 
-const database = useTestDatabase();
-beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+const queue = useQueue();
+const { database } = queue;
 
 const KEEP = { okMs: 86_400_000, failedMs: 1_209_600_000 };
 const OK: Settlement = { to: 'ok', processed: 'ok', followOn: [] };
@@ -35,16 +33,8 @@ const snoozed: Settlement = {
   failure: { reason: 'snooze', message: 'at the limit' },
 };
 
-const claimAll = async (kind = 'a') => {
-  const rows = await claimTasks(database.db, {
-    holder: 'h',
-    slots: { [kind]: 100 },
-    takeOver: true,
-    claimMs: 60_000,
-    keepFailedMs: 1_000,
-  });
-  return rows.map(({ id, fence }) => ({ id, fence, holder: 'h' }));
-};
+const claimAll = async () =>
+  (await queue.claim()).map(({ id, fence }) => ({ id, fence, holder: 'h' }));
 const claimOne = async () => {
   const [claim] = await claimAll();
   if (claim === undefined) throw new Error('There is no task to claim.');
@@ -65,7 +55,7 @@ const operations = () =>
 
 describe('settle', () => {
   test('moves a batch to the operations, keeps each as long as it should, and counts them in one row per outcome (F2, F3)', async () => {
-    await enqueueNow(database.db, task('a', 'x'), task('a', 'y'), task('a', 'z'));
+    await queue.enqueue(task('a', 'x'), task('a', 'y'), task('a', 'z'));
     const claims = await claimAll();
     const unit = claims.map((claim, n) => ({ claim, settlement: n === 0 ? POISON : OK }));
     expect((await writeSettlements(database.db, unit, KEEP)).size).toBe(3);
@@ -100,9 +90,9 @@ describe('settle', () => {
   });
 
   test('the late settle of a lost claim changes nothing (D6)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     const late = await claimOne();
-    await sql`update tasks set locked_until = now() - interval '1 s'`.execute(database.db);
+    await queue.letClaimsExpire();
     const next = await claimOne();
     const before = await tasks();
     for (const settlement of [OK, POISON, retry(0)]) {
@@ -127,7 +117,7 @@ describe('settle', () => {
   });
 
   test('a retry waits, counts its attempt and stores its error (D4)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await writeSettlements(
       database.db,
       [{ claim: await claimOne(), settlement: retry(30_000) }],
@@ -145,10 +135,10 @@ describe('settle', () => {
   });
 
   test('a snooze gives its attempt back, and many in a row are one entry among the failures (D4)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     await writeSettlements(database.db, [{ claim: await claimOne(), settlement: retry(0) }], KEEP);
     for (let n = 0; n < 12; n++) {
-      await sql`update tasks set due_at = now()`.execute(database.db);
+      await queue.makeDue();
       await writeSettlements(database.db, [{ claim: await claimOne(), settlement: snoozed }], KEEP);
     }
     expect(await tasks()).toMatchObject([
@@ -167,10 +157,9 @@ describe('settle', () => {
     'a retry absorbs its successor and is due at the earlier instant: the retry is the %s one (D14)',
     async (_which, delayMs, successorSeconds) => {
       const { db } = database;
-      const [first] = await enqueueNow(db, task('a', 'x'));
+      const [first] = await queue.enqueue(task('a', 'x'));
       const claim = await claimOne();
-      const [successor] = await enqueueNow(
-        db,
+      const [successor] = await queue.enqueue(
         task('a', 'x', { dueInMs: successorSeconds * 1_000 }),
       );
       expect(await writeSettlements(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(
@@ -187,7 +176,7 @@ describe('settle', () => {
 
   test('a successor that is committed while the retry is written is absorbed too (D14)', async () => {
     const { db } = database;
-    const [first] = await enqueueNow(db, task('a', 'x'));
+    const [first] = await queue.enqueue(task('a', 'x'));
     const claim = await claimOne();
     const enqueuing = await db.startTransaction().execute();
     const [successor] = await enqueue(enqueuing, [task('a', 'x')]);
@@ -205,7 +194,7 @@ describe('settle', () => {
 
   test('follow-ons are made with the settle or not at all, two for one subject as one (D14)', async () => {
     const { db } = database;
-    await enqueueNow(db, task('a', 'x'), task('a', 'y'));
+    await queue.enqueue(task('a', 'x'), task('a', 'y'));
     const claims = await claimAll();
     const settlement: Settlement = {
       to: 'ok',
@@ -229,18 +218,6 @@ describe('settle', () => {
     expect((await tasks()).map(({ subject_id }) => subject_id).toSorted()).toEqual(['one', 'two']);
     expect((await writeSettlements(db, unit, KEEP)).size).toBe(0);
     expect(await tasks()).toHaveLength(2);
-  });
-
-  test('a holder that lost its task makes no follow-ons (D6, D14)', async () => {
-    await enqueueNow(database.db, task('a', 'x'));
-    const claim = await claimOne();
-    const settlement: Settlement = { to: 'ok', processed: 'ok', followOn: [task('next', 'one')] };
-    await writeSettlements(
-      database.db,
-      [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }],
-      KEEP,
-    );
-    expect((await tasks()).map(({ kind }) => kind)).toEqual(['a']);
   });
 });
 

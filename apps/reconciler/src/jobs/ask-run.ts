@@ -1,7 +1,7 @@
-import type { InstallationClient } from '@paddock/github/connect';
-import { type GitHubJob, type GitHubRun, listRunJobs } from '@paddock/github/jobs';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
+import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
+import { type GitHubJob, type GitHubRun, listRunJobs } from '@paddock/github/jobs';
 import { findRepository } from '@paddock/github/repositories';
 import type { RepositoryName } from '@paddock/github/scope';
 

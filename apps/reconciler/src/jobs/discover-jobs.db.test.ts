@@ -1,7 +1,11 @@
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { describe, expect, test } from '@jest/globals';
-import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
+import type { GitHub } from '@paddock/github/connect';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
+import { UNCHANGED_AT_MOST } from './list-runs.ts';
 
 const scene = useDiscoveryScene(useTestDatabase());
 
@@ -48,18 +52,6 @@ describe('jobs that no delivery has announced (E2)', () => {
     ]);
   });
 
-  test('one that runs on one of our workers is bound to it, with any labels (B7)', async () => {
-    const name = await scene.startRunner();
-    const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
-    await scene.discover();
-    expect(await scene.row(job)).toMatchObject({ status: 'running', k8s_pod: name });
-    const bound = scene.db
-      .selectFrom('workers')
-      .select('assigned_job_id')
-      .where('pod_name', '=', name);
-    expect(await bound.execute()).toEqual([{ assigned_job_id: job }]);
-  });
-
   test('one that runs on a worker whose pool does not serve it is bound to it, and told (B7, B10)', async () => {
     await putPools(scene.db, examplePools({ pools: [{ entities: ['beta'] }] }));
     const name = await scene.startRunner();
@@ -69,7 +61,7 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.events()).toEqual([
       { event: 'discovered.in_progress', outcome: 'worker_misused', job_id: job },
     ]);
-    expect(scene.misused).toEqual([job]);
+    expect(scene.told.misused).toEqual([job]);
     const worker = await scene.db
       .selectFrom('workers')
       .select(['status', 'stopping_at'])
@@ -93,8 +85,7 @@ describe('jobs that no delivery has announced (E2)', () => {
 
   test('jobs in a run that waits for another one’s approval are found, on all pages', async () => {
     const first = await scene.queue('acme/api', { waiting: true });
-    const { runId = 0 } =
-      (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    const runId = await scene.runOf(first);
     const queued = [];
     for (let index = 0; index < 110; index++) queued.push(await scene.queue('acme/api', { runId }));
     for (let index = 0; index < 105; index++) queued.push(await scene.queue('acme/api'));
@@ -104,40 +95,9 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.discover()).toMatchObject({ runs: 106, found: 115, incomplete: 1 });
     expect(await scene.jobIds()).toEqual(queued);
   });
-
-  test('a repeated answer changes nothing, and adds no event (A5)', async () => {
-    const job = await scene.queue('acme/api');
-    await scene.discover();
-    const before = await scene.db
-      .selectFrom('jobs')
-      .selectAll()
-      .where('job_id', '=', job)
-      .execute();
-    await scene.db
-      .updateTable('repositories')
-      .set({ etags: '{}', due_at: new Date(0) })
-      .execute();
-    expect(await scene.discover()).toMatchObject({ jobs: 1, found: 0 });
-    expect(
-      await scene.db.selectFrom('jobs').selectAll().where('job_id', '=', job).execute(),
-    ).toEqual(before);
-    expect(await scene.events()).toHaveLength(1);
-  });
 });
 
 describe('when GitHub fails', () => {
-  test('for one repository: the others are looked at, and it has its turn later', async () => {
-    await scene.queue('acme/api');
-    await scene.queue('acme/site', {});
-    await scene.queue('mona/tool');
-    await scene.world.github.failNext({ path: '/repos/acme/api/actions/runs$', status: 502 });
-    expect(await scene.discover()).toMatchObject({ repositories: 2, unanswered: 1 });
-    expect(scene.unanswered).toEqual(['unavailable']);
-    await scene.passMinutes(6);
-    await scene.discover();
-    expect(await scene.jobIds()).toHaveLength(2);
-  });
-
   test.each(Array.from({ length: 24 }, (_, nth) => nth))(
     'on the call after %d others, the next passes find the jobs',
     async (after) => {
@@ -164,21 +124,14 @@ describe('when GitHub fails', () => {
     expect((await scene.events()).map(({ event }) => event)).toContain('auth_attempt.other_error');
     expect(await scene.discover()).toMatchObject({ listed: 0, unanswered: 0 });
     await scene.world.github.unsuspend(scene.world.organization.installationId);
-    await scene.db
-      .updateTable('installations')
-      .set({ updated_at: new Date() })
-      .where('login', '=', 'acme')
-      .execute();
+    await scene.setInstallation({ updated_at: new Date() }, 'acme');
     expect(await scene.discover()).toMatchObject({ listed: 1, found: 1 });
   });
 
   test('a renamed repository is found by its id; a repository that is no longer visible changes nothing (A12)', async () => {
     const job = await scene.queue('acme/api');
     await scene.queue('mona/tool');
-    await scene.db
-      .updateTable('installations')
-      .set({ listed_at: new Date(Date.now() + 60_000) })
-      .execute();
+    await scene.setInstallation({ listed_at: new Date(Date.now() + 60_000) });
     const repository = {
       entity_id: scene.world.organization.id,
       app_id: scene.world.appId,
@@ -200,5 +153,183 @@ describe('when GitHub fails', () => {
       .orderBy('repo_id')
       .execute();
     expect(names).toEqual([{ full_name: null }, { full_name: 'acme/api' }]);
+  });
+});
+
+/** Queues a job with a run for which GitHub answers every caller with 502. */
+async function queueInBrokenRun(): Promise<number> {
+  const job = await scene.queue('acme/api');
+  const runId = await scene.runOf(job);
+  await scene.world.github.failNext({ path: `/runs/${runId}/jobs`, status: 502, times: 1_000 });
+  return job;
+}
+
+describe('a run whose jobs GitHub does not show (E2)', () => {
+  test('leaves the other runs of its repository alone, is counted, and is found once GitHub answers', async () => {
+    const before = await scene.queue('acme/api');
+    const broken = await queueInBrokenRun();
+    const after = await scene.queue('acme/api');
+    expect(await scene.discover()).toMatchObject({
+      repositories: 3,
+      runs: 3,
+      found: 2,
+      unanswered: 1,
+      incomplete: 1,
+    });
+    expect(await scene.jobIds()).toEqual([before, after]);
+    expect(scene.unanswered).toEqual(['unavailable']);
+    await scene.world.github.clearFaults();
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ found: 1, unanswered: 0, incomplete: 0 });
+    expect(await scene.jobIds()).toEqual([before, broken, after]);
+  });
+
+  test('a resync writes the answers that it gets, and fails because of the others', async () => {
+    await queueInBrokenRun();
+    const fine = await scene.queue('acme/api');
+    await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });
+    expect(await scene.jobIds()).toEqual([fine]);
+  });
+});
+
+test('a repository for which GitHub does not answer lets the others have their turn first (E2)', async () => {
+  for (const repo of ['acme/api', 'acme/site']) await scene.queue(repo);
+  await scene.discover();
+  await scene.passMinutes(10);
+  await scene.world.github.failNext({ path: '/acme/api/actions/runs$', status: 502, times: 1_000 });
+  expect(await scene.discover({ most: 1 })).toMatchObject({ unanswered: 1 });
+  expect(await scene.discover({ most: 1 })).toMatchObject({ unanswered: 0, repositories: 1 });
+});
+
+const look = async () => {
+  await scene.passMinutes(6);
+  return scene.discover();
+};
+
+describe('a job that joins a known run without a delivery (E2, P1)', () => {
+  test('is found although no list of runs changes: an approval lets it go', async () => {
+    const works = await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
+    const waits = await scene.queue('acme/api', { runId: await scene.runOf(works), waiting: true });
+    await scene.discover();
+    expect(await scene.jobIds()).toEqual([works]);
+    await scene.world.github.approveJob(waits);
+    expect(await look()).toMatchObject({ unchanged: 7, found: 1 });
+    expect(await scene.row(waits)).toMatchObject({ status: 'pending', wants_worker: true });
+  });
+
+  test('is found in a run that is not among the newest hundred', async () => {
+    const oldest = await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
+    const waits = await scene.queue('acme/api', {
+      runId: await scene.runOf(oldest),
+      waiting: true,
+    });
+    for (let index = 0; index < 100; index++)
+      await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
+    await scene.discover();
+    await look();
+    await scene.world.github.approveJob(waits);
+    for (let turn = 0; turn < 2; turn++) await look();
+    expect(await scene.row(waits)).toMatchObject({ status: 'pending', wants_worker: true });
+  });
+});
+
+describe('the cost of known runs (E2, P4)', () => {
+  test('a run’s jobs cost a call when they have changed, and otherwise once in twelve looks: an ETag is not trusted for ever', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    const before = scene.remaining();
+    for (let turn = 0; turn < UNCHANGED_AT_MOST; turn++)
+      expect(await look()).toMatchObject({ jobs: 0 });
+    expect(scene.remaining()).toBe(before);
+    expect(await look()).toMatchObject({ jobs: 1, found: 0 });
+    expect(scene.remaining()).toBe(before - 1);
+  });
+
+  test('jobs that cannot be read are read again at the next look', async () => {
+    const job = await scene.queue('acme/api', { jobName: 'odd' });
+    await scene.discover({ appIds: [] });
+    const real = scene.github.asInstallation;
+    const odd: typeof real = (...given) => {
+      const client = real(...given);
+      client.octokit.hook.after('request', ({ data }) => {
+        if (typeof data === 'object' && data !== null && 'jobs' in data && Array.isArray(data.jobs))
+          data.jobs.forEach(withoutLabels);
+      });
+      return client;
+    };
+    expect(
+      await scene.discover({ github: { ...scene.github, asInstallation: odd } }),
+    ).toMatchObject({ found: 0, incomplete: 1 });
+    expect(await look()).toMatchObject({ found: 1 });
+    expect(await scene.jobIds()).toEqual([job]);
+  });
+});
+
+function withoutLabels(job: unknown): void {
+  if (typeof job === 'object' && job !== null && 'labels' in job) job.labels = 'none';
+}
+
+/** A GitHub whose lists of jobs say something else of one job. */
+function sayingOf(jobId: number, changes: object): GitHub {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const answer = await globalThis.fetch(input, init);
+    if (!new URL(answer.url).pathname.endsWith('/jobs')) return answer;
+    const body = JSON.parse(await answer.text()) as { jobs: { id: number }[] };
+    for (const job of body.jobs) if (job.id === jobId) Object.assign(job, changes);
+    return new Response(JSON.stringify(body), answer);
+  };
+  return connectSmallWorld(scene.world, { fetch });
+}
+
+const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };
+
+/** The stored job, and the event that brought it. */
+const stored = async (jobId: number) => [
+  await scene.db
+    .selectFrom('jobs')
+    .select(['job_name', 'status'])
+    .where('job_id', '=', jobId)
+    .execute(),
+  (
+    await sql`select payload_repaired as repaired, payload->'workflow_job'->>'name' as name from installation_events
+    where job_id = ${jobId}`.execute(scene.db)
+  ).rows,
+];
+
+describe('characters that JSONB cannot hold (B9)', () => {
+  const name = 'a\ufffdb\ufffd';
+
+  test('keep no job from being discovered, nor the others (E2)', async () => {
+    const hostile = await scene.queue('acme/api');
+    const other = await scene.queue('mona/tool');
+    expect(await scene.discover({ github: sayingOf(hostile, HOSTILE) })).toMatchObject({
+      found: 2,
+      unanswered: 0,
+      incomplete: 0,
+    });
+    expect(await scene.jobIds()).toEqual([hostile, other]);
+    expect(await stored(hostile)).toEqual([
+      [{ job_name: name, status: 'pending' }],
+      [{ repaired: true, name }],
+    ]);
+  });
+});
+
+describe('an answer for a job that lacks a necessary field', () => {
+  const without = { name: null };
+
+  test('leaves the jobs of other runs alone, and comes to its turn again (E4)', async () => {
+    const odd = await scene.addJob();
+    const other = await scene.addJob();
+    for (const job of [odd, other]) await scene.world.github.cancelJob(job);
+    expect(await scene.lookUp({ github: sayingOf(odd, without) })).toMatchObject({
+      stated: 1,
+      unanswered: 1,
+    });
+    expect(await scene.row(other)).toMatchObject({ status: 'completed' });
+    expect(await scene.row(odd)).toMatchObject({
+      status: 'pending',
+      lookup_due_at: expect.any(Date),
+    });
   });
 });

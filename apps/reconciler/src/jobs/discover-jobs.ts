@@ -1,4 +1,3 @@
-import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import {
   findDueRepositories,
   findUnlistedInstallations,
@@ -8,9 +7,11 @@ import {
   noteListedRepositories,
   postponeRepository,
 } from '@paddock/db/jobs/repositories';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type GitHubRepository, listRepositories } from '@paddock/github/repositories';
+import type { ReconcilerEvents } from '../events.ts';
 import { createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { createAllowances } from './call-allowance.ts';
@@ -19,8 +20,7 @@ import {
   type DiscoverRepositoryOptions,
   type RepositoryCounts,
 } from './discover-repository.ts';
-import type { ReconcilerEvents } from '../events.ts';
-import { type AskOne, MOST_RUNS } from './list-jobs-of-runs.ts';
+import { type AskOne, MOST_RUNS } from './list-runs.ts';
 
 export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns'> {
   github: GitHub;

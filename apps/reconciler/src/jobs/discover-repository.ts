@@ -1,27 +1,32 @@
 import { askForLookUps } from '@paddock/db/jobs/look-ups';
-import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
-import { untilStored } from '@paddock/db/jobs/store-jobs';
 import {
   findKnownJobs,
-  saveRepositoryListing,
-  type RepositoryToList,
   type RepositoryIntervals,
+  type RepositoryToList,
+  saveRepositoryListing,
   type SeenOfRepository,
   type SeenRun,
 } from '@paddock/db/jobs/repositories';
+import { untilStored } from '@paddock/db/jobs/store-jobs';
+import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
 import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
 import type { Kysely } from 'kysely';
-import type { Allowance } from './call-allowance.ts';
-import { findingOf, type FoundAt } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { listUnfinishedRuns, type UnfinishedRuns } from './list-unfinished-runs.ts';
-import { type AskOne, listJobsOfRuns, unreadRun, orderRuns } from './list-jobs-of-runs.ts';
-import { parseRepositoryName } from './repository-name.ts';
+import type { Allowance } from './call-allowance.ts';
+import { findingOf, type FoundAt, parseRepositoryName } from './discovered-job.ts';
+import {
+  type AskOne,
+  listJobsOfRuns,
+  listUnfinishedRuns,
+  orderRuns,
+  type UnfinishedRuns,
+  unreadRun,
+} from './list-runs.ts';
 
 export interface DiscoverRepositoryOptions {
   db: Kysely<Database>;

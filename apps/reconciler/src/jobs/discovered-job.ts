@@ -1,8 +1,9 @@
 import type { Finding } from '@paddock/db/jobs/record-jobs';
-import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
 import type { GitHubJob } from '@paddock/github/jobs';
+import type { RepositoryName } from '@paddock/github/scope';
 
 /** Where a job was found. */
 export interface FoundAt {
@@ -61,4 +62,12 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
     payload,
     payloadRepaired: payload.includes('\uFFFD'),
   };
+}
+
+/** Splits `owner/name`. Undefined for any other text. */
+export function parseRepositoryName(fullName: string): RepositoryName | undefined {
+  const [owner, repo, ...rest] = fullName.split('/');
+  return owner === undefined || owner === '' || repo === undefined || repo === '' || rest.length > 0
+    ? undefined
+    : { owner, repo };
 }

@@ -1,7 +1,12 @@
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { describe, expect, test } from '@jest/globals';
-import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { reconcilerRules } from '../rules.ts';
+import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
+import { createAllowance } from './call-allowance.ts';
+import { RESTING_PART } from './discover-jobs.ts';
+import { READS_OF_A_MINUTE, readsOfPass } from './job-sweeps.ts';
 
 const scene = useDiscoveryScene(useTestDatabase());
 
@@ -18,10 +23,7 @@ const looked = async () =>
 
 describe('which repositories are looked at (E2)', () => {
   test('those for which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
-    await scene.db
-      .updateTable('installations')
-      .set({ listed_at: new Date(Date.now() + 60_000) })
-      .execute();
+    await scene.setInstallation({ listed_at: new Date(Date.now() + 60_000) });
     await scene.addJob({ row: { created_at: new Date(Date.now() - 23 * 3_600_000) } });
     await scene.addJob({
       job: { repo: 'mona/tool' },
@@ -36,10 +38,7 @@ describe('which repositories are looked at (E2)', () => {
   });
 
   test('not yet one whose deliveries have just begun to come: discovery polls none while they do (P4)', async () => {
-    await scene.db
-      .updateTable('installations')
-      .set({ listed_at: new Date(Date.now() + 60_000) })
-      .execute();
+    await scene.setInstallation({ listed_at: new Date(Date.now() + 60_000) });
     await scene.addJob({ row: { created_at: new Date() } });
     expect(await scene.discover()).toMatchObject({ repositories: 0 });
     await scene.passMinutes(5);
@@ -50,10 +49,10 @@ describe('which repositories are looked at (E2)', () => {
     await scene.discover();
     await scene.queue('acme/site');
     expect(await scene.discover()).toMatchObject({ listed: 0, found: 0 });
-    await scene.db
-      .updateTable('installations')
-      .set({ listed_at: new Date(Date.now() - 7 * 3_600_000), updated_at: new Date(0) })
-      .execute();
+    await scene.setInstallation({
+      listed_at: new Date(Date.now() - 7 * 3_600_000),
+      updated_at: new Date(0),
+    });
     expect(await scene.discover()).toMatchObject({ listed: 2, repositories: 1 });
   });
 
@@ -61,11 +60,7 @@ describe('which repositories are looked at (E2)', () => {
     await scene.queue('acme/api');
     await scene.discover();
     await scene.queue('acme/api');
-    await scene.db
-      .updateTable('installations')
-      .set({ updated_at: new Date() })
-      .where('login', '=', 'acme')
-      .execute();
+    await scene.setInstallation({ updated_at: new Date() }, 'acme');
     await scene.db.updateTable('repositories').set({ etags: '{}' }).execute();
     expect(await scene.discover()).toMatchObject({ listed: 1, repositories: 1, found: 1 });
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0 });
@@ -75,16 +70,8 @@ describe('which repositories are looked at (E2)', () => {
     await scene.queue('acme/api');
     await scene.queue('mona/tool');
     expect(await scene.discover({ appIds: [] })).toMatchObject({ listed: 0, repositories: 0 });
-    await scene.db
-      .updateTable('installations')
-      .set({ suspended_at: new Date() })
-      .where('login', '=', 'acme')
-      .execute();
-    await scene.db
-      .updateTable('installations')
-      .set({ deleted_at: new Date() })
-      .where('login', '=', 'mona')
-      .execute();
+    await scene.setInstallation({ suspended_at: new Date() }, 'acme');
+    await scene.setInstallation({ deleted_at: new Date() }, 'mona');
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0, unanswered: 0 });
   });
 
@@ -103,9 +90,7 @@ describe('the cost of discovery (E2, P4)', () => {
   test('unchanged lists of runs and of jobs are asked for with their ETags, and cost none of the budget', async () => {
     await scene.queue('acme/api');
     await scene.discover();
-    const remaining = () =>
-      scene.github.budgetOf(scene.world.organization.installationId)?.remaining;
-    const [before, jobsCalls] = [remaining(), await scene.calls(JOBS_OF_RUN)];
+    const [before, jobsCalls] = [scene.remaining(), await scene.calls(JOBS_OF_RUN)];
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({
       repositories: 3,
@@ -114,7 +99,7 @@ describe('the cost of discovery (E2, P4)', () => {
       jobs: 0,
     });
     expect(await scene.calls(JOBS_OF_RUN)).toBe(jobsCalls + 1);
-    expect(remaining()).toBe(before);
+    expect(scene.remaining()).toBe(before);
     await scene.queue('acme/api');
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({ unchanged: 6, runs: 2, jobs: 1, found: 1 });
@@ -132,28 +117,180 @@ describe('the cost of discovery (E2, P4)', () => {
   test('a pass uses its share of the rest of an installation’s budget; it keeps its findings, and the rest has its turn later', async () => {
     for (let index = 0; index < 10; index++) await scene.queue('acme/api');
     await scene.queue('mona/tool');
-    const caller = { installationId: scene.world.organization.installationId };
-    await scene.world.github.setRateLimit({
-      caller,
-      resource: 'core',
-      limit: 5000,
-      remaining: 100,
-    });
+    await scene.allowCalls(100);
     // Ten calls: the repositories, five lists, and four of the runs. Mona's entity has another
     // budget, and the resting one a share of its own.
     expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 5 });
-    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 60 });
+    await scene.allowCalls(60);
     await scene.passMinutes(6);
     // Six calls: unchanged lists cost nothing.
     expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 6 });
-    await scene.world.github.setRateLimit({
-      caller,
-      resource: 'core',
-      limit: 5000,
-      remaining: 5000,
-    });
+    await scene.allowCalls(5000);
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({ incomplete: 0, found: 0 });
     expect(await scene.jobIds()).toHaveLength(11);
+  });
+});
+
+const addRepositories = async (count: number) => {
+  for (let index = 0; index < count; index++)
+    await scene.world.github.addRepository({ owner: 'acme', name: `part-${index}` });
+};
+
+describe('repositories that no delivery has named (E2, P1)', () => {
+  test('the only job of one, from a schedule, is found within five minutes', async () => {
+    await scene.discover();
+    const job = await scene.queue('mona/tool', { event: 'schedule' });
+    await scene.passMinutes(4);
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(1);
+    expect(await scene.discover()).toMatchObject({ resting: 3, found: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true });
+  });
+
+  test('one that is made meanwhile is looked at once it is listed', async () => {
+    await scene.discover();
+    await scene.world.github.addRepository({ owner: 'acme', name: 'young' });
+    const job = await scene.queue('acme/young', { event: 'schedule' });
+    const longAgo = { listed_at: new Date(Date.now() - 7 * 3_600_000), updated_at: new Date(0) };
+    await scene.setInstallation(longAgo);
+    expect(await scene.discover()).toMatchObject({ listed: 2, resting: 1, found: 1 });
+    expect(await scene.jobIds()).toEqual([job]);
+  });
+
+  test('all have their turn, a bounded number in a pass, the least recently read first', async () => {
+    await addRepositories(5);
+    // Of acme three in a pass, and the only one of mona.
+    for (const resting of [4, 3, 1, 0])
+      expect(await scene.discover({ most: 3 })).toMatchObject({ resting });
+    const first = async () => {
+      const rows = await scene.db
+        .selectFrom('repositories')
+        .select('repo_id')
+        .where('entity_id', '=', scene.world.organization.id)
+        .orderBy('looked_at')
+        .limit(3)
+        .execute();
+      return new Set(rows.map((row) => row.repo_id));
+    };
+    const longestAgo = await first();
+    await scene.passMinutes(5);
+    await scene.discover({ most: 3 });
+    expect([...(await first())].filter((id) => longestAgo.has(id))).toEqual([]);
+  });
+
+  test('archived ones are left out, and so are those that the installation no longer shows', async () => {
+    await scene.world.github.addRepository({ owner: 'acme', name: 'of-old', archived: true });
+    expect(await scene.discover()).toMatchObject({ resting: 3 });
+    await scene.world.github.selectRepositories(scene.world.organization.installationId, [
+      'acme/api',
+    ]);
+    await scene.setInstallation({ updated_at: new Date() });
+    await scene.passMinutes(5);
+    expect(await scene.discover()).toMatchObject({ listed: 2, resting: 2, unanswered: 0 });
+  });
+});
+
+describe('their cost (E2, P4)', () => {
+  test('half of what active ones may use, and active ones do not take that from them', async () => {
+    await addRepositories(12);
+    for (let index = 0; index < 30; index++) await scene.queue('acme/api');
+    await scene.allowCalls(1_000);
+    // The list of repositories, five lists and fourteen runs of the active one; ten of those that
+    // rest, and mona's.
+    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
+      resting: 11,
+      incomplete: 1,
+      found: 14,
+    });
+    await scene.allowCalls(1_000);
+    await scene.passMinutes(6);
+    // The other three, and the other runs: unchanged answers cost nothing.
+    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
+      resting: 14,
+      incomplete: 0,
+      found: 16,
+    });
+  });
+});
+
+const LIST = 'actions/list-workflow-runs-for-repo';
+const budgetPercent = reconcilerRules.discoverBudgetPercent.value;
+/** GitHub's calls an hour for an installation, by its number of repositories. */
+const limitOf = (repositories: number) =>
+  Math.min(5_000 + 50 * Math.max(0, repositories - 20), 12_500);
+
+/** A minute's pass over acme's repositories, with the settings in force. */
+const pass = async () => {
+  const counts = await scene.discover({ most: readsOfPass(60), budgetPercent, atOnce: 8 });
+  await scene.passMinutes(1);
+  return counts;
+};
+
+async function putRepositories(count: number): Promise<void> {
+  const { world, db } = scene;
+  for (let n = 0; n < count; n++)
+    await world.github.addRepository({ owner: 'acme', name: `part-${n}` });
+  await scene.allowCalls(limitOf(count), limitOf(count));
+  await scene.discover({ most: 0 });
+  await db
+    .updateTable('installations')
+    .set({ listed_at: new Date(Date.now() + 86_400_000) })
+    .execute();
+}
+
+/**
+ * The minutes of a round if each read costs a call: a round that takes longer than an hour has no
+ * ETag of a valid token. Once a day five more calls read all lists of a repository.
+ */
+const minutesOf = (repositories: number): number => {
+  const limit = limitOf(repositories);
+  let remaining = limit;
+  let [read, minutes, owed] = [0, 0, 0];
+  for (; read < repositories; minutes++) {
+    if (minutes % 60 === 0) remaining = limit;
+    const allowance = createAllowance(
+      () => ({ limit, remaining, resetAt: Infinity }),
+      budgetPercent * RESTING_PART,
+    );
+    owed += (5 * repositories) / 1_440;
+    for (let n = 0; n < READS_OF_A_MINUTE && read < repositories; n++) {
+      if (!allowance.take()) break;
+      remaining--;
+      if (owed >= 1) {
+        owed--;
+        n--;
+      } else read++;
+    }
+  }
+  return minutes;
+};
+
+const unread = async () => {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer from repositories where looked_at is null`.execute(scene.db);
+  return rows[0]?.count;
+};
+
+describe('a round over all repositories of an installation (E2, P4)', () => {
+  test('of 100 takes five minutes, with one call for each, which is free while nothing changes', async () => {
+    await putRepositories(100);
+    await pass();
+    for (let minute = 1; minute < 5; minute++) await pass();
+    expect(await unread()).toBe(0);
+    const [before, calls] = [scene.remaining(), await scene.calls(LIST)];
+    for (let minute = 0; minute < 5; minute++) await pass();
+    expect((await scene.calls(LIST)) - calls).toBe(103);
+    expect(scene.remaining()).toBe(before);
+    // No delivery announced this job.
+    const lost = await scene.queue('acme/part-42', { event: 'schedule' });
+    for (let minute = 0; minute < 5; minute++) await pass();
+    expect(await scene.jobIds()).toEqual([lost]);
+  }, 300_000);
+
+  test('takes what docs/reconciler.md says where each call costs: 10 000 within five hours', () => {
+    expect(minutesOf(100)).toBeLessThanOrEqual(5);
+    expect(minutesOf(1_000)).toBeLessThanOrEqual(30);
+    expect(minutesOf(10_000)).toBeLessThanOrEqual(300);
   });
 });

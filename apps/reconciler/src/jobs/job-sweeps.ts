@@ -3,12 +3,11 @@ import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/enqueue';
 import { done } from '@paddock/queue/outcome';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { Sweep, SweepContext } from '../sweep.ts';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
 import { resync } from './resync.ts';
-import type { Sweep } from '../sweep.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
-import type { SweepContext } from '../sweep-context.ts';
 
 const HOUR_MS = 3_600_000;
 

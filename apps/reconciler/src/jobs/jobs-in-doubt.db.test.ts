@@ -1,15 +1,14 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type DoubtRules, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { putJob } from '@paddock/testing/demand-rows';
-import { countStatements } from '@paddock/testing/watched-statements';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { untilBlocked } from '@paddock/testing/until-blocked';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Insertable, Kysely } from 'kysely';
-import { putReason, RULES } from '../scenes/stuck-jobs.scene.ts';
-import { RECOVERY_LIMIT, SILENCE_MS } from './job-sweeps.ts';
+import { putReason, RULES } from '../scenes/jobs.scene.ts';
 
 const database = useTestDatabase();
 
@@ -122,10 +121,6 @@ describe('stuck jobs (E3)', () => {
     await putReason(database.db, held, 'at_pool_cap');
     expect(await recover()).toEqual(NONE);
     expect(await row(lately)).toMatchObject({ recovery_attempts: 1, lookup_due_at: null });
-  });
-
-  test('default timeout one day and limit 3', () => {
-    expect([SILENCE_MS, RECOVERY_LIMIT]).toEqual([86_400_000, 3]);
   });
 
   const silent = { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) };
@@ -243,16 +238,6 @@ describe('the fence', () => {
     expect(await marking).toEqual([]);
     expect(await row(job)).toMatchObject({ status: 'completed', recovery_attempts: 3 });
     expect(await row(other)).toMatchObject({ status: 'completed', ...untouched });
-  });
-
-  test('nor one that was finished and claimed again', async () => {
-    const job = await putWaiting(11);
-    const { marking } = await markDuring(async (db) => {
-      await finish(db);
-      await db.updateTable('jobs').set({ status: 'pending', wants_worker: true }).execute();
-    });
-    expect(await marking).toEqual([]);
-    expect(await row(job)).toMatchObject({ status: 'pending', ...untouched });
   });
 
   test('one statement for any number of jobs', async () => {

@@ -1,8 +1,17 @@
-import { describe, expect, test } from '@jest/globals';
-import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { recordRefusal } from '@paddock/db/entities/refusals';
+import { markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
+import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { putReason, RULES, useDiscoveryScene } from '../scenes/jobs.scene.ts';
+import { kindsOf } from '../sweep.ts';
 
-const scene = useJobsScene(useTestDatabase());
+const database = useTestDatabase();
+const scene = useDiscoveryScene(database);
 
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 const running = { status: 'running', wants_worker: false } as const;
@@ -24,11 +33,7 @@ describe('when GitHub fails', () => {
       await scene.world.github.failNext({ ...fault, path: '/jobs$', after: 1 });
       expect(await scene.lookUp()).toMatchObject({ runs: 2, stated: 2, unanswered: 1 });
       expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
-      await scene.db
-        .updateTable('jobs')
-        .set({ lookup_due_at: new Date(0) })
-        .where('status', '=', 'pending')
-        .execute();
+      await sql`update jobs set lookup_due_at = now() where status = 'pending'`.execute(scene.db);
       expect(await scene.lookUp()).toMatchObject({ runs: 1, stated: 1 });
       for (const job of jobs) expect(await scene.row(job)).toMatchObject({ status: 'completed' });
     },
@@ -45,11 +50,7 @@ describe('when GitHub fails', () => {
       await scene.lookUp();
       await scene.world.github.clearFaults();
       for (let time = 0; time < 3; time++) {
-        await scene.db
-          .updateTable('jobs')
-          .set({ lookup_due_at: new Date(0) })
-          .where('wants_worker', '=', false)
-          .execute();
+        await scene.makeDue();
         await scene.passTime();
         await scene.lookUp();
       }
@@ -57,24 +58,6 @@ describe('when GitHub fails', () => {
         expect(await scene.row(job)).toMatchObject({ wants_worker: true, requeues: 1 });
     },
   );
-
-  test('refuses an entity: one call is made, the refusal is stored, and the other entities continue (C9)', async () => {
-    const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
-    for (let index = 0; index < 3; index++) await scene.addJob();
-    await scene.world.github.failNext({ path: '/repos/acme/', status: 403, times: 9 });
-    expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3 });
-    expect(scene.unanswered).toEqual(['forbidden']);
-    expect(await scene.events()).toEqual([
-      expect.objectContaining({ event: 'auth_attempt.other_error' }),
-    ]);
-    expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
-    await scene.passTime();
-    await scene.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: new Date(0) })
-      .execute();
-    expect(await scene.lookUp()).toMatchObject({ jobs: 1, runs: 1 });
-  });
 
   test('refuses a repository: no other call about it is made, and the entity’s others are asked about (P6)', async () => {
     for (let index = 0; index < 3; index++) await scene.addJob();
@@ -88,8 +71,7 @@ describe('when GitHub fails', () => {
   test('leaves little of the budget, a pass takes its share of it, and the rest has its turn later (P4)', async () => {
     for (let index = 0; index < 8; index++) await scene.addJob();
     const monas = await scene.addJob({ job: { repo: 'mona/tool' } });
-    const caller = { installationId: scene.world.organization.installationId };
-    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 20 });
+    await scene.allowCalls(20);
     expect(await scene.lookUp()).toMatchObject({ runs: 6, unanswered: 3 });
     expect(await scene.row(monas)).toMatchObject({ looked_up_at: expect.any(Date) });
     expect(await scene.lookUp()).toMatchObject({ jobs: 3, unanswered: 0, full: false });
@@ -110,4 +92,187 @@ describe('when GitHub fails', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 5, runs: 1, unanswered: 4 });
     expect(await scene.calls(JOBS_OF_RUN)).toBe(5);
   });
+});
+
+const LIMIT = { status: 429, headers: { 'retry-after': '600' } };
+const endWaits = () =>
+  sql`update installations set wait_until = null, core_wait_until = null`.execute(database.db);
+const makeTasksDue = () => sql`update tasks set due_at = now()`.execute(database.db);
+const against = async () => (await scene.world.github.report()).callsAgainstWait;
+const calls = async () =>
+  Object.values((await scene.world.github.report()).calls).reduce((sum, count) => sum + count, 0);
+
+describe('an entity that GitHub asks to leave alone', () => {
+  beforeEach(async () => {
+    for (const repo of ['acme/api', 'acme/api', 'mona/tool']) await scene.queue(repo);
+  });
+
+  test('is passed over by discovery, others are not, and it has its turn at once when that is over (E2)', async () => {
+    await scene.world.github.failNext({ path: '/acme/', ...LIMIT });
+    expect(await scene.discover()).toMatchObject({ listed: 2, found: 1 });
+    const before = await scene.calls('actions/list-workflow-runs-for-repo');
+    await scene.passMinutes(10);
+    expect(await scene.discover()).toMatchObject({ repositories: 1, unanswered: 0 });
+    expect(await scene.calls('actions/list-workflow-runs-for-repo')).toBe(before + 5);
+    expect([scene.unanswered, await against()]).toEqual([[], 0]);
+    await endWaits();
+    expect(await scene.discover()).toMatchObject({ found: 2, unanswered: 0 });
+  });
+
+  test('is resynced when GitHub names, without a failed attempt (F5)', async () => {
+    const pass = () => scene.resync('acme/api');
+    const kinds = kindsOf(
+      { db: database.dbOf('reconciler'), isAway: () => Promise.resolve(false) },
+      { 'discover-jobs': { slots: 1, pass } },
+    );
+    const subject = { type: 'repository', id: 'acme/api' };
+    await enqueueAlone(database.db, [{ kind: 'discover-jobs', subject }]);
+    const run = () =>
+      runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'test', random: () => 0.5 });
+    const tasks = () => database.db.selectFrom('tasks').select(['attempt', 'due_at']).execute();
+    await scene.world.github.failNext({ path: '/acme/', ...LIMIT });
+    for (let turn = 0; turn < 7; turn += 1) {
+      await run();
+      await makeTasksDue();
+    }
+    expect([await tasks(), await against()]).toMatchObject([[{ attempt: 0 }], 0]);
+    await run();
+    const [task] = await tasks();
+    expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(500_000);
+    await endWaits();
+    await makeTasksDue();
+    await run();
+    expect(await tasks()).toEqual([]);
+    expect(await scene.jobIds()).toHaveLength(2);
+  });
+});
+
+test('a look whose budget is used up makes no call of GitHub, and ends no refusal (C9)', async () => {
+  await scene.queue('acme/api');
+  await scene.discover();
+  await scene.passMinutes(10);
+  const { repo_id: repoId } = await database.db
+    .selectFrom('repositories')
+    .select('repo_id')
+    .executeTakeFirstOrThrow();
+  const { id: entityId, appId, installationId } = scene.world.organization;
+  const whom = {
+    appId,
+    installationId,
+    entityId,
+    entityType: 'Organization',
+    login: 'acme',
+  } as const;
+  const operation = 'GET /repos/acme/api';
+  const refusal = { kind: 'forbidden', operation, status: 403, message: 'no' };
+  await recordRefusal(scene.own, 'reconciler', { call: { ...whom, repoId }, refusal });
+  await sql`update repositories set refused_until = now()`.execute(database.db);
+  const before = await calls();
+  await scene.discover({ budgetPercent: 0 });
+  expect(await calls()).toBe(before);
+  const refused = database.db.selectFrom('repositories').where('refused_since', 'is not', null);
+  expect(await refused.select('repo_id').execute()).toEqual([{ repo_id: repoId }]);
+});
+
+test('a statement that fails is no silence of GitHub’s: the look-up ends with it', async () => {
+  const job = await scene.addJob();
+  await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
+  await sql`alter table installation_events add constraint full_disk check (job_id <> ${sql.lit(job)})`.execute(
+    database.db,
+  );
+  try {
+    await expect(scene.lookUp()).rejects.toThrow('full_disk');
+    expect(scene.unanswered).toEqual(['invisible']);
+  } finally {
+    await sql`alter table installation_events drop constraint full_disk`.execute(database.db);
+  }
+});
+
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+test('a backlog of one entity takes turns with the one job of another, when doubts are looked for and when GitHub is asked (E2, P6)', async () => {
+  const old = { lookup_due_at: null, created_at: ago(180) };
+  const monas = await scene.addJob({
+    job: { repo: 'mona/tool' },
+    row: { ...old, created_at: ago(40) },
+  });
+  const first = await scene.addJob({ row: old });
+  await sql`insert into jobs (job_id, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id, installation_id,
+      job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, created_at)
+    select 70000000000 + n, true, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id, installation_id,
+      job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, 80000000000 + n, 1, job_name, created_at
+    from jobs, generate_series(2, 2000) n where job_id = ${first}`.execute(scene.db);
+  await putReason(scene.db, first, 'at_entity_cap');
+  const found = await markJobsInDoubt(scene.own, RULES);
+  expect(found).toHaveLength(RULES.batch);
+  expect(found.map(({ jobId }) => jobId)).toContain(monas);
+  await markJobsInDoubt(scene.own, { ...RULES, batch: 3_000 });
+  const query = { batch: 250, secondLookMs: 60_000, appIds: [scene.world.appId] };
+  const next = await findJobsToLookUp(scene.own, query);
+  expect(next).toHaveLength(250);
+  expect(next.map(({ jobId }) => jobId)).toContain(monas);
+});
+
+const silentSince = async () =>
+  (await scene.db.selectFrom('jobs').select('unanswered_since').executeTakeFirstOrThrow())
+    .unanswered_since;
+
+test('GitHub’s silence about a job begins with the first question that it does not answer, and an answer ends it (E3)', async () => {
+  await scene.addJob({ row: { created_at: new Date(0) } });
+  expect(await silentSince()).toBeNull();
+  await scene.world.github.failNext({ path: '/jobs$', status: 502, times: 2 });
+  await scene.lookUp();
+  const first = await silentSince();
+  expect(first?.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  await scene.makeDue();
+  await scene.lookUp();
+  expect(await silentSince()).toEqual(first);
+  await scene.makeDue();
+  await scene.lookUp();
+  await scene.makeDue();
+  await scene.world.github.failNext({ path: '/jobs$', status: 502 });
+  await scene.lookUp();
+  expect((await silentSince())?.getTime()).toBeGreaterThan(first?.getTime() ?? Infinity);
+});
+
+test('a job about which GitHub does not answer is asked about ever more rarely, at least once an hour (P6)', async () => {
+  const job = await scene.addJob();
+  await scene.world.github.failNext({ path: '/jobs$', status: 502, times: 9 });
+  const waits: number[] = [];
+  for (const minutes of [0, 4, 30, 600]) {
+    await scene.setJobs({ unanswered_since: ago(minutes), lookup_due_at: new Date(0) });
+    await scene.lookUp();
+    const { lookup_due_at: dueAt } = await scene.row(job);
+    waits.push(Math.round(((dueAt?.getTime() ?? 0) - Date.now()) / 60_000));
+  }
+  expect(waits).toEqual([1, 4, 30, 60]);
+});
+
+test('a job that GitHub calls queued is demand again once its runner has ended, although its pod lives on (A6, E3)', async () => {
+  const { pod_name: podName } = await putWorker(scene.db, {
+    status: 'running',
+    running_at: minutesAgo(30),
+    runner_ended_at: minutesAgo(11),
+  });
+  const job = await scene.addJob({
+    row: { status: 'running', wants_worker: false, k8s_pod: podName },
+  });
+  await scene.lookUp();
+  await scene.passTime();
+  expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
+  expect(await scene.row(job)).toMatchObject({ wants_worker: true, lookup_due_at: null });
+});
+
+test('GitHub’s silence for a day fails a stuck job, and its answer corrects that (E3, A6)', async () => {
+  const long = new Date(Date.now() - 49 * 3_600_000);
+  const silent = { recovery_attempts: 3, unanswered_since: new Date(Date.now() - 86_460_000) };
+  const row = { lookup_due_at: null, created_at: long, queued_at: long, ...silent };
+  const job = await scene.addJob({ row });
+  await scene.world.github.failNext({ path: '/jobs$', status: 502 });
+  expect(await scene.lookUp()).toMatchObject({ lost: 1, recovered: 0, unanswered: 1 });
+  expect([scene.told.lost, (await scene.row(job)).status]).toEqual([[job], 'failed']);
+  await scene.world.github.cancelJob(job);
+  await scene.makeDue();
+  expect(await scene.lookUp()).toMatchObject({ lost: 0, stated: 1 });
+  expect(await scene.row(job)).toMatchObject({ status: 'failed', misjudged: true });
 });

@@ -1,15 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { putInstallation } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { useJobsScene } from '../scenes/use-scenes.scene.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { useJobsScene } from '../scenes/jobs.scene.ts';
 
 const scene = useJobsScene(useTestDatabase());
 
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 const running = { status: 'running', wants_worker: false } as const;
-const hosted = { hosted: true, durationMs: 3_600_000 };
+
+const gone = { method: 'GET', path: '/actions/runs/\\d+/jobs$', status: 404 };
 
 describe('a job in doubt (E4)', () => {
   test('that GitHub has completed is completed, by the statement that writes deliveries’ jobs, with an event (A5)', async () => {
@@ -27,42 +29,9 @@ describe('a job in doubt (E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, runs: 0 });
   });
 
-  test('on one of our workers at GitHub is running, and the worker is bound (B7)', async () => {
-    const name = await scene.startRunner();
-    const job = await scene.addJob({ job: { durationMs: 3_600_000 } });
-    expect(await scene.lookUp()).toMatchObject({ stated: 1 });
-    expect(await scene.row(job)).toMatchObject({
-      status: 'running',
-      wants_worker: false,
-      runner_name: name,
-      k8s_pod: name,
-    });
-    const worker = scene.db
-      .selectFrom('workers')
-      .select('assigned_job_id')
-      .where('pod_name', '=', name);
-    expect(await worker.execute()).toEqual([{ assigned_job_id: job }]);
-    expect(await scene.events()).toEqual([
-      { event: 'discovered.in_progress', outcome: 'job_marked_running', job_id: job },
-    ]);
-  });
-
-  test('that is known to run already is answered, without an event', async () => {
-    const job = await scene.addJob({ job: hosted });
-    await scene.lookUp();
-    await scene.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: new Date(0) })
-      .execute();
-    expect(await scene.lookUp()).toMatchObject({ stated: 1 });
-    expect(await scene.row(job)).toMatchObject({ status: 'running', lookup_due_at: null });
-    expect(await scene.events()).toHaveLength(1);
-  });
-
   test('costs one call per run, however many of its jobs are in doubt', async () => {
     const first = await scene.addJob();
-    const { runId = 0 } =
-      (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    const runId = await scene.runOf(first);
     for (let index = 0; index < 120; index++) await scene.addJob({ job: { runId } });
     await scene.addJob({ job: { repo: 'mona/tool' } });
     expect(await scene.lookUp()).toMatchObject({ jobs: 122, runs: 2, queued: 122 });
@@ -75,19 +44,6 @@ describe('a job in doubt (E4)', () => {
     ]);
   });
 
-  test('that waits for an approval stays as it is: no demand, no end', async () => {
-    const job = await scene.addJob({ job: { waiting: true }, row: running });
-    for (let time = 0; time < 2; time++) {
-      await scene.lookUp();
-      await scene.passTime();
-      expect(await scene.row(job)).toMatchObject({
-        ...running,
-        requeues: 0,
-        looked_up_at: expect.any(Date),
-      });
-    }
-  });
-
   test('that Paddock failed and GitHub completed is misjudged (A6)', async () => {
     const job = await scene.addJob({ row: { status: 'failed', wants_worker: false } });
     await scene.world.github.cancelJob(job);
@@ -97,7 +53,7 @@ describe('a job in doubt (E4)', () => {
       misjudged: true,
       conclusion: 'cancelled',
     });
-    expect(scene.misjudged).toEqual([job]);
+    expect(scene.told.misjudged).toEqual([job]);
   });
 
   test('is found in an entity, an installation and a repository that have other names now (A12)', async () => {
@@ -140,17 +96,6 @@ describe('a job that GitHub calls queued', () => {
     });
   });
 
-  test('less than the time between two looks apart is not demand yet', async () => {
-    const job = await scene.addJob({ row: running });
-    await scene.lookUp();
-    await scene.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: new Date(0) })
-      .execute();
-    expect(await scene.lookUp()).toMatchObject({ queued: 1, requeued: 0 });
-    expect(await scene.row(job)).toMatchObject({ wants_worker: false, requeues: 0 });
-  });
-
   test('while a live worker is bound to it is no demand (P3)', async () => {
     const { pod_name: name } = await putWorker(scene.db, {
       status: 'running',
@@ -170,10 +115,7 @@ describe('a job that GitHub calls queued', () => {
     const ended = { id: runId, run_attempt: 1, status: 'completed', conclusion: 'cancelled' };
     await scene.world.github.failNext({ ...run, body: ended });
     expect(await scene.lookUp()).toMatchObject({ queued: 1 });
-    await scene.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: new Date(0) })
-      .execute();
+    await scene.makeDue();
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ failed: 1 });
     expect(await scene.row(job)).toMatchObject({
@@ -230,11 +172,9 @@ describe('a job that GitHub calls queued', () => {
 });
 
 describe('a job that GitHub does not know', () => {
-  const gone = { method: 'GET', path: '/actions/runs/\\d+/jobs$', status: 404, times: 9 };
-
   test('fails on the second look, while GitHub shows the repository', async () => {
     const job = await scene.addJob({ row: running });
-    await scene.world.github.failNext(gone);
+    await scene.world.github.failNext({ ...gone, times: 9 });
     expect(await scene.lookUp()).toMatchObject({ gone: 1 });
     expect(await scene.row(job)).toMatchObject(running);
     await scene.passTime();
@@ -246,12 +186,12 @@ describe('a job that GitHub does not know', () => {
 
   test('and that is there at the second look starts from the beginning', async () => {
     const job = await scene.addJob({ row: running });
-    await scene.world.github.failNext({ ...gone, times: 1 });
+    await scene.world.github.failNext(gone);
     await scene.lookUp();
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ queued: 1, failed: 0 });
     await scene.passTime();
-    await scene.world.github.failNext({ ...gone, times: 1 });
+    await scene.world.github.failNext(gone);
     expect(await scene.lookUp()).toMatchObject({ gone: 1, failed: 0 });
     expect(await scene.row(job)).toMatchObject({ status: 'running' });
   });
@@ -264,5 +204,70 @@ describe('a job that GitHub does not know', () => {
     const { status, looked_up_at: lookedUpAt, lookup_due_at: dueAt } = await scene.row(job);
     expect([status, lookedUpAt]).toEqual(['running', null]);
     expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('one call of GitHub', () => {
+  test('whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {
+    const first = await scene.addJob();
+    const runId = await scene.runOf(first);
+    for (let index = 0; index < 4; index++) await scene.addJob({ job: { runId } });
+    await scene.lookUp();
+    await scene.passTime();
+    await scene.makeDue();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 5, runs: 1, queued: 5 });
+    expect(await scene.calls('actions/get-workflow-run')).toBe(1);
+  });
+});
+
+test('a repository that GitHub does not show is recorded as an event of each of its jobs, once a day (P5, E4)', async () => {
+  const jobs = [await scene.addJob(), await scene.addJob()];
+  await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
+  const hidden = () =>
+    scene.db
+      .selectFrom('installation_events')
+      .selectAll()
+      .where('event', '=', 'discovered.hidden')
+      .orderBy('id')
+      .execute();
+  for (let pass = 0; pass < 2; pass++) {
+    await scene.lookUp();
+    await scene.passTime();
+  }
+  expect((await hidden()).map(({ job_id: jobId }) => jobId)).toEqual(
+    jobs.toSorted((a, b) => a - b),
+  );
+  const payload = {
+    repository: 'acme/api',
+    message: expect.stringContaining('not selected for it'),
+  };
+  expect((await hidden())[0]).toMatchObject({
+    outcome: 'repository_hidden',
+    repo_id: scene.world.repositories.api,
+    payload,
+  });
+  await scene.db
+    .updateTable('installation_events')
+    .set({ received_at: new Date(0) })
+    .execute();
+  await scene.makeDue();
+  await scene.lookUp();
+  expect(await hidden()).toHaveLength(4);
+});
+
+describe('a job that GitHub does not list', () => {
+  test('in the list of its run, and knows by its id, goes on (E3)', async () => {
+    const job = await scene.addJob({ row: running });
+    await scene.world.github.failNext(gone);
+    await scene.lookUp();
+    await scene.passTime();
+    expect(await scene.lookUp()).toMatchObject({ queued: 1, failed: 0 });
+    await scene.world.github.cancelJob(job);
+    await scene.world.github.failNext(gone);
+    await sql`update jobs set seen_gone_at = now() - interval '1 hour', lookup_due_at = now()`.execute(
+      scene.db,
+    );
+    expect(await scene.lookUp()).toMatchObject({ stated: 1, failed: 0 });
+    expect(await scene.row(job)).toMatchObject({ status: 'completed' });
   });
 });

@@ -1,4 +1,3 @@
-import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import {
   type DoubtRules,
   endJoblessGraces,
@@ -14,24 +13,24 @@ import {
   noteLookUps,
   postponeLookUps,
 } from '@paddock/db/jobs/look-ups';
-import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
 import { untilStored } from '@paddock/db/jobs/store-jobs';
+import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
+import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
+import { type JobVerdict, judgeJob } from '@paddock/domain/jobs/judge-job';
 import type { FailureRules } from '@paddock/domain/matching/failure-classes';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
-import { createAllowances } from './call-allowance.ts';
+import type { ReconcilerEvents } from '../events.ts';
 import { type Ask, createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
-import { findingOf } from './discovered-job.ts';
-import type { ReconcilerEvents } from '../events.ts';
-import { parseRepositoryName } from './repository-name.ts';
+import { createAllowances } from './call-allowance.ts';
+import { findingOf, parseRepositoryName } from './discovered-job.ts';
 
 export interface LookUpJobsOptions extends NextLooks {
   db: Kysely<Database>;

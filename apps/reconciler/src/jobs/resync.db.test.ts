@@ -1,7 +1,7 @@
+import { describe, expect, test } from '@jest/globals';
 import { done, poison } from '@paddock/queue/outcome';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { describe, expect, test } from '@jest/globals';
-import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
+import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -125,20 +125,6 @@ describe('resync of an installation (E2, F5)', () => {
       followOn: [expect.objectContaining({ kind: 'discover-jobs' })],
     });
     expect(await read()).toEqual({ repositories: 1, unchanged: 0 });
-  });
-
-  test('leaves those that rest to their turn', async () => {
-    await scene.queue('acme/api');
-    await scene.discover();
-    expect(await resync(0)).toMatchObject({ output: { active: 0 } });
-    expect(await read()).toMatchObject({ repositories: 0 });
-  });
-
-  test('finds active ones that no row names yet', async () => {
-    expect(await resync(100_000 * DAY_MS)).toMatchObject({
-      output: { active: expect.any(Number), repositories: expect.any(Number) },
-    });
-    expect((await read()).repositories).toBeGreaterThan(0);
   });
 
   test.each(['the token', 'the list'])(

@@ -11,11 +11,11 @@ import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { findRepositoryByName, listRepositories } from '@paddock/github/repositories';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
 import { type DiscoverJobsOptions, listed } from './discover-jobs.ts';
 import { discoverRepository } from './discover-repository.ts';
-import type { AskOne } from './list-jobs-of-runs.ts';
-import { parseRepositoryName } from './repository-name.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
+import { parseRepositoryName } from './discovered-job.ts';
+import type { AskOne } from './list-runs.ts';
 
 export type ResyncOptions = Pick<
   DiscoverJobsOptions,

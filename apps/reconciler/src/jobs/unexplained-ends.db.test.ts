@@ -1,9 +1,166 @@
 import { describe, expect, test } from '@jest/globals';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { recordJobs } from '@paddock/db/jobs/record-jobs';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { queuedJob } from '@paddock/domain/scenes/queued-job.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { useJobsScene } from '../scenes/jobs.scene.ts';
 
-const scene = useJobsScene(useTestDatabase());
+const database = useTestDatabase();
+const scene = useJobsScene(database);
+
+const hide = () =>
+  scene.world.github.selectRepositories(scene.world.organization.installationId, []);
+const show = () =>
+  scene.world.github.selectRepositories(scene.world.organization.installationId, 'all');
+/** As if GitHub had been asked for the last time `minutes` earlier, and the next look-up were due. */
+const letPass = (minutes: number) => {
+  const interval = sql`${minutes} * interval '1 minute'`;
+  return sql`update jobs set hidden_since = hidden_since - ${interval}, unanswered_since = unanswered_since - ${interval}, lookup_due_at = now()`.execute(
+    scene.db,
+  );
+};
+describe('a job whose repository GitHub hides (E3, P6)', () => {
+  test('is no demand from the second time, ten minutes later, and demand again with GitHub’s first answer', async () => {
+    const job = await scene.addJob();
+    await hide();
+    expect(await scene.lookUp()).toMatchObject({ unanswered: 1, hidden: 1 });
+    expect(await scene.row(job)).toMatchObject({
+      wants_worker: true,
+      hidden_since: expect.any(Date),
+    });
+    await letPass(9);
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ wants_worker: true });
+    await letPass(2);
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
+    await show();
+    await letPass(10);
+    expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
+    expect(await scene.row(job)).toMatchObject({ wants_worker: true, hidden_since: null });
+  });
+
+  test('by 403 for its run and for itself is hidden as well; by 403 for the run alone it is refused', async () => {
+    const job = await scene.addJob();
+    await scene.world.github.failNext({ path: '/actions/runs/', status: 403 });
+    await scene.world.github.failNext({ path: '/repositories/', status: 403 });
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ hidden_since: expect.any(Date) });
+    expect(scene.unanswered).toEqual(['invisible']);
+    await letPass(1);
+    await scene.lookUp();
+    await sql`update jobs set lookup_due_at = now()`.execute(scene.db);
+    await scene.world.github.failNext({ path: '/actions/runs/', status: 403 });
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ hidden_since: null });
+    expect(scene.unanswered).toEqual(['invisible', 'forbidden']);
+  });
+
+  test('for two days has failed, and says why', async () => {
+    const job = await scene.addJob();
+    await hide();
+    await scene.lookUp();
+    await letPass(47 * 60);
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
+    await letPass(61);
+    await scene.lookUp();
+    const message = 'GitHub has not shown its repository to the App for two days';
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', failure_info: { message } });
+  });
+
+  test('and that runs on a live worker does not fail', async () => {
+    const name = await scene.startRunner();
+    const job = await scene.addJob({
+      row: { status: 'running', wants_worker: false, k8s_pod: name },
+    });
+    await hide();
+    await scene.lookUp();
+    await letPass(49 * 60);
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ status: 'running' });
+  });
+});
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+
+/**
+ * A job at GitHub, and the `queued` delivery of it, which is so old. Without a job at GitHub it is
+ * of one that GitHub has forgotten.
+ */
+async function deliverQueued(
+  hours: number,
+  { isAtGitHub = true, waiting = false } = {},
+): Promise<number> {
+  const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], waiting });
+  const { organization, appId } = scene.world;
+  const pools = await currentPoolsDocument(database.db);
+  if (pools === undefined) throw new Error('There has to be a pools document.');
+  const { id, login, installationId } = organization;
+  const statement = {
+    ...queuedJob({
+      jobId: isAtGitHub ? job.id : job.id + 1_000_000,
+      runId: job.runId,
+      runAttempt: job.attempt,
+      queuedAt: hoursAgo(hours),
+      entity: { id, login, type: 'Organization' },
+      repoId: job.repositoryId,
+      repoFullName: job.repo,
+      installationId,
+    }),
+    appId,
+    deliveryGuid: crypto.randomUUID(),
+  };
+  await database.db.transaction().execute((trx) => recordJobs(trx, [statement], pools));
+  return statement.jobId;
+}
+
+test('an older one is no demand before GitHub was asked, and is after its first answer: it may have waited for an approval', async () => {
+  const job = await deliverQueued(25);
+  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
+  expect(await scene.lookUp()).toMatchObject({ runs: 1, requeued: 1 });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'pending',
+    wants_worker: true,
+    lookup_due_at: null,
+  });
+});
+
+test('an older one that GitHub still calls waiting is looked up until it is queued: one stale answer does not forget it', async () => {
+  const job = await deliverQueued(30, { waiting: true });
+  for (let look = 0; look < 2; look++) {
+    expect(await scene.lookUp()).toMatchObject({ answered: 1 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+    await scene.passTime();
+  }
+  await scene.world.github.approveJob(job);
+  expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'pending',
+    wants_worker: true,
+    lookup_due_at: null,
+  });
+});
+
+test('an older one that waits for days is looked up ever more rarely', async () => {
+  const job = await deliverQueued(30, { waiting: true });
+  const hours = async () => {
+    const { lookup_due_at: dueAt } = await scene.row(job);
+    return Math.round(((dueAt?.getTime() ?? 0) - Date.now()) / 3_600_000);
+  };
+  const waits: number[] = [];
+  for (const age of [3, 100]) {
+    await database.db
+      .updateTable('jobs')
+      .set({ created_at: new Date(hoursAgo(age)), lookup_due_at: new Date(0) })
+      .execute();
+    await scene.lookUp();
+    waits.push(await hours());
+  }
+  expect(waits).toEqual([3, 6]);
+});
 
 /** A worker that ended well just now, without a known job. */
 const endUnexplained = async (
@@ -83,33 +240,12 @@ describe('after an unexplained end (C3, E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, graces: 1 });
   });
 
-  test('only a bounded number of the oldest jobs are looked up, and none of another key', async () => {
-    const jobs = [
-      await scene.addJob(waiting),
-      await scene.addJob(waiting),
-      await scene.addJob(waiting),
-    ];
-    await scene.addJob({ ...waiting, job: { repo: 'mona/tool' } });
-    await endUnexplained();
-    expect(await scene.lookUp({ doubts: { perKey: 2 } })).toMatchObject({ jobs: 2, graces: 1 });
-    expect(await scene.row(jobs[2] ?? 0)).toMatchObject({ looked_up_at: null });
-  });
-
-  test('without waiting jobs nothing changes', async () => {
-    const name = await endUnexplained();
-    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
-    expect(await graces()).toEqual([name]);
-  });
-
   test('a first answer that GitHub does not know the job does not end it; the second ends the job (C11, P4)', async () => {
     const name = await endUnexplained();
     const job = await scene.addJob({ row: { lookup_due_at: null, run_id: 404_404 } });
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, gone: 1, graces: 0 });
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
-    await scene.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: new Date(0), seen_gone_at: minutesAgo(60) })
-      .execute();
+    await scene.setJobs({ lookup_due_at: new Date(0), seen_gone_at: new Date(0) });
     await scene.world.github.failNext({ method: 'GET', path: '/actions/jobs/', status: 404 });
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, failed: 1, graces: 0 });
     expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false });
@@ -129,16 +265,5 @@ describe('runners that end well without a job (C11, P4)', () => {
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 1 });
     expect(await failing()).toEqual([ofKey]);
-  });
-
-  test('speak against no other key of their pool, and against no key of another pool', async () => {
-    for (const row of [{}, { entity_id: 7 }, { k8s_pool: 'linux-large' }])
-      await scene.addJob({ row: { ...waiting.row, ...row } });
-    for (let n = 0; n < 3; n += 1) await endUnexplained();
-    await endUnexplained({ entity_id: 7 });
-    await endUnexplained({ k8s_pool: 'linux-large' });
-    await scene.lookUp();
-    const once = { ...ofKey, failures: 1, pauses: 0 };
-    expect(await failing()).toEqual([ofKey, once, { ...once, pool: 'linux-large' }]);
   });
 });

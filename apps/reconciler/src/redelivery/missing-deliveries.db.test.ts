@@ -1,11 +1,17 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { describe, expect, test } from '@jest/globals';
-import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
+import { sql } from 'kysely';
+import type { Given } from '../scenes/pass.scene.ts';
+import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import { redeliverDelivery, type RedeliverDeliveryOptions } from './redeliver-delivery.ts';
+import type { RedeliverOptions } from './redeliver.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database, { losesRows: true });
 
-const guids = async () => (await scene.world.github.truth()).deliveries.map(({ guid }) => guid);
+const guids = async () => (await scene.attempts()).map(({ guid }) => guid);
 
 describe('deliveries that GitHub calls successful and that our events lack (E1, P1)', () => {
   test('are reported once, and asked for until their rows are here', async () => {
@@ -58,12 +64,6 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
   });
 
-  test('are asked for as soon as they are found, however many', async () => {
-    await scene.queueJobs(101, {});
-    expect(await scene.cycle({ handOverAbove: 0 })).toMatchObject({ missing: 101, accepted: 101 });
-    expect(scene.unstored).toHaveLength(101);
-  });
-
   test('keep to their spacing where GitHub calls their repetition successful, however well others get through', async () => {
     await scene.queueJobs(1, {});
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
@@ -80,13 +80,162 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     await scene.queueJobs(1, {});
     expect(await scene.cycle()).toMatchObject({ attempts: 2, missing: 1, accepted: 1 });
   });
+});
 
-  test('are asked for although the failure of another attempt was known before', async () => {
+const find = (more: Given<RedeliverOptions> = {}) =>
+  scene.cycle({ since: new Date(Date.now() - 3_600_000), ...more });
+
+describe('redeliver since (E1, F5)', () => {
+  test('asks again for all that our events lack, even where GitHub has a 2xx, until the rows are here', async () => {
+    await scene.queueJobs(3, {});
+    const [stored, ...lost] = await guids();
+    await scene.storeEvent(stored ?? '');
+    // The log was read whole before.
+    await sql`insert into apps (app_id, log_read_to) values (${scene.world.appId}, now() + interval '1 minute')`.execute(
+      scene.db,
+    );
+    expect(await find()).toMatchObject({
+      pages: 1,
+      attempts: 3,
+      missing: 2,
+      accepted: 2,
+      more: false,
+    });
+    // GitHub calls them delivered, twice now; only our own row ends it.
+    await scene.storeEvent(lost[0] ?? '');
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
+    await scene.passAnHour();
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+    const arrivals = (guid: string | undefined) =>
+      scene.receiver.received.filter((received) => received.guid === guid).length;
+    expect([stored, ...lost].map(arrivals)).toEqual([1, 2, 3]);
+    await scene.storeEvent(lost[1] ?? '');
+    await scene.cycle();
+    expect(await scene.unresolved()).toEqual([]);
+  });
+
+  test('leaves deliveries before its instant as they are', async () => {
+    await scene.queueJobs(1, {});
+    await scene.pass(120);
+    await scene.queueJobs(1, {});
+    const since = new Date(Date.now() + 60 * 60_000);
+    expect(await find({ since })).toMatchObject({ pages: 1, attempts: 2, missing: 1 });
+  });
+
+  test('goes on from where a pass stopped, at its cap of pages or at a page that failed', async () => {
+    await scene.queueJobs(200, {});
+    await scene.pass(1);
+    // The newest page has two instants: so one page reads what is new.
+    await scene.queueJobs(50, {});
+    await scene.pass(30);
+    const since = new Date(Date.now() - 3_600_000);
+    const more = { since, perMinute: 0 };
+    expect(await find({ ...more, maxPages: 1 })).toMatchObject({ missing: 100, more: true });
+    await scene.failList({ status: 502, after: 2 });
+    await expect(find(more)).rejects.toThrow(/Failed on demand/);
+    expect(scene.listingFailures).toEqual(['unavailable']);
+    expect(await scene.unresolved()).toHaveLength(200);
+    expect(await scene.logMark()).toEqual({ readTo: since, cursor: expect.any(String) });
+    expect(await find(more)).toMatchObject({ pages: 2, missing: 50, more: false });
+    expect(await scene.unresolved()).toHaveLength(250);
+    // Without a person, too: the mark keeps it.
+    expect((await scene.logMark())?.cursor).toBeNull();
+  });
+});
+
+const handedOver = () =>
+  scene.db.selectFrom('repositories').select(['repo_id', 'entity_id']).execute();
+
+const knowAcme = () => putInstallation(scene.db, installationOf(scene.world.organization));
+
+describe('redelivery asks discovery for repositories (E1)', () => {
+  test('the repository of a given-up delivery, at once', async () => {
+    await knowAcme();
     await scene.queueJobs(1);
-    expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
-    // GitHub calls the repetition successful, but its row is not here.
-    expect(await scene.cycle()).toMatchObject({ failed: 0, resolved: 0, accepted: 1 });
-    await scene.storeEvent((await guids())[0] ?? '');
-    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 0 });
+    scene.receiver.answerWith(500);
+    await scene.cycle();
+    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours'`.execute(
+      scene.db,
+    );
+    expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
+    expect(await handedOver()).toEqual([
+      { repo_id: scene.world.repositories.api, entity_id: scene.world.organization.id },
+    ]);
+    const due = await sql`select from repositories where due_at < now()`.execute(scene.db);
+    expect(due.rows).toHaveLength(1);
+  });
+
+  test('above a number of unresolved deliveries, the repositories that are named in the list', async () => {
+    await knowAcme();
+    await scene.queueJobs(3);
+    expect(await scene.cycle({ handOverAbove: 3, perMinute: 0 })).toMatchObject({ handedOver: 0 });
+    expect(await handedOver()).toEqual([]);
+    expect(await scene.cycle({ handOverAbove: 2, perMinute: 0 })).toMatchObject({ handedOver: 1 });
+    expect(await handedOver()).toHaveLength(1);
+  });
+});
+
+const redeliver = (one: string, more: Partial<RedeliverDeliveryOptions> = {}) =>
+  redeliverDelivery(
+    {
+      db: database.dbOf('reconciler'),
+      appIds: [scene.world.appId],
+      logOf: () => scene.log,
+      maxPages: 100,
+      firstStepMs: 300_000,
+      ...more,
+    },
+    one,
+  );
+const requested = { outcome: 'done', output: { appId: expect.any(Number) } };
+
+describe('one delivery (F5)', () => {
+  let guid = '';
+  beforeEach(async () => {
+    await scene.queueJobs(1, {});
+    guid = (await scene.attempts())[0]?.guid ?? '';
+  });
+
+  test('is requested by its newest attempt in the log, also where GitHub calls it delivered', async () => {
+    expect(await redeliver(guid)).toMatchObject(requested);
+    expect(await redeliver(guid)).toMatchObject(requested);
+    expect(scene.asked).toHaveLength(2);
+    expect(new Set(scene.asked).size).toBe(2);
+  });
+
+  test('that is unresolved needs no list, and its next request is put off', async () => {
+    await scene.queueJobs(1);
+    await scene.cycle();
+    const [unresolved] = await scene.unresolved();
+    expect(unresolved).toBeDefined();
+    await redeliver(unresolved?.guid ?? '', {
+      logOf: () => ({
+        ...scene.log,
+        list: () => Promise.reject(new Error('no list is needed')),
+      }),
+    });
+    const [after] = await scene.unresolved();
+    expect(after?.requests).toBe((unresolved?.requests ?? 0) + 1);
+  });
+
+  test.each([
+    ['the list', 'GET', '/app/hook/deliveries$'],
+    ['the request', 'POST', '/attempts$'],
+  ])('is tried again after %s has failed (D14)', async (_what, method, path) => {
+    await scene.world.github.failNext({ method, path, status: 502 });
+    await expect(redeliver(guid)).rejects.toMatchObject({ status: 502 });
+    expect(await redeliver(guid)).toMatchObject(requested);
+  });
+
+  test('fails for good where GitHub refuses it, or has it no more', async () => {
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 422 });
+    expect(await redeliver(guid)).toMatchObject({
+      outcome: 'poison',
+      reason: expect.stringContaining('GitHub does not repeat the delivery'),
+    });
+    expect(await redeliver('00000000-0000-4000-8000-000000000000')).toMatchObject({
+      outcome: 'poison',
+      reason: expect.stringContaining('three days'),
+    });
   });
 });

@@ -3,7 +3,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
-import { type DeliveryLog, logPages } from './read-delivery-log.ts';
+import { type DeliveryLog, logPages } from './delivery-log.ts';
 
 export interface RedeliverDeliveryOptions {
   db: Kysely<Database>;

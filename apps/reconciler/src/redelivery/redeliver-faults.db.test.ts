@@ -1,9 +1,12 @@
+import { describe, expect, test } from '@jest/globals';
 import type { Fault } from '@paddock/simulators/github/faults';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { forgetTwoHours, logMark } from '../scenes/redelivery.scene.ts';
-import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
+import {
+  type RedeliveryScene,
+  startRedeliveryScene,
+  useRedeliveryScene,
+} from '../scenes/redelivery.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database);
@@ -12,15 +15,10 @@ describe('when GitHub fails (E1)', () => {
   test('a list call that fails half-way keeps the pages that were read, and does not move the mark', async () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
-    await forgetTwoHours(scene.db);
-    const before = await logMark(scene.db);
+    await scene.forgetTwoHours();
+    const before = await scene.logMark();
     await scene.queueJobs(120);
-    await scene.world.github.failNext({
-      method: 'GET',
-      path: '/app/hook/deliveries$',
-      status: 502,
-      after: 1,
-    });
+    await scene.failList({ status: 502, after: 1 });
     expect(await scene.cycle()).toMatchObject({
       pages: 1,
       failed: 100,
@@ -28,16 +26,14 @@ describe('when GitHub fails (E1)', () => {
       listed: false,
     });
     expect(scene.listingFailures).toEqual(['unavailable']);
-    expect(await logMark(scene.db)).toEqual({
+    expect(await scene.logMark()).toEqual({
       readTo: before?.readTo,
       cursor: expect.any(String),
     });
-    await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(
-      scene.db,
-    );
+    await scene.asIfAsked(120);
     expect(await scene.cycle()).toMatchObject({ listed: true, accepted: 20 });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(121);
-    expect((await logMark(scene.db))?.cursor).toBeNull();
+    expect((await scene.logMark())?.cursor).toBeNull();
   });
 
   test('entries that were read but could not be stored are read again, even long after', async () => {
@@ -71,23 +67,13 @@ describe('when GitHub fails (E1)', () => {
     async (_whose, status, after) => {
       await scene.queueJobs(1, {});
       await scene.cycle();
-      await forgetTwoHours(scene.db);
+      await scene.forgetTwoHours();
       await scene.queueJobs(120);
-      await scene.world.github.failNext({
-        method: 'GET',
-        path: '/app/hook/deliveries$',
-        status: 502,
-        after: 1,
-      });
+      await scene.failList({ status: 502, after: 1 });
       await scene.cycle({ perMinute: 0 });
-      await scene.world.github.failNext({
-        method: 'GET',
-        path: '/app/hook/deliveries$',
-        status,
-        after,
-      });
+      await scene.failList({ status, after });
       expect(await scene.cycle({ perMinute: 0 })).toMatchObject({ pages: after, listed: false });
-      expect((await logMark(scene.db))?.cursor).toBeNull();
+      expect((await scene.logMark())?.cursor).toBeNull();
       expect(await scene.cycle()).toMatchObject({ pages: 2, listed: true, failed: 120 });
       expect(
         await scene.db
@@ -161,7 +147,7 @@ describe('when GitHub fails (E1)', () => {
   test('a limit on the list holds back the requests too: GitHub extends the wait of a caller that continues', async () => {
     await scene.queueJobs(120);
     const limit = { status: 403, headers: { 'retry-after': '120' }, after: 1 };
-    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', ...limit });
+    await scene.failList({ ...limit });
     expect(await scene.cycle()).toMatchObject({
       pages: 1,
       failed: 100,
@@ -174,11 +160,7 @@ describe('when GitHub fails (E1)', () => {
   });
 
   test('an App that GitHub does not know is written down, for the “why” (C9)', async () => {
-    await scene.world.github.failNext({
-      method: 'GET',
-      path: '/app/hook/deliveries$',
-      status: 404,
-    });
+    await scene.failList({ status: 404 });
     expect(await scene.cycle()).toMatchObject({ listed: false });
     const events = await scene.db
       .selectFrom('installation_events')
@@ -213,9 +195,7 @@ describe('when GitHub fails (E1)', () => {
         await scene.world.github.failNext({ ...fault, path: '/app/hook/deliveries', after });
         await scene.cycle();
         await scene.world.github.clearFaults();
-        await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(
-          scene.db,
-        );
+        await scene.asIfAsked(120);
         await scene.cycle();
         await scene.cycle();
         expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(4);
@@ -224,3 +204,126 @@ describe('when GitHub fails (E1)', () => {
     );
   });
 });
+
+/** GUIDs that our endpoint has accepted, by GitHub's log. */
+const accepted = async () =>
+  new Set(
+    (await scene.attempts()).filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid),
+  );
+
+/**
+ * Two hours in which our endpoint answers so, with some jobs every five minutes. Returns the most
+ * pages that a cycle read.
+ */
+async function twoHours(
+  answer: number,
+  jobs: number,
+  cycle?: RedeliveryScene['cycle'],
+): Promise<number> {
+  scene.receiver.answerWith(answer);
+  let pages = 0;
+  for (let step = 0; step < 24; step++) {
+    await scene.queueJobs(jobs, {});
+    await scene.pass(5);
+    if (cycle !== undefined) pages = Math.max(pages, (await cycle()).pages);
+  }
+  scene.receiver.answerWith(202);
+  return pages;
+}
+
+describe('after an outage (E1)', () => {
+  test('of ingress for two hours: two cycles and the requests of a minute, with as many pages as before', async () => {
+    await scene.cycle();
+    const pagesBefore = await twoHours(503, 10, scene.cycle);
+    expect(await accepted()).toEqual(new Set());
+    for (let nth = 0; nth < 2; nth++) {
+      await scene.pass(5);
+      // The window's edge falls now on this, now on that side of a page's.
+      expect((await scene.cycle()).pages).toBeLessThanOrEqual(pagesBefore + 1);
+    }
+    // The second cycle could ask for no more than a minute's worth.
+    await scene.pass(1);
+    expect((await scene.cycle()).moreDue).toBe(false);
+    expect((await accepted()).size).toBe(240);
+    // A net: on a busy machine some thousand calls take minutes.
+  }, 900_000);
+
+  test('Paddock down for two hours: one listing down to the last one, and no delivery is missing', async () => {
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await twoHours(503, 10);
+    expect(await scene.cycle()).toMatchObject({
+      pages: 3,
+      failed: 240,
+      accepted: 150,
+      moreDue: true,
+    });
+    await scene.holdMinute();
+    // Within the same minute: requests beyond its limit still have the next one.
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, moreDue: true });
+    await scene.pass(1);
+    expect(await scene.cycle()).toMatchObject({ accepted: 90, moreDue: false });
+    expect((await accepted()).size).toBe(241);
+  });
+
+  test('list empty by mistake: no failure is forgotten, and the next cycle finds all', async () => {
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await scene.queueJobs(3);
+    // Enough that the lost deliveries are a page below everything that the empty list could cover.
+    await scene.lengthenLog(100);
+    await scene.pass(1);
+    await scene.failList({ status: 200, body: [] });
+    expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
+    await scene.pass(120);
+    await scene.lengthenLog(100);
+    expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 3, accepted: 3 });
+  });
+
+  test('throttled_at: an attempt that GitHub held back is a failed one, and the cycle counts it', async () => {
+    await scene.queueJobs(1);
+    const [delivery] = await scene.attempts();
+    const entry = {
+      ...delivery,
+      delivered_at: new Date().toISOString(),
+      throttled_at: new Date().toISOString(),
+      status: '',
+      status_code: 0,
+    };
+    await scene.failList({ status: 200, body: [entry] });
+    expect(await scene.cycle()).toMatchObject({ throttled: 1, failed: 1, accepted: 1 });
+    expect(scene.receiver.received).toHaveLength(1);
+  });
+
+  test('attempts of one GUID over page borders are judged together', async () => {
+    await scene.queueJobs(1);
+    await scene.lengthenLog(99);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1, pages: 1 });
+    await scene.db.deleteFrom('unresolved_deliveries').execute();
+    // The success is the newest of the first page, the failure alone on the second.
+    expect(await scene.cycle()).toMatchObject({ pages: 2, attempts: 101, failed: 0, accepted: 0 });
+  });
+
+  test.each([-3_600_000, 3_600_000])(
+    'clocks differ by %d ms: pages are read as far as they must be, and no further',
+    async (skewMs) => {
+      const skewed = await startRedeliveryScene(database, { skewMs });
+      await skewed.cycle();
+      await skewed.queueJobs(1, {});
+      await skewed.cycle();
+      await skewed.queueJobs(130);
+      await skewed.pass(5);
+      expect(await skewed.cycle()).toMatchObject({
+        listed: true,
+        pages: 2,
+        failed: 130,
+        accepted: 130,
+      });
+      await skewed.pass(30);
+      expect(await skewed.cycle()).toMatchObject({ listed: true, failed: 0, resolved: 130 });
+      await skewed.stop();
+    },
+  );
+});
+
+describe('the cost of redelivery (E1, P4)', () => {});

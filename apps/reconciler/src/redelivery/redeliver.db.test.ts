@@ -1,12 +1,12 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { takeTick } from '@paddock/db/schedules/schedules';
+import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
+import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database);
-
-const attempts = async () => (await scene.world.github.truth()).deliveries;
 
 describe('redelivery on the straight path (E1)', () => {
   test('makes no request when every delivery arrived', async () => {
@@ -30,26 +30,9 @@ describe('redelivery on the straight path (E1)', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  test('finds a lost delivery of any failing status: a redirect, no code, a server error', async () => {
-    for (const lossStatusCode of [302, 0, 404, 503])
-      await scene.queueJobs(1, { lossRate: 1, lossStatusCode });
-    expect(await scene.cycle()).toMatchObject({ failed: 4, accepted: 4 });
-  });
-
-  test('leaves alone a delivery with a successful attempt', async () => {
-    await scene.queueJobs(1, { lossRate: 1 });
-    const [first] = await attempts();
-    await scene.cycle();
-    await scene.db.deleteFrom('unresolved_deliveries').execute();
-    scene.asked.length = 0;
-    await scene.cycle();
-    expect(first?.statusCode).toBe(502);
-    expect(scene.asked).toEqual([]);
-  });
-
   test('leaves alone a failed delivery that our own events have', async () => {
     await scene.queueJobs(2);
-    const [first] = await attempts();
+    const [first] = await scene.attempts();
     await scene.storeEvent(first?.guid ?? '');
     expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
     expect(scene.asked).not.toContain(first?.id);
@@ -67,7 +50,7 @@ describe('redelivery on the straight path (E1)', () => {
     'takes a replay under the GUID of a lost delivery for no arrival of it, %s',
     async (when) => {
       await scene.queueJobs(1);
-      const [lost] = await attempts();
+      const [lost] = await scene.attempts();
       if (when.startsWith('after')) await scene.cycle({ perMinute: 0 });
       await scene.storeEvent(lost?.guid ?? '', 'repeated_body');
       expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 0, accepted: 1 });
@@ -81,29 +64,20 @@ describe('redelivery on the straight path (E1)', () => {
     },
   );
 
-  test('leaves events alone that change nothing for us', async () => {
-    await scene.world.github.setApp(scene.world.appId, { events: ['workflow_job', 'push'] });
-    await scene.world.github.setDeliveryFaults({ lossRate: 1 });
-    await scene.world.github.sendExample(scene.world.appId, 'push', 0);
-    await scene.world.github.sendExample(scene.world.appId, 'installation', 0);
-    await scene.world.github.settled();
-    expect(await scene.cycle()).toMatchObject({ attempts: 2, failed: 1, accepted: 1 });
-  });
-
   test('asks for the most recent attempt of a delivery', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(503);
     await scene.cycle();
     await scene.passAnHour();
     await scene.cycle();
-    const ids = (await attempts()).map(({ id }) => id);
+    const ids = (await scene.attempts()).map(({ id }) => id);
     expect(ids).toHaveLength(3);
     expect(scene.asked).toEqual(ids.toSorted().slice(0, 2));
   });
 
   test('asks by ids that no JavaScript number holds, digit by digit', async () => {
     await scene.queueJobs(2);
-    const ids = (await attempts()).map(({ id }) => id);
+    const ids = (await scene.attempts()).map(({ id }) => id);
     expect(ids.map((id) => Number.isSafeInteger(Number(id)))).toEqual([false, false]);
     scene.receiver.answerWith(503);
     expect(await scene.cycle()).toMatchObject({ failed: 2, accepted: 2 });
@@ -111,7 +85,7 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.passAnHour();
     expect(await scene.cycle({ giveUpMs: 0 })).toMatchObject({ givenUp: 2 });
     const given = await scene.db.selectFrom('installation_events').select('payload').execute();
-    const newest = (await attempts())
+    const newest = (await scene.attempts())
       .slice(-2)
       .map(({ id }) => expect.objectContaining({ delivery_id: id }));
     expect(given.map(({ payload }) => payload)).toEqual(expect.arrayContaining(newest));
@@ -150,7 +124,7 @@ describe('redelivery on the straight path (E1)', () => {
     expect(jobs).toHaveLength(2);
     await scene.cycle();
     const actionOf = new Map(
-      (await attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]),
+      (await scene.attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]),
     );
     const order = scene.asked.map((id) => actionOf.get(id) ?? '');
     expect(order).toEqual([
@@ -160,6 +134,19 @@ describe('redelivery on the straight path (E1)', () => {
       'workflow_job.in_progress',
     ]);
   });
+});
+
+test('an App has a log, a mark and requests of its own: those of another one are left alone (E1, B2)', async () => {
+  await scene.queueJobs(1);
+  await sql`insert into unresolved_deliveries (app_id, guid, delivery_id, event, first_failed_at, last_failed_at, last_status_code)
+    values (4711, 'others', 1, 'workflow_job', now() - interval '80 hours', now(), 500)`.execute(
+    scene.db,
+  );
+  expect(await scene.cycle()).toMatchObject({ accepted: 1, givenUp: 0, resolved: 0 });
+  await scene.asIfAsked(61);
+  expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
+  const marks = await scene.db.selectFrom('apps').select('app_id').execute();
+  expect(marks).toEqual([{ app_id: scene.world.appId }]);
 });
 
 describe('spacing of requests (E1)', () => {
@@ -196,16 +183,6 @@ describe('spacing of requests (E1)', () => {
       expect(await scene.cycle({ everySeconds: 300 })).toMatchObject({ accepted });
     },
   );
-
-  test('a success newer than its last failure has a delivery asked for at once', async () => {
-    await scene.queueJobs(1);
-    scene.receiver.answerWith(500);
-    await scene.cycle();
-    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
-    scene.receiver.answerWith(200);
-    await scene.queueJobs(1, {});
-    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
-  });
 
   test('a body that our endpoint refuses with 400 keeps to its spacing, however well others get through', async () => {
     await scene.queueJobs(1);
@@ -248,5 +225,137 @@ describe('spacing of requests (E1)', () => {
         payload: expect.objectContaining({ requests: 1000 }),
       }),
     ]);
+  });
+});
+
+beforeEach(async () => {
+  await database.db.deleteFrom('schedules').execute();
+  const name = redeliverySchedule(scene.world.appId);
+  await database.db.transaction().execute((trx) => takeTick(trx, { name, tickAt: new Date(0) }));
+});
+
+/**
+ * How many seconds after it was wanted the log is looked at beside the cycles; null if it is not.
+ * Forgets it.
+ */
+async function takeExtraLook(): Promise<number | null> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select round(extract(epoch from extra_at - extra_since))::integer as seconds from schedules`.execute(
+    scene.db,
+  );
+  await sql`update schedules set extra_at = null, extra_until = null`.execute(scene.db);
+  return rows[0]?.seconds ?? null;
+}
+
+/** Our endpoint is away for two hours, with cycles only. */
+async function failForTwoHours(): Promise<void> {
+  scene.receiver.answerWith(503);
+  await scene.queueJobs(5, {});
+  for (let step = 0; step < 24; step++) {
+    await scene.pass(5);
+    await scene.cycle();
+  }
+  await takeExtraLook();
+}
+
+const LATER = sql`next_request_at = now() + interval '1 hour'`;
+
+describe('an endpoint without new deliveries (E1)', () => {
+  test('is tried with the newest failed delivery in each cycle in which none is due', async () => {
+    await failForTwoHours();
+    for (let cycle = 0; cycle < 4; cycle++) {
+      await scene.setUnresolved(LATER);
+      await scene.pass(5);
+      const before = scene.asked.length;
+      expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+      // The look that follows finds that it failed, and makes no more requests.
+      expect(await takeExtraLook()).toBe(5);
+      expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+      expect(await takeExtraLook()).toBeNull();
+      expect(scene.asked).toHaveLength(before + 1);
+    }
+    const attempts = (await scene.attempts()).map(({ id }) => id);
+    // Each repetition is the newest attempt, and the next one to be repeated.
+    expect(attempts.slice(-5)).toContain(scene.asked.at(-1));
+  });
+
+  test('has everything sent again a few seconds after it is back', async () => {
+    await failForTwoHours();
+    await scene.setUnresolved(LATER);
+    scene.receiver.answerWith(202);
+    await scene.pass(5);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+    expect(await takeExtraLook()).toBe(5);
+    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 4 });
+    expect(await scene.cycle()).toMatchObject({ resolved: 4, accepted: 0 });
+    expect(await scene.unresolved()).toEqual([]);
+  });
+
+  test('is not tried with a body that it has refused', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(400);
+    await scene.cycle();
+    await scene.cycle();
+    await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour', last_requested_at = now() - interval '1 hour'`.execute(
+      scene.db,
+    );
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+  });
+});
+
+describe('an endpoint that is back (E1)', () => {
+  test('gets at once the deliveries that it missed half a minute before', async () => {
+    scene.receiver.answerWith(503);
+    await scene.queueJobs(3, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 3 });
+    await scene.asIfAsked(30);
+    scene.receiver.answerWith(202);
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 3 });
+  });
+
+  test('causes one more look at the log for attempts under way, as long as that finds new ones', async () => {
+    await scene.queueJobs(2);
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    expect(await takeExtraLook()).toBe(12);
+    await scene.cycle();
+    expect(await takeExtraLook()).toBeNull();
+    await scene.queueJobs(1);
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    expect(await takeExtraLook()).toBe(12);
+  });
+
+  test('keeps a delivery waiting for a minute that fails every time, so that its failures do not drive the looks', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(500);
+    const succeed = async () => {
+      scene.receiver.answerWith(202);
+      await scene.queueJobs(1, {});
+      scene.receiver.answerWith(500);
+    };
+    const accepted: number[] = [];
+    for (let look = 0; look < 5; look++) {
+      accepted.push((await scene.cycle()).accepted);
+      await succeed();
+    }
+    expect(accepted).toEqual([1, 1, 1, 0, 0]);
+    await scene.asIfAsked(61);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('the cost of an extra look (E1, P4)', () => {
+  test('reads only entries since the last look, down to a minute before now', async () => {
+    await scene.lengthenLog(230);
+    await scene.pass(2);
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ pages: 3 });
+    await scene.queueJobs(1);
+    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
+    // The first look of the next cadence reads the whole window.
+    await sql`update apps set log_read_at = now() - interval '5 minutes'`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ pages: 3 });
   });
 });

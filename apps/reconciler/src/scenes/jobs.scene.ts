@@ -1,83 +1,69 @@
-import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import type { DoubtRules } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
-import type { GitHub } from '@paddock/github/connect';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createJitConfig } from '@paddock/github/runners';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import { valuesOf } from '@paddock/runtime/rules';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  installationOf,
+  type SmallWorld,
+  startSmallWorld,
+} from '@paddock/simulators/scenes/small-world.scene';
+import type { TestDatabase } from '@paddock/testing/database';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import { type Given, githubIsAway, passOf } from './pass.scene.ts';
-import { RULES } from './stuck-jobs.scene.ts';
-import { lookUpJobs, type LookUpCounts, type LookUpJobsOptions } from '../jobs/look-up-jobs.ts';
+import { type Insertable, type Kysely, sql, type Updateable } from 'kysely';
+import { discoverJobs, type DiscoverJobsOptions } from '../jobs/discover-jobs.ts';
+import {
+  LOOK_UPS_OF_A_PASS,
+  LOOK_UPS_PER_KEY,
+  QUEUED_AT_MOST_MS,
+  RECOVERY_LIMIT,
+  SILENCE_MS,
+} from '../jobs/job-sweeps.ts';
+import { lookUpJobs, type LookUpJobsOptions } from '../jobs/look-up-jobs.ts';
+import { resync, type ResyncOptions } from '../jobs/resync.ts';
+import { reconcilerRules } from '../rules.ts';
+import { type Given, githubIsAway, passOf, useScene } from './pass.scene.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
-type JobRow = Partial<Insertable<Database['jobs']>>;
+type Events = LookUpJobsOptions['events'] & DiscoverJobsOptions['events'];
 
-/** A simulated GitHub whose jobs have rows here, and passes that compare the two; for tests. */
-export interface JobsScene {
-  readonly db: Kysely<Database>;
-  /** With the reconciler's rights. */
-  readonly own: Kysely<Database>;
-  readonly world: SmallWorld;
-  readonly github: GitHub;
-  /** The passes' reports: failures of runs by kind, misjudged jobs. */
-  readonly unanswered: string[];
-  readonly misjudged: number[];
-  /** Stuck jobs that failed, and those whose recovery was counted. */
-  readonly lost: number[];
-  readonly recovered: number[];
-  /** Jobs on workers whose pool does not serve them. */
-  readonly misused: number[];
-  /**
-   * Queues a job at GitHub whose deliveries are lost, with a row here that is due to be looked up.
-   * Returns its id.
-   */
-  addJob(given?: { job?: Partial<NewJob>; row?: JobRow }): Promise<number>;
-  /**
-   * One of our workers, which takes the next fitting job at GitHub and works until the scene stops.
-   * Returns its name.
-   */
-  startRunner(): Promise<string>;
-  lookUp(
-    more?: Given<Omit<LookUpJobsOptions, 'doubts'>> & { doubts?: Partial<DoubtRules> },
-  ): Promise<LookUpCounts>;
-  /**
-   * As if everything that was seen at GitHub had been seen two minutes earlier, and all second
-   * looks were due.
-   */
-  passTime(): Promise<void>;
-  row(jobId: number): Promise<JobState>;
-  events(): Promise<{ event: string; outcome: string; job_id: number | null }[]>;
-  calls(operation: string): Promise<number>;
-  stop(): Promise<void>;
+const rules = valuesOf(reconcilerRules);
+
+export const RULES: DoubtRules = {
+  stuckAfterMs: rules.stuckAfterMs,
+  firstLookMs: rules.heldLookUpFirstMs,
+  longestLookMs: rules.heldLookUpLongestMs,
+  limit: RECOVERY_LIMIT,
+  silenceMs: SILENCE_MS,
+  queuedAtMostMs: QUEUED_AT_MOST_MS,
+  perKey: LOOK_UPS_PER_KEY,
+  batch: LOOK_UPS_OF_A_PASS,
+};
+
+/** The row of demand_keys for the key of a job. */
+export async function putReason(
+  db: Kysely<Database>,
+  jobId: number,
+  waitReason: string,
+): Promise<void> {
+  await sql`
+    insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
+    select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, 1, 0, ${waitReason}, now() from jobs where job_id = ${jobId}`.execute(
+    db,
+  );
 }
 
-const STATE = [
-  'status',
-  'wants_worker',
-  'conclusion',
-  'runner_name',
-  'k8s_pod',
-  'requeues',
-  'lookup_due_at',
-  'misjudged',
-] as const;
-export type JobState = Pick<
-  Selectable<Database['jobs']>,
-  (typeof STATE)[number] | 'failure_info' | 'looked_up_at'
->;
-
-const earlier = (column: string) =>
-  sql`${sql.ref(column)} = ${sql.ref(column)} - interval '2 minutes'`;
-
-export async function startJobsScene(database: TestDatabase): Promise<JobsScene> {
+/**
+ * A simulated GitHub, whose deliveries all get lost, beside our rows, with passes that compare the
+ * two. Installed: both entities of the world are known here, and were never listed.
+ */
+async function startJobsScene(database: TestDatabase, { isInstalled = false } = {}) {
   const { db } = database;
   // The passes have the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
@@ -94,36 +80,50 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
   await putPools(db, examplePools());
   const world = await startSmallWorld();
   const { appId, organization, user } = world;
+  if (isInstalled) {
+    await putInstallation(db, installationOf(organization));
+    await putInstallation(db, { ...installationOf(user), entity_type: 'User' });
+  }
   const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
+  const isAway = githubIsAway(github);
+  /** Kinds of the failures of questions. */
   const unanswered: string[] = [];
-  const misjudged: number[] = [];
-  const lost: number[] = [];
-  const recovered: number[] = [];
-  const misused: number[] = [];
-  const stopping = new AbortController();
-  const runners: Promise<unknown>[] = [];
-  const events: LookUpJobsOptions['events'] = {
-    jobsRecovered: (jobIds) => void recovered.push(...jobIds),
-    jobsFailedUnasked: (jobIds) => void lost.push(...jobIds),
+  /** Jobs by what the passes reported of them; misused: the worker's pool does not serve it. */
+  const told = { misjudged: [], lost: [], misused: [] } as Record<
+    'misjudged' | 'lost' | 'misused',
+    number[]
+  >;
+  const events: Events = {
+    jobsRecovered: () => undefined,
+    jobsFailedUnasked: (jobIds) => void told.lost.push(...jobIds),
     jobsLookedUp: () => undefined,
+    jobsDiscovered: () => undefined,
     notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
     joblessEnds: () => undefined,
-    workersMisused: (stored) => {
-      for (const { jobId, isMisused } of stored) if (isMisused) misused.push(jobId);
-    },
-    jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
+    workersMisused: (stored) =>
+      void told.misused.push(
+        ...stored.filter(({ isMisused }) => isMisused).map(({ jobId }) => jobId),
+      ),
+    jobsMisjudged: (jobIds) => void told.misjudged.push(...jobIds),
   };
+  const turns = { everyMs: 300_000, activeMs: 86_400_000 };
+  const common = { db: own, github, events, appIds: [appId], turns };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const runners: Promise<unknown>[] = [];
+  const setJobs = (row: Updateable<Database['jobs']>) => db.updateTable('jobs').set(row).execute();
   return {
     db,
     own,
     world,
     github,
     unanswered,
-    misjudged,
-    lost,
-    recovered,
-    misused,
-    async addJob({ job = {}, row = {} } = {}) {
+    told,
+    /** A job at GitHub with a row here that is due to be looked up. Returns its id. */
+    async addJob({
+      job = {},
+      row = {},
+    }: { job?: Partial<NewJob>; row?: Partial<Insertable<Database['jobs']>> } = {}) {
       const truth = await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], ...job });
       const owner = truth.repo.startsWith('mona/') ? user : organization;
       await putJob(db, {
@@ -142,7 +142,16 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       });
       return truth.id;
     },
-    async startRunner() {
+    /** Queues a job at GitHub that our rows do not have. Returns its id. */
+    queue: async (repo: string, more: Partial<NewJob> = {}) =>
+      (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,
+    runOf: async (jobId: number) =>
+      (await world.github.truth()).jobs.find(({ id }) => id === jobId)?.runId ?? 0,
+    /**
+     * One of our workers, which takes the next fitting job at GitHub and works until the scene
+     * stops. Returns its name.
+     */
+    async startRunner(): Promise<string> {
       const worker = await putWorker(db, {
         entity_id: organization.id,
         app_id: appId,
@@ -150,19 +159,17 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
         status: 'running',
         running_at: minutesAgo(1),
       });
-      const client = github.asInstallation(organization);
-      const runner = { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 };
       const { jitConfig, runnerId } = await createJitConfig(
-        client,
+        github.asInstallation(organization),
         { kind: 'organization', owner: 'acme' },
-        runner,
+        { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 },
       );
       await db
         .updateTable('workers')
         .set({ runner_id: runnerId })
         .where('pod_name', '=', worker.pod_name)
         .execute();
-      runners.push(playRunner(jitConfig, stopping.signal));
+      runners.push(playRunner(jitConfig, signal));
       // One with a short job may have ended by now, and GitHub has forgotten it.
       await waitFor('the runner to have connected', async () =>
         (await world.github.truth()).runners.every(
@@ -171,12 +178,14 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       );
       return worker.pod_name;
     },
-    lookUp: async ({ pass = {}, doubts = {}, ...more } = {}) =>
+    lookUp: async ({
+      pass = {},
+      doubts = {},
+      ...more
+    }: Given<Omit<LookUpJobsOptions, 'doubts'>> & { doubts?: Partial<DoubtRules> } = {}) =>
       lookUpJobs(
         {
-          db: own,
-          github,
-          events,
+          ...common,
           doubts: { ...RULES, ...doubts },
           batch: RULES.batch,
           failureRules: USUAL_FAILURE_RULES,
@@ -186,30 +195,72 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
           retryMs: 60_000,
           ...more,
         },
-        await passOf(own, { isAway: githubIsAway(github), ...pass }),
+        await passOf(own, { isAway, ...pass }),
       ),
-    async passTime() {
-      await sql`update jobs set ${sql.join(['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(earlier))}`.execute(
+    discover: async ({ pass = {}, ...more }: Given<DiscoverJobsOptions> = {}) =>
+      discoverJobs(
+        { ...common, most: 20, budgetPercent: 10, listEveryMs: 21_600_000, ...more },
+        await passOf(own, { isAway, ...pass }),
+      ),
+    /** Of a repository, by its name, or of an installation, by its id. */
+    resync: (id: string, more: Partial<ResyncOptions> = {}) => {
+      const task = { subject: { type: 'by hand', id, name: null }, payload: {} };
+      return resync({ ...common, ...more }, { task, signal });
+    },
+    setJobs,
+    /** Has every job looked up in the next pass. */
+    makeDue: () => setJobs({ lookup_due_at: new Date(0) }),
+    setInstallation: (row: Updateable<Database['installations']>, login?: string) =>
+      db
+        .updateTable('installations')
+        .set(row)
+        .$if(login !== undefined, (query) => query.where('login', '=', login ?? ''))
+        .execute(),
+    /** As if the last readings of repositories had been `minutes` ago. */
+    async passMinutes(minutes: number) {
+      const interval = sql`${minutes} * interval '1 minute'`;
+      await sql`update repositories set due_at = due_at - ${interval}, active_at = active_at - ${interval}`.execute(
         db,
       );
     },
-    row: (jobId) =>
-      db
-        .selectFrom('jobs')
-        .select([...STATE, 'failure_info', 'looked_up_at'])
-        .where('job_id', '=', jobId)
-        .executeTakeFirstOrThrow(),
+    /** As if everything was seen at GitHub two minutes earlier, and all second looks were due. */
+    async passTime() {
+      const earlier = ['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(
+        (column) => sql`${sql.ref(column)} = ${sql.ref(column)} - interval '2 minutes'`,
+      );
+      await sql`update jobs set ${sql.join(earlier)}`.execute(db);
+    },
+    /** What acme's installation has left of its calls, as we know; sets it at GitHub. */
+    remaining: () => github.budgetOf(organization.installationId)?.remaining ?? Number.NaN,
+    allowCalls: (remaining: number, limit = 5_000) =>
+      world.github.setRateLimit({
+        caller: { installationId: organization.installationId },
+        resource: 'core',
+        limit,
+        remaining,
+      }),
+    row: (jobId: number) =>
+      db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow(),
+    jobIds: async () =>
+      (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
+        ({ job_id }) => job_id,
+      ),
     events: () =>
       db
         .selectFrom('installation_events')
         .select(['event', 'outcome', 'job_id'])
         .orderBy('id')
         .execute(),
-    calls: async (operation) => (await world.github.report()).calls[operation] ?? 0,
-    async stop() {
+    calls: async (operation: string) => (await world.github.report()).calls[operation] ?? 0,
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.all(runners);
       await world.github.stop();
     },
   };
 }
+
+export const useJobsScene = (database: TestDatabase) => useScene(() => startJobsScene(database));
+
+export const useDiscoveryScene = (database: TestDatabase) =>
+  useScene(() => startJobsScene(database, { isInstalled: true }));

@@ -1,6 +1,8 @@
+import { afterEach, beforeEach } from '@jest/globals';
 import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
+import { late } from '@paddock/testing/use-test-database';
 import type { Kysely } from 'kysely';
 import { beginPass, type Pass, type PassOptions } from '../passes/pass.ts';
 
@@ -18,7 +20,7 @@ export const beginByHand = (db: Kysely<Database>, given: Partial<PassOptions> = 
   beginPass({
     db,
     schedule: BY_HAND,
-    task: { subject: { type: 'schedule', id: 'by hand', name: null }, payload: {} },
+    task: { subject: { type: 'schedule', id: BY_HAND, name: null }, payload: {} },
     signal: new AbortController().signal,
     dryRun: false,
     isAway: () => Promise.resolve(false),
@@ -44,13 +46,17 @@ export async function putFailedLong(db: Kysely<Database>, entityId: number): Pro
   const since = Date.now() - 2 * 3_600_000;
   const failing = { [`${entityId} 0`]: { times: 3, since, dueAt: since } };
   const name = 'failing for long';
-  await db
-    .insertInto('schedules')
-    .values({
-      name,
-      last_tick_at: new Date(),
-      last_pass: JSON.stringify({ failing }),
-    })
-    .execute();
+  const row = { name, last_tick_at: new Date(), last_pass: JSON.stringify({ failing }) };
+  await db.insertInto('schedules').values(row).execute();
   return name;
+}
+
+/** A scene for each test, stopped after it. */
+export function useScene<T extends { stop(): Promise<void> }>(start: () => Promise<T>): T {
+  let scene: T;
+  beforeEach(async () => {
+    scene = await start();
+  });
+  afterEach(() => scene.stop());
+  return late(() => scene);
 }

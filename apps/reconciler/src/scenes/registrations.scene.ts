@@ -1,72 +1,31 @@
 import { createWaits } from '@paddock/db/entities/waits';
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
-import type { Database } from '@paddock/db/schema/tables';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import type { GitHub } from '@paddock/github/connect';
+import { connectCluster } from '@paddock/kube/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import {
-  type KubeSimulator,
-  startKubeSimulator,
-} from '@paddock/simulators/kube/start-kube-simulator';
+import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Kysely, sql } from 'kysely';
-import { beginByHand, BY_HAND, type Given, githubIsAway } from './pass.scene.ts';
+import { sql } from 'kysely';
+import { beginByHand, BY_HAND, type Given, githubIsAway, useScene } from './pass.scene.ts';
 import {
   removeRegistrations,
-  type RemovedRegistrationsCounts,
   type RemoveRegistrationsOptions,
 } from '../workers/remove-registrations.ts';
 
 export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
+type WorkerRow = Parameters<typeof putWorker>[1];
+
 export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
 
 /**
  * A simulated GitHub and cluster with registrations that have names of our form, and passes of the
- * sweep; for tests.
+ * sweep.
  */
-export interface RegistrationsScene {
-  readonly world: SmallWorld;
-  readonly github: GitHub;
-  readonly kube: KubeSimulator;
-  readonly cluster: Cluster;
-  readonly instance: string;
-  /** The sweep's reports. */
-  readonly told: string[];
-  sweep(more?: Given<RemoveRegistrationsOptions>): Promise<RemovedRegistrationsCounts>;
-  /**
-   * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
-   * registration with it.
-   */
-  knowScope(
-    scope: RegistrationScope,
-    given?: Parameters<typeof putWorker>[1],
-  ): ReturnType<typeof putWorker>;
-  /** Makes a registration; unless told otherwise it has a name of our form and no worker. */
-  register(
-    scope?: RegistrationScope,
-    name?: string,
-  ): Promise<{ name: string; jitConfig: string; runnerId: number }>;
-  /** Makes a worker that has failed and left its registration. */
-  fail(
-    scope?: RegistrationScope,
-    given?: Parameters<typeof putWorker>[1],
-  ): Promise<{ name: string; jitConfig: string }>;
-  /** Names of GitHub's runners. */
-  runners(): Promise<string[]>;
-  /** Names of registrations that the last list showed unused. */
-  noted(): Promise<string[]>;
-  /** Lets hours pass since the lists so far. */
-  passHours(): Promise<unknown>;
-  stop(): Promise<void>;
-}
-
-/** In a test's own database; rows of an earlier scene are removed. */
-export async function startRegistrationsScene(database: TestDatabase): Promise<RegistrationsScene> {
+async function startRegistrationsScene(database: TestDatabase) {
   const { db } = database;
   // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
@@ -103,9 +62,13 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
   };
   const entityOf = (scope: RegistrationScope) =>
     scope.kind === 'organization' ? world.organization : world.user;
-  const knowScope: RegistrationsScene['knowScope'] = (
-    scope,
-    { status = 'completed', ...given } = {},
+  /**
+   * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
+   * registration with it.
+   */
+  const knowScope = (
+    scope: RegistrationScope,
+    { status = 'completed', ...given }: WorkerRow = {},
   ) =>
     putWorker(db, {
       status,
@@ -127,7 +90,8 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
       db,
     );
   let lastName = 0;
-  const register: RegistrationsScene['register'] = async (
+  /** Makes a registration; unless told otherwise it has a name of our form and no worker. */
+  const register = async (
     scope = ACME,
     name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`,
   ) => {
@@ -144,8 +108,9 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
     kube,
     cluster,
     instance,
+    /** The sweep's reports. */
     told,
-    async sweep({ dryRun = false, pass = {}, ...more } = {}) {
+    async sweep({ dryRun = false, pass = {}, ...more }: Given<RemoveRegistrationsOptions> = {}) {
       await setSeen(await readSeen());
       const begun = await beginByHand(own, { isAway: githubIsAway(github), dryRun, ...pass });
       const given = { db: own, github, cluster, events, ...options, ...more };
@@ -155,32 +120,35 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
     },
     knowScope,
     register,
-    async fail(scope = ACME, given = {}) {
+    /** Makes a worker that has failed and left its registration. */
+    async fail(scope = ACME, given: WorkerRow = {}) {
       const { pod_name: name } = await knowScope(scope, { status: 'failed', ...given });
       return register(scope, name);
     },
     runners: async () => (await world.github.truth()).runners.map(({ name }) => name).toSorted(),
+    /** Names of registrations that the last list showed unused. */
     noted: async () =>
       Object.values(await readSeen())
         .flatMap((names) => Object.keys(names))
         .toSorted(),
+    /** Lets hours pass since the lists so far. */
     passHours: async () =>
       setSeen(
         mapValues(await readSeen(), (names) => mapValues(names, (since) => since - 2 * HOUR_MS)),
       ),
-    async stop() {
+    async stop(): Promise<void> {
       cluster.close();
       await Promise.all([world.github.stop(), kube.stop()]);
     },
   };
 }
 
+export type RegistrationsScene = Awaited<ReturnType<typeof startRegistrationsScene>>;
+
+export const useRegistrationsScene = (database: TestDatabase): RegistrationsScene =>
+  useScene(() => startRegistrationsScene(database));
+
 const HOUR_MS = 3_600_000;
 
 const mapValues = <T, U>(given: Readonly<Record<string, T>>, change: (value: T) => U) =>
   Object.fromEntries(Object.entries(given).map(([key, value]) => [key, change(value)]));
-
-/** Whether a worker of this name has a row. */
-export const isKnown = async (db: Kysely<Database>, name: string) =>
-  (await db.selectFrom('workers').select('pod_name').where('pod_name', '=', name).execute())
-    .length > 0;

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { enqueue } from '@paddock/queue/enqueue';
+import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { createWaits } from '@paddock/db/entities/waits';
 import { type ReconcilerConfig, readReconcilerConfig } from '../config.ts';
-import { githubIsAway } from './pass.scene.ts';
+import { githubIsAway, useScene } from './pass.scene.ts';
 import { createEvents } from '../events.ts';
 import { startRedeliveryScene } from './redelivery.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
@@ -25,10 +25,8 @@ const noCluster: Cluster = {
   close: () => undefined,
 };
 
-export type SweepsScene = Awaited<ReturnType<typeof startSweeps>>;
-
 /** All sweeps of the reconciler on an emptied database and a simulated GitHub. */
-export async function startSweeps(database: TestDatabase) {
+async function startSweeps(database: TestDatabase) {
   await emptyTables(database.db, [
     'tasks',
     'operations',
@@ -59,8 +57,8 @@ export async function startSweeps(database: TestDatabase) {
     metrics,
     kinds,
     drain: () => runDueTasks({ db, kinds }),
-    put: (kind: string, subject: { type: string; id: string }) =>
-      database.db.transaction().execute((trx) => enqueue(trx, [{ kind, subject }])),
+    put: (kind: string, subject = { type: 'schedule', id: kind }, payload = {}) =>
+      enqueueAlone(database.db, [{ kind, subject, payload }]),
     operations: () =>
       database.db
         .selectFrom('operations')
@@ -68,8 +66,11 @@ export async function startSweeps(database: TestDatabase) {
         .orderBy('kind')
         .orderBy('finished_at')
         .execute(),
+    stop: scene.stop,
   };
 }
+
+export const useSweeps = (database: TestDatabase) => useScene(() => startSweeps(database));
 
 /** With one App; the database is at `url`. */
 function readConfig(url: string, apiUrl: string, id: number, key: string): ReconcilerConfig {

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTask } from 'node-cron';
-import { cronExpression, evenExpression } from './cron-expression.ts';
-import { cadenceOf, missedTicks, nominalTick } from './nominal-tick.ts';
+import {
+  cadenceOf,
+  cronExpression,
+  evenExpression,
+  missedTicks,
+  nominalTick,
+} from './nominal-tick.ts';
 
 const instant = (text: string): Date => new Date(`2026-03-29T${text}Z`);
 

@@ -88,13 +88,6 @@ describe('schedules (E9, D10)', () => {
     expect(await tasks()).toEqual([{ kind: 'sweep', subject_id: 'sweep', status: 'queued' }]);
   });
 
-  test('ten replicas that come at once make one task', async () => {
-    const replicas = Array.from({ length: 10 }, () => replica());
-    await Promise.all(replicas.map(({ once }) => once()));
-    expect(replicas.flatMap(({ seen }) => seen.taken)).toEqual(['sweep']);
-    expect(await tasks()).toHaveLength(1);
-  });
-
   test('a tick is known by its nominal instant, and missed ticks are counted', async () => {
     await replica().once();
     const [row] = await database.db.selectFrom('schedules').selectAll().execute();
@@ -112,40 +105,6 @@ describe('schedules (E9, D10)', () => {
     await expect(broken.once()).rejects.toThrow(TypeError);
     expect(await database.db.selectFrom('schedules').selectAll().execute()).toEqual([]);
     expect(await replica().once()).toBe(1);
-  });
-
-  test('a tick during a slow run makes one more run after it, never beside it', async () => {
-    const started = Promise.withResolvers<void>();
-    const finish = Promise.withResolvers<void>();
-    let running = 0;
-    let runs = 0;
-    let together = 0;
-    const kinds = {
-      sweep: {
-        slots: 4,
-        handler: async () => {
-          runs++;
-          together = Math.max(together, ++running);
-          started.resolve();
-          await finish.promise;
-          running--;
-          return done();
-        },
-      },
-    };
-    await replica().once();
-    const slow = runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'slow' });
-    await started.promise;
-    for (let tick = 0; tick < 3; tick++) {
-      await passTicks(1);
-      expect(await replica().once()).toBe(1);
-    }
-    expect(await runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'other' })).toBe(0);
-    expect(runs).toBe(1);
-    finish.resolve();
-    await slow;
-    expect({ runs, together }).toEqual({ runs: 2, together: 1 });
-    expect(await tasks()).toEqual([]);
   });
 
   test('two replicas take the ticks of a second once between them, when node-cron rings', async () => {

@@ -3,7 +3,7 @@ import { REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/enqueue';
 import type { ValuesOf } from '@paddock/runtime/rules';
 import type { cadenceRules } from '../rules.ts';
-import { cronExpression } from './cron-expression.ts';
+import { cronExpression } from './nominal-tick.ts';
 import type { Schedule } from './schedules.ts';
 
 export const HOURLY = '0 0 * * * *';

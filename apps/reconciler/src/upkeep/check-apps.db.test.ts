@@ -3,7 +3,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkApps, type CheckAppsOptions } from './check-apps.ts';
-import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { useJobsScene } from '../scenes/jobs.scene.ts';
 
 const database = useTestDatabase();
 const scene = useJobsScene(database);

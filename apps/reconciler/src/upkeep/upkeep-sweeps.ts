@@ -1,9 +1,8 @@
 import { done } from '@paddock/queue/outcome';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { Sweep, SweepContext } from '../sweep.ts';
 import { checkApps } from './check-apps.ts';
 import { upkeep } from './upkeep.ts';
-import type { Sweep } from '../sweep.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
-import type { SweepContext } from '../sweep-context.ts';
 
 /** A pass with as much of each part ends well within its task's time. */
 const BOUNDS = { batch: 1_000, maxBatches: 100, maxHours: 200 };

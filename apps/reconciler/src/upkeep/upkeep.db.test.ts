@@ -6,10 +6,11 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { upkeep, type UpkeepOptions } from './upkeep.ts';
+import { createClockWatch } from './watch-clock.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, ['jobs', 'workers', 'installation_events']);
+  await emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'wait_reason_changes']);
   await database.db.updateTable('instance').set({ events_retired_to: 0 }).execute();
 });
 
@@ -225,4 +226,41 @@ test('a process that stops leaves the rest to the next pass', async () => {
   await putEvent('ping', 100);
   await putOldJob(100);
   expect(await sweep({ signal: AbortSignal.abort() })).toEqual({ events: 0, jobs: 0, more: false });
+});
+
+test('reasons to wait go after a day, workers never (E7)', async () => {
+  await putWorker(database.db, { status: 'failed', completed_at: minutesAgo(4_000 * DAY_MINUTES) });
+  for (const hours of [23, 25])
+    await sql`insert into wait_reason_changes (demand_key, reason, since, until)
+      values (${hours}, 'at_pool_cap', now() - interval '2 days', now() - ${hours} * interval '1 hour')`.execute(
+      database.db,
+    );
+  await sweep();
+  const left = await database.db.selectFrom('wait_reason_changes').select('demand_key').execute();
+  expect(left).toEqual([{ demand_key: 23 }]);
+  expect(await database.db.selectFrom('workers').select('pod_name').execute()).toHaveLength(1);
+});
+
+test('says once that the clocks disagree, and then what a wrong clock has left', async () => {
+  const said: unknown[] = [];
+  const tell = {
+    clocksDiffer: (seconds: number) => void said.push(Math.round(seconds / 60)),
+    instantsMended: (rows: object) => void said.push(rows),
+  };
+  let behindMs = 600_000;
+  const watch = createClockWatch(
+    database.dbOf('reconciler'),
+    tell,
+    () => new Date(Date.now() - behindMs),
+  );
+  await sql`insert into leases (name, holder, fence, expires_at) values ('a', 'died', 1, now() + interval '1 year')`.execute(
+    database.db,
+  );
+  await watch();
+  await watch();
+  expect(said).toEqual([10]);
+  behindMs = 0;
+  await watch();
+  await watch();
+  expect(said).toEqual([10, { leases: 1 }]);
 });

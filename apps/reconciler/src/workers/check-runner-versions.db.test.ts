@@ -176,13 +176,6 @@ describe('the version that the pods of a pool run', () => {
     expect(await versions()).toEqual([['linux', '2.337.0', null]]);
   });
 
-  test('is warned of three weeks before its end', async () => {
-    await world.github.setRunnerVersion('2.336.0', inDays(20));
-    await putRunning(saying('2.336.0'));
-    await sweep();
-    expect(told).toEqual(['linux 2.336.0: 20 days']);
-  });
-
   test('GitHub is asked once for all pools with the same version, at a repository where runners register there', async () => {
     await usePools('a', 'b', 'gone');
     const ofMona = {

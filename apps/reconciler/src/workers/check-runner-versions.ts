@@ -1,10 +1,10 @@
+import type { Database } from '@paddock/db/schema/tables';
 import {
   findRunnersToRead,
   type RunnerToRead,
   saveRunnerVersion,
   saveVersionEnd,
 } from '@paddock/db/workers/runner-versions';
-import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runner-versions';
 import type { Cluster } from '@paddock/kube/connect';
@@ -14,7 +14,7 @@ import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
-import { scopeToday } from '../scope-today.ts';
+import { scopeToday } from './read-runners.ts';
 
 export interface CheckRunnerVersionsOptions {
   readonly db: Kysely<Database>;

@@ -163,17 +163,6 @@ describe('check-workers goes on with all else (E6)', () => {
     expect(await stopping()).toContainEqual({ pod_name: other });
     expect(scene.told().join()).toContain('not read "acme"');
   });
-
-  test('when a runner has no labels: they do not show whether it works', async () => {
-    const podName = await scene.putRunning(30, 'registered');
-    const runners = [{ id: 1, name: podName, status: 'offline', busy: false }];
-    await scene.world.github.failNext({
-      path: `/orgs/acme${LIST}`,
-      status: 200,
-      body: { total_count: 1, runners },
-    });
-    expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1, unread: 0 });
-  });
 });
 
 test('the only worker of its scope is no reason for doubt when GitHub does not know it: it is stopped (E5)', async () => {

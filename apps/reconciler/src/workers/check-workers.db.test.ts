@@ -91,22 +91,6 @@ describe('an idle runner', () => {
     expect(await reason(podName)).toBe('not_assigned');
   });
 
-  test('is left to a job that has just begun to wait, and is asked to stop a minute later', async () => {
-    const podName = await scene.putRunning(11);
-    await putJob(scene.db, {
-      entity_id: scene.world.organization.id,
-      created_at: new Date(Date.now() - 60_000),
-    });
-    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1 });
-    expect(await reason(podName)).toBeNull();
-    expect(await scene.sweep()).toEqual(NOTHING);
-    await scene.db
-      .updateTable('workers')
-      .set({ runner_checked_at: minutesAgo(2) })
-      .execute();
-    expect((await scene.sweep()).overdue).toBe(1);
-  });
-
   test('is left alone where it is warm (C10)', async () => {
     await scene.putRunning(60, 'none', { is_warm: true, online_seen_at: minutesAgo(50) });
     expect(await scene.sweep()).toEqual(NOTHING);

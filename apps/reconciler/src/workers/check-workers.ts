@@ -3,19 +3,19 @@ import {
   type OverdueQuery,
   type OverdueWorker,
 } from '@paddock/db/workers/overdue-workers';
+import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import {
   findHeldStops,
   findStopsWithoutTask,
   requestStops,
   type StopRequest,
 } from '@paddock/db/workers/worker-stops';
-import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
-import type { GitHub } from '@paddock/github/connect';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { judgeWorker } from '@paddock/domain/workers/judge-worker';
 import { runnerSays } from '@paddock/domain/workers/nothing-runs';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
+import type { GitHub } from '@paddock/github/connect';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
 import type { ReconcilerEvents } from '../events.ts';
 import { createAskGitHub } from '../passes/ask-github.ts';

@@ -163,19 +163,6 @@ describe('pods of ended workers (E7)', () => {
     await gone(name);
   });
 
-  test('are all reached although the first batch cannot be deleted', async () => {
-    for (let index = 0; index < 3; index++) await putEnded({ pod: 'running', minutes: 500 });
-    const name = await putEnded({ minutes: 400 });
-    expect(await sweep()).toEqual({
-      deleted: 1,
-      absent: 0,
-      left: 3,
-      failed: 0,
-      secrets: 0,
-    });
-    await gone(name);
-  });
-
   test.each([0, 1, 2, 3])('are all gone after the next pass when call %d fails', async (after) => {
     const names = [await putEnded(), await putEnded()];
     kube.failNext({ status: 503, after });
@@ -266,16 +253,5 @@ describe('pods of ended workers (E7)', () => {
     expect(kube.report().calls['delete pods']).toBeUndefined();
     await sweep();
     await gone(name);
-  });
-
-  test('are left for the next pass when the process stops', async () => {
-    await putEnded();
-    expect(await sweep({ pass: { signal: AbortSignal.abort() } })).toEqual({
-      deleted: 0,
-      absent: 0,
-      left: 0,
-      failed: 0,
-      secrets: 0,
-    });
   });
 });

@@ -1,15 +1,16 @@
+import type { Database } from '@paddock/db/schema/tables';
 import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
-import type { Database } from '@paddock/db/schema/tables';
 import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
 import { isOfSameInstance } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from '@paddock/github/connect';
+import { findRepository } from '@paddock/github/repositories';
 import { findRunner, getRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
 import type { Ask } from '../passes/ask-github.ts';
-import { scopeToday } from '../scope-today.ts';
 
 export interface ReadingRunners {
   readonly db: Kysely<Database>;
@@ -95,4 +96,17 @@ function readings(
       isBusy: runner?.busy ?? false,
     };
   });
+}
+
+/**
+ * The registration scope by today's names, since repositories are renamed. Undefined: GitHub does
+ * not show us the repository.
+ */
+export async function scopeToday(
+  client: InstallationClient,
+  { scopeRepoId, login }: { scopeRepoId: number; login: string },
+): Promise<RegistrationScope | undefined> {
+  if (scopeRepoId === 0) return { kind: 'organization', owner: login };
+  const repository = await findRepository(client, scopeRepoId);
+  return repository && { kind: 'repository', owner: repository.owner, repo: repository.name };
 }

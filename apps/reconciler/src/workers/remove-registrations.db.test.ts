@@ -1,13 +1,20 @@
-import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { putInstallation } from '@paddock/testing/demand-rows';
-import { sql } from 'kysely';
+import { describe, expect, test } from '@jest/globals';
+import { createPod, findPod } from '@paddock/kube/pods';
+import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { createSecret, secretExists } from '@paddock/kube/secrets';
 import { playRunner } from '@paddock/simulators/github/play-runner';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { describe, expect, test } from '@jest/globals';
-import { ACME, isKnown, type RegistrationsScene, TOOL } from '../scenes/registrations.scene.ts';
-import { useRegistrationsScene } from '../scenes/use-scenes.scene.ts';
+import { putFailedLong } from '../scenes/pass.scene.ts';
+import {
+  ACME,
+  type RegistrationsScene,
+  TOOL,
+  useRegistrationsScene,
+} from '../scenes/registrations.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRegistrationsScene(database);
@@ -28,8 +35,6 @@ async function listTwice(): Promise<void> {
 describe('registrations with our names and without a live worker (E6)', () => {
   test.each([
     ['an organisation, without a row', ACME, undefined],
-    ['a repository, without a row', TOOL, undefined],
-    ['an organisation, of a failed worker', ACME, 'failed'],
     ['a repository, of a failed worker', TOOL, 'failed'],
     ['an organisation, of a worker that ended well', ACME, 'completed'],
   ] as const)(
@@ -86,18 +91,6 @@ describe('registrations with our names and without a live worker (E6)', () => {
     await playing;
   });
 
-  test('whose workers cannot be read are no silence of GitHub’s: the pass ends with the statement that failed', async () => {
-    await scene.knowScope(ACME);
-    await scene.register();
-    await sql`alter table workers rename namespace to mislaid`.execute(database.db);
-    try {
-      await expect(scene.sweep()).rejects.toThrow('column "namespace" does not exist');
-      expect(scene.told).toEqual([]);
-    } finally {
-      await sql`alter table workers rename mislaid to namespace`.execute(database.db);
-    }
-  });
-
   test('are left alone once there is a worker of their name that may need them', async () => {
     await scene.knowScope(ACME);
     const { name } = await scene.register();
@@ -113,8 +106,10 @@ describe('registrations with our names and without a live worker (E6)', () => {
     await listTwice();
     const stop = new AbortController();
     let playing: Promise<unknown> = Promise.resolve();
+    let hasCome = false;
     const comeBack = async () => {
-      if (await isKnown(database.db, adopted.name)) return;
+      if (hasCome) return;
+      hasCome = true;
       await scene.knowScope(ACME, { pod_name: adopted.name, status: 'running' });
       playing = playRunner(online.jitConfig, stop.signal);
       await untilOneIs('idle');
@@ -183,4 +178,222 @@ describe('registrations with our names and without a live worker (E6)', () => {
     expect(await scene.runners()).toHaveLength(2);
     expect(await database.db.selectFrom('installation_events').selectAll().execute()).toEqual([]);
   });
+});
+
+/** A registration that the next pass removes. Returns its name. */
+async function oneDue(): Promise<string> {
+  await scene.knowScope(ACME);
+  const { name } = await scene.register();
+  await scene.sweep();
+  await scene.passHours();
+  return name;
+}
+
+/** GitHub's next list of acme's runners is empty by mistake. */
+const listNone = () =>
+  scene.world.github.failNext({
+    method: 'GET',
+    path: '/orgs/acme/actions/runners$',
+    status: 200,
+    body: { total_count: 0, runners: [] },
+  });
+
+describe('remove-registrations does nothing', () => {
+  test('when a list fails; other entities go on, and the refusal is written down once (C9)', async () => {
+    const name = await oneDue();
+    await scene.knowScope(TOOL);
+    const { appId, organization } = scene.world;
+    await putInstallation(database.db, {
+      entity_id: organization.id,
+      app_id: appId,
+      installation_id: organization.installationId,
+    });
+    await scene.world.github.failNext({ path: '/orgs/acme/actions/runners', status: 403 });
+    expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 1, removed: 0 });
+    expect(scene.told).toEqual(['acme: forbidden']);
+    expect(await scene.noted()).toEqual([name]);
+    expect(await scene.runners()).toEqual([name]);
+    const events = await database.db
+      .selectFrom('installation_events')
+      .select(['event', 'entity_id'])
+      .execute();
+    expect(events).toEqual([
+      { event: 'auth_attempt.other_error', entity_id: scene.world.organization.id },
+    ]);
+    expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 0, removed: 0 });
+  });
+
+  test('when such lists have come for long, and GitHub knows one of ours by its id; when it knows none, the list is believed', async () => {
+    const name = await oneDue();
+    const schedule = await putFailedLong(database.db, scene.world.organization.id);
+    const { runnerId, name: alive } = await scene.register();
+    await scene.knowScope(ACME, { status: 'running', pod_name: alive, runner_id: runnerId });
+    await listNone();
+    expect(await scene.sweep({ pass: { schedule } })).toMatchObject({ listed: 0, failed: 1 });
+    expect(await scene.noted()).toEqual([name]);
+    expect(scene.told).toEqual(['acme: runners missing']);
+    await database.db.updateTable('workers').set({ runner_id: 999 }).execute();
+    await listNone();
+    expect(await scene.sweep()).toMatchObject({ listed: 0, failed: 1 });
+    expect(await scene.noted()).toEqual([name]);
+    await listNone();
+    expect(await scene.sweep({ pass: { schedule } })).toEqual({ ...NOTHING, listed: 1 });
+    expect(await scene.noted()).toEqual([]);
+  });
+
+  test('when such lists have come for long, and an adopted worker’s id is not known', async () => {
+    const name = await oneDue();
+    const schedule = await putFailedLong(database.db, scene.world.organization.id);
+    await scene.knowScope(ACME, { status: 'running', runner_id: null });
+    await listNone();
+    expect(await scene.sweep({ pass: { schedule } })).toMatchObject({ listed: 0, failed: 1 });
+    expect(await scene.noted()).toEqual([name]);
+  });
+
+  test('to any registration without a row when more of them would go than their cap; others go', async () => {
+    for (let nth = 0; nth < 3; nth++) await scene.fail();
+    const strays: string[] = [];
+    for (let nth = 0; nth < 3; nth++) strays.push((await scene.register()).name);
+    await scene.sweep();
+    await scene.passHours();
+    expect(await scene.sweep({ strayCap: 2 })).toEqual({
+      ...NOTHING,
+      listed: 1,
+      unused: 6,
+      removed: 3,
+      overCap: 3,
+    });
+    expect(scene.told).toContain('3 are more than 2');
+    expect(await scene.runners()).toEqual(strays.toSorted());
+    expect(await scene.sweep({ strayCap: 3 })).toMatchObject({ removed: 3, overCap: 0 });
+  });
+
+  test('beyond the cap of a pass: the others go with the next one', async () => {
+    for (let nth = 0; nth < 3; nth++) await scene.fail();
+    await scene.sweep();
+    await scene.passHours();
+    expect(await scene.sweep({ cap: 2 })).toMatchObject({ removed: 2, failed: 0, left: 0 });
+    expect(await scene.runners()).toHaveLength(1);
+    expect(await scene.sweep({ cap: 2 })).toMatchObject({ removed: 1 });
+  });
+});
+
+describe('remove-registrations is made good by later passes', () => {
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('when call %d to GitHub fails', async (after) => {
+    await oneDue();
+    await scene.fail(TOOL);
+    await scene.world.github.failNext({ path: '/', status: 502, after });
+    for (let pass = 0; pass < 4; pass++) {
+      await scene.sweep();
+      await scene.passHours();
+    }
+    expect(await scene.runners()).toEqual([]);
+    expect(await scene.noted()).toEqual([]);
+  });
+
+  test('when the answer to a removal was lost', async () => {
+    await oneDue();
+    await scene.world.github.failNext({
+      method: 'DELETE',
+      path: '/actions/runners/',
+      afterCommit: true,
+    });
+    expect(await scene.sweep()).toMatchObject({ removed: 0 });
+    expect(await scene.sweep()).toMatchObject({ unused: 0, removed: 0 });
+    expect(await scene.noted()).toEqual([]);
+  });
+});
+
+/** A pod whose containers run; its runner is none that GitHub knows. */
+async function putRunningPod({ namespace, name }: { namespace: string; name: string }) {
+  await createPod(scene.cluster, {
+    metadata: { namespace, name },
+    spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
+  });
+  await waitFor(
+    'the pod to run',
+    async () => (await findPod(scene.cluster, { namespace, name }))?.phase === 'Running',
+  );
+}
+
+describe('the Secret of a registration that is left (E6)', () => {
+  const NAMESPACE = 'default';
+
+  /** As a restore of the database leaves it, to a moment before the worker's row was made. */
+  async function secretDue(): Promise<{ namespace: string; name: string }> {
+    await putPools(database.db, examplePools({ pools: [{ namespace: NAMESPACE }] }));
+    await scene.knowScope(ACME);
+    const { name, jitConfig } = await scene.register();
+    await createSecret(scene.cluster, runnerSecret({ ...identityOf(name), jitConfig }));
+    await scene.sweep();
+    expect(await secretExists(scene.cluster, { namespace: NAMESPACE, name })).toBe(true);
+    await scene.passHours();
+    return { namespace: NAMESPACE, name };
+  }
+
+  const identityOf = (name: string) => ({
+    namespace: NAMESPACE,
+    name,
+    instance: scene.instance,
+    pool: 'linux',
+    image: 'example.test/runner:1',
+    entityId: scene.world.organization.id,
+    scopeRepoId: 0,
+  });
+
+  test('goes with the registration, also with neither row nor pod', async () => {
+    const secret = await secretDue();
+    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await secretExists(scene.cluster, secret)).toBe(false);
+    expect(await scene.runners()).toEqual([]);
+  });
+
+  test('stays for a pod that is to be adopted, and its registration with it', async () => {
+    const secret = await secretDue();
+    await createPod(scene.cluster, runnerPod(identityOf(secret.name)));
+    expect(await scene.sweep()).toMatchObject({ removed: 0, secrets: 0, left: 1 });
+    expect(await secretExists(scene.cluster, secret)).toBe(true);
+    expect(await scene.runners()).toEqual([secret.name]);
+  });
+
+  test('of a failed worker goes with the registration although its ended pod is kept for its log', async () => {
+    const secret = await secretDue();
+    await scene.knowScope(ACME, { status: 'failed', pod_name: secret.name });
+    await putRunningPod(secret);
+    expect(await scene.sweep()).toMatchObject({ removed: 0, secrets: 0, left: 1 });
+    expect(await scene.runners()).toEqual([secret.name]);
+    scene.kube.endPod({ ...secret, end: 'failed' });
+    await waitFor(
+      'the pod to end',
+      async () => (await findPod(scene.cluster, secret))?.containersTerminated,
+    );
+    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await scene.runners()).toEqual([]);
+  });
+
+  test('of a failed worker is looked for in the worker’s own namespace, which no pool may have now', async () => {
+    const secret = await secretDue();
+    await scene.knowScope(ACME, { status: 'failed', pod_name: secret.name });
+    await putPools(database.db, examplePools({ pools: [{ namespace: 'other' }] }));
+    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await secretExists(scene.cluster, secret)).toBe(false);
+  });
+
+  test('is left by a dry run', async () => {
+    const secret = await secretDue();
+    expect(await scene.sweep({ dryRun: true })).toMatchObject({ removed: 1, secrets: 0 });
+    expect(await secretExists(scene.cluster, secret)).toBe(true);
+  });
+
+  test.each([0, 1])(
+    'is removed by the next pass when call %d to the cluster fails',
+    async (after) => {
+      const secret = await secretDue();
+      scene.kube.failNext({ status: 503, after });
+      expect(await scene.sweep()).toMatchObject({ removed: 0, failed: 1 });
+      expect(scene.told).toEqual([`Secret ${secret.name}: unavailable`]);
+      expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+      expect(await secretExists(scene.cluster, secret)).toBe(false);
+    },
+  );
 });

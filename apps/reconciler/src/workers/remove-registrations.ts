@@ -1,13 +1,13 @@
 import { findInstance } from '@paddock/db/instance';
+import type { Database } from '@paddock/db/schema/tables';
 import {
   findKnownScopes,
   findWorkersByName,
   type KnownScope,
   type NamedWorker,
 } from '@paddock/db/workers/registrations';
-import type { Database } from '@paddock/db/schema/tables';
-import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
+import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { isUnused, podSays, runnerSays } from '@paddock/domain/workers/nothing-runs';
 import { instancePrefix } from '@paddock/domain/workers/worker-name';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
@@ -18,10 +18,10 @@ import { isTransient, KubeError } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { deleteSecret } from '@paddock/kube/secrets';
 import type { Kysely } from 'kysely';
+import type { ReconcilerEvents } from '../events.ts';
 import { type Ask, createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
-import type { ReconcilerEvents } from '../events.ts';
-import { scopeToday } from '../scope-today.ts';
+import { scopeToday } from './read-runners.ts';
 
 export interface RemoveRegistrationsOptions {
   db: Kysely<Database>;

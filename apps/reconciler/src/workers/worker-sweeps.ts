@@ -1,9 +1,8 @@
+import { counting, type Sweep, type SweepContext } from '../sweep.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
 import { deleteEndedPods } from './delete-ended-pods.ts';
 import { removeRegistrations } from './remove-registrations.ts';
-import { counting, type Sweep } from '../sweep.ts';
-import type { SweepContext } from '../sweep-context.ts';
 
 /** Most stops that one pass requests: if all readings are wrong, few workers suffer. */
 export const MOST_STOPS = 100;

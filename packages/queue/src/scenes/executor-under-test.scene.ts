@@ -1,7 +1,9 @@
+import { afterEach, beforeEach } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
-import { claimTasks } from '../claim-tasks.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { type Kysely, sql } from 'kysely';
+import { type ClaimOptions, claimTasks } from '../claim-tasks.ts';
 import { enqueue, type NewTask } from '../enqueue.ts';
 import { createExecutor, type Executor, type ExecutorOptions } from '../executor.ts';
 import type { ExecutorEvents, Processed, TaskIdentity } from '../executor-events.ts';
@@ -107,24 +109,6 @@ export function startExecutor(
   };
 }
 
-/**
- * Starts executors for the tests of a file; `stopAll`, after each test, stops those of that test.
- */
-export function executorsOf() {
-  let running: RunningExecutor[] = [];
-  return {
-    start(place: Place, kinds: Kinds, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
-      const executor = startExecutor(place, kinds, overrides);
-      running.push(executor);
-      return executor;
-    },
-    async stopAll(): Promise<void> {
-      await Promise.all(running.map(({ stop }) => stop()));
-      running = [];
-    },
-  };
-}
-
 export const enqueueNow = (db: Kysely<Database>, ...tasks: NewTask[]) =>
   db.transaction().execute((trx) => enqueue(trx, tasks));
 
@@ -135,12 +119,47 @@ export const task = (kind: string, id: string, more: Partial<NewTask> = {}): New
   ...more,
 });
 
-/** Claims up to 100 due tasks of a kind, as an executor whose claims last a minute. */
-export const claimAll = (db: Kysely<Database>, kind: string): ReturnType<typeof claimTasks> =>
-  claimTasks(db, {
-    holder: 'h',
-    claimMs: 60_000,
-    slots: { [kind]: 100 },
-    takeOver: true,
-    keepFailedMs: 60_000,
-  });
+const MINUTE_MS = 60_000;
+
+/** The queue of a test file: empty before each test, whose executors are stopped after it. */
+export function useQueue() {
+  const database = useTestDatabase();
+  let running: RunningExecutor[] = [];
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(running.map(({ stop }) => stop()));
+    running = [];
+  };
+  beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+  afterEach(stopAll);
+  return {
+    database,
+    start(kinds: Kinds, overrides: Partial<ExecutorOptions> = {}, place: Place = database) {
+      const executor = startExecutor(place, kinds, overrides);
+      running.push(executor);
+      return executor;
+    },
+    stopAll,
+    enqueue: (...tasks: NewTask[]) => enqueueNow(database.db, ...tasks),
+    /** Claims tasks, 100 of the kind `a` if no slots are given, as an executor of the name `h`. */
+    claim: (
+      slots: ClaimOptions['slots'] = { a: 100 },
+      more: Partial<ClaimOptions> = {},
+      db: Kysely<Database> = database.db,
+    ) =>
+      claimTasks(db, {
+        holder: 'h',
+        claimMs: MINUTE_MS,
+        slots,
+        takeOver: true,
+        keepFailedMs: MINUTE_MS,
+        ...more,
+      }),
+    letClaimsExpire: () =>
+      sql`update tasks set locked_until = now() - interval '1 s' where status = 'running'`.execute(
+        database.db,
+      ),
+    makeDue: () => sql`update tasks set due_at = now()`.execute(database.db),
+    tasks: () => database.db.selectFrom('tasks').selectAll().orderBy('subject_id').execute(),
+    operations: () => database.db.selectFrom('operations').selectAll().execute(),
+  };
+}

@@ -3,11 +3,14 @@ import type {
   SeenList,
   SeenNewest,
   SeenOfRepository,
+  SeenRun,
 } from '@paddock/db/jobs/repositories';
 import type { InstallationClient } from '@paddock/github/connect';
 import {
+  type GitHubJob,
   type GitHubRun,
   listNewestRuns,
+  listRunJobsIfChanged,
   listRuns,
   NEWEST_RUNS,
   type RunStatus,
@@ -93,3 +96,97 @@ const isQuiet = (runs: readonly GitHubRun[], last: SeenNewest | 'first' | undefi
   last !== undefined &&
   runs.every(({ status }) => status === 'completed') &&
   (last === 'first' || runs.length < NEWEST_RUNS || runs.some(({ id }) => id === last.runId));
+
+/** Most runs whose jobs one pass asks for: a repository with many runs must not hold up others. */
+export const MOST_RUNS = 100;
+
+/**
+ * ETags may be wrong: after this many passes without a change, a run's jobs are read without one.
+ */
+export const UNCHANGED_AT_MOST = 11;
+
+/**
+ * Makes one call to GitHub about a part of the repository (`what`) or the repository itself.
+ * Undefined if nothing was found, or if the call failed, which is then handled.
+ */
+export type AskOne = <T>(
+  what: string | undefined,
+  call: (client: InstallationClient) => Promise<T | undefined>,
+) => Promise<T | undefined>;
+
+export const unreadRun = (id: number): SeenRun => ({ id, etags: [], unchanged: 0 });
+
+/**
+ * The unfinished runs in the order of asking for their jobs: new ones, newest first, then those not
+ * asked about for longest. Known runs get at least half of a pass, so that each has its turn.
+ */
+export function orderRuns(runIds: readonly number[], known: readonly SeenRun[]): SeenRun[] {
+  const unfinished = new Set(runIds);
+  const knownIds = new Set(known.map(({ id }) => id));
+  const fresh = runIds.filter((id) => !knownIds.has(id)).map(unreadRun);
+  const half = MOST_RUNS / 2;
+  return [
+    ...fresh.slice(0, half),
+    ...known.filter(({ id }) => unfinished.has(id)),
+    ...fresh.slice(half),
+  ];
+}
+
+/** The jobs of a repository's runs. */
+export interface JobsOfRuns {
+  /** The jobs of the runs that have changed since the last question. */
+  readonly jobs: readonly GitHubJob[];
+  /** All runs, in the order of their next turn. */
+  readonly runs: readonly SeenRun[];
+  /** Runs for which GitHub did not answer. */
+  readonly unanswered: number;
+  /** False if some run was not asked about, or not answered. */
+  readonly isComplete: boolean;
+}
+
+export interface ListJobsOptions {
+  readonly ask: AskOne;
+  readonly allowance: Allowance;
+  readonly most: number;
+}
+
+/**
+ * Asks for the jobs of the first `most` runs, one call each. In the next pass, answered runs come
+ * after the others, and unanswered ones last.
+ */
+export async function listJobsOfRuns(
+  { name, inTurn }: { readonly name: RepositoryName; readonly inTurn: readonly SeenRun[] },
+  { ask, allowance, most }: ListJobsOptions,
+): Promise<JobsOfRuns> {
+  const jobs = new Map<number, GitHubJob>();
+  const answered: SeenRun[] = [];
+  const unanswered: SeenRun[] = [];
+  for (const run of inTurn.slice(0, most)) {
+    if (!allowance.take()) break;
+    const etags = run.unchanged < UNCHANGED_AT_MOST ? run.etags : [];
+    let isAsked = false;
+    const list = await ask(`run ${run.id}`, async (client) => {
+      isAsked = true;
+      // GitHub no longer knows the run, so it has no jobs.
+      return (await listRunJobsIfChanged(client, name, { runId: run.id, etags })) ?? NO_JOBS;
+    });
+    if (list?.kind === 'unchanged') {
+      allowance.giveBack();
+      answered.push({ ...run, unchanged: run.unchanged + 1 });
+    } else if (list !== undefined) {
+      answered.push({ id: run.id, etags: list.etags, unchanged: 0 });
+      for (const job of list.items) jobs.set(job.id, job);
+    } else if (isAsked) {
+      unanswered.push(run);
+    }
+  }
+  const asked = new Set([...answered, ...unanswered].map(({ id }) => id));
+  return {
+    jobs: [...jobs.values()],
+    runs: [...inTurn.filter(({ id }) => !asked.has(id)), ...answered, ...unanswered],
+    unanswered: unanswered.length,
+    isComplete: answered.length === inTurn.length,
+  };
+}
+
+const NO_JOBS = { kind: 'changed', items: [], etags: [] } as const;

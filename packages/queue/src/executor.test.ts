@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { createMetrics } from '@paddock/runtime/metrics';
 import { valuesOf } from '@paddock/runtime/rules';
 import { readSettings } from '@paddock/runtime/settings';
+import { executorEvents } from './executor-events.ts';
 import { executorRules, executorSettings, scaledSlots } from './executor-settings.ts';
 import { done } from './outcome.ts';
 import { queueRules } from './rules.ts';
@@ -40,4 +42,40 @@ describe('scaledSlots', () => {
   ])('at %i percent, and never none of a kind unless none at all (D7)', (percent, slots) => {
     expect(scaledSlots(kinds, percent)).toEqual(slots);
   });
+});
+
+const TASK = {
+  id: 'id',
+  kind: 'a',
+  subject: { type: 'worker', id: 'x' },
+  attempt: 1,
+  crashes: 0,
+  deliveryGuid: 'guid',
+};
+
+test('the events of an executor move the metrics and write the log lines that go with them (D8)', async () => {
+  const lines: [string, object][] = [];
+  const at = (level: string) => (_message: string, fields: object) =>
+    void lines.push([level, fields]);
+  const log = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+  const metrics = createMetrics();
+  const events = executorEvents(metrics, log);
+  const retry = { durationMs: 40, message: '502', dueInMs: 30_000 };
+  events.tasksInFlight('a', 2);
+  events.taskProcessed(TASK, 'ok', { durationMs: 40 });
+  events.taskProcessed(TASK, 'retry', retry);
+  events.taskProcessed(TASK, 'poison', { durationMs: 40, reason: 'poison', message: 'gone' });
+  events.taskCrashed(TASK);
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'paddock_task_in_flight{kind="a"} 2',
+    ...['ok', 'retry', 'poison', 'failed'].map(
+      (outcome) => `paddock_task_processed_total{kind="a",outcome="${outcome}"} 1`,
+    ),
+    'paddock_task_duration_seconds_count{kind="a"} 3',
+    'paddock_events_total{event="taskCrashed"} 1',
+  ])
+    expect(text).toContain(line);
+  expect(lines.map(([level]) => level)).toEqual(['debug', 'warn', 'error', 'error']);
+  expect(lines[1]?.[1]).toEqual({ task: TASK, outcome: 'retry', ...retry });
 });
