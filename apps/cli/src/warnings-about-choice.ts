@@ -2,7 +2,7 @@ import { overlap } from '@paddock/domain/pools/gate';
 import { templateRunner } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { sharedLabels } from '@paddock/domain/pools/pools-document';
-import { devicesIn } from '@paddock/domain/pools/resources';
+import { devicesIn } from '@paddock/domain/pools/pod-keys';
 
 /** Label sets that fit several pools and go to a surprising one: with devices, or first by name. */
 export function warningsAboutChoice(pools: readonly Pool[]): string[] {

@@ -1,7 +1,7 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { nodePowersOf } from '@paddock/domain/pools/node-powers';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { unnamedUsers } from '@paddock/domain/pools/refuse-untrusted';
+import { unnamedUsers } from '@paddock/domain/pools/check-together';
 
 /** Powers and tokens that a pool's template gives to untrusted jobs. */
 export function warningsAboutUntrusted(

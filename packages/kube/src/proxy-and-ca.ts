@@ -1,4 +1,4 @@
-import type { CaBundle, Proxy } from '@paddock/domain/pools/pod-settings';
+import type { CaBundle, Proxy } from '@paddock/domain/pools/pod-keys';
 import type { Additions, EnvVar, Mount } from './additions.ts';
 
 /** A proxy's variables in both cases: curl reads http_proxy in lower case only, others in upper. */

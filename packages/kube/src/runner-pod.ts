@@ -1,7 +1,7 @@
 import type { V1Pod, V1Secret } from '@kubernetes/client-node';
 import { type PodKeys, templateWithKeys } from '@paddock/domain/pools/pod-keys';
 import { asList } from '@paddock/domain/pools/as-record';
-import { isOfficialImage } from '@paddock/domain/pools/official-image';
+import { isOfficialImage } from '@paddock/domain/pools/pod-template';
 import {
   DAEMON_CONTAINER,
   type PodTemplate,
