@@ -85,7 +85,7 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a runner group for all repositories is made for private ones only',
-    file: 'packages/domain/src/pools/group-to-make.ts',
+    file: 'packages/domain/src/pools/runner-group.ts',
     find: `'all' : 'selected'`,
     replace: `'private' : 'selected'`,
     tests: ['apps/scheduler/src/provisioning/repository-scope.db.test.ts'],
