@@ -72,7 +72,7 @@ const MOST_REDIRECTS = 3;
  * A fetch that follows redirects within the called origin only: a request holds a token, and its
  * body may hold more secrets. Any other redirect throws an UnusableAnswerError.
  */
-export function followRedirects(fetch: Fetch): Fetch {
+function followRedirects(fetch: Fetch): Fetch {
   return async (input, init) => {
     let url = new URL(input instanceof Request ? input.url : input);
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
