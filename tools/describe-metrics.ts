@@ -11,7 +11,7 @@ import { createEvents as createReconcilerEvents } from '../apps/reconciler/src/e
 import { declareReconcilerGauges } from '../apps/reconciler/src/reconciler-gauges.ts';
 import { createEvents as createSchedulerEvents } from '../apps/scheduler/src/events.ts';
 import { declareSchedulerGauges } from '../apps/scheduler/src/scheduler-gauges.ts';
-import { appEvents } from '../packages/github/src/app-events.ts';
+import { appEvents } from '../packages/github/src/follow-apps.ts';
 
 /** As the registry has it; its own type lacks the names of the labels. */
 interface Metric {

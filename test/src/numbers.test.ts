@@ -8,7 +8,7 @@ import {
   USUAL_FAILURE_RULES,
 } from '@paddock/domain/matching/failure-classes';
 import { MOST_UNSCHEDULABLE } from '@paddock/domain/matching/matching-rules';
-import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
+import { DEFAULT_DEADLINES } from '@paddock/domain/pools/pool';
 import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
 import { SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';

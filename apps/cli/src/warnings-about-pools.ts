@@ -4,8 +4,8 @@ import { nodePowersOf } from '@paddock/domain/pools/node-powers';
 import { templateRunner } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { sharedLabels } from '@paddock/domain/pools/pools-document';
-import { unnamedUsers } from '@paddock/domain/pools/refuse-untrusted';
-import { devicesIn } from '@paddock/domain/pools/resources';
+import { unnamedUsers } from '@paddock/domain/pools/check-together';
+import { devicesIn } from '@paddock/domain/pools/pod-keys';
 
 /** Label sets that fit several pools and go to a surprising one: with devices, or first by name. */
 export function warningsAboutChoice(pools: readonly Pool[]): string[] {

@@ -1,13 +1,11 @@
 import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { templateRules } from '@paddock/domain/pools/template-rules';
 import { SHORTEST_DEADLINE_SECONDS } from '@paddock/kube/runner-pod';
 import { unknownPodFields } from '@paddock/kube/unknown-fields';
-import { sayWhatIsWanted } from '@paddock/runtime/yaml-words';
 
-/** Where a template's pod will differ from the template, or will not start. */
+/** Where a template's pod will differ from the template. */
 export function warningsAboutTemplate(pool: Pool): string[] {
-  return [...ofContainers(pool), ...ofDeadline(pool), ...ofFields(pool), ...ofRules(pool)];
+  return [...ofContainers(pool), ...ofDeadline(pool), ...ofFields(pool)];
 }
 
 function ofContainers({ name, template, containerMode }: Pool): string[] {
@@ -42,20 +40,3 @@ const ofFields = ({ name, template }: Pool): string[] =>
     const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
     return `${name}: template.spec.${path} is no field of a PodSpec, so the cluster would drop it${hint}`;
   });
-
-function ofRules({ name, template }: Pool): string[] {
-  const issues =
-    templateRules.safeParse(withoutNulls(template), { error: sayWhatIsWanted }).error?.issues ?? [];
-  return issues.flatMap(({ code, path, message }) => {
-    const isUnknown =
-      code === 'unrecognized_keys' || (code === 'invalid_type' && String(path.at(-1)) === 'claims');
-    return isUnknown
-      ? []
-      : [`${name}: template.${path.map(String).join('.')} ${message}; its pods would not start.`];
-  });
-}
-
-const withoutNulls = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value ?? {}, (_key, field: unknown) => (field === null ? undefined : field)),
-  );

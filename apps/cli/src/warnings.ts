@@ -1,6 +1,6 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
-import { groupToMake, type GroupToMake } from '@paddock/domain/pools/group-to-make';
+import { groupToMake, type GroupToMake } from '@paddock/domain/pools/runner-group';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { warningsAboutChoice } from './warnings-about-pools.ts';

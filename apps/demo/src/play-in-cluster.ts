@@ -6,18 +6,13 @@ import { deletePod, listPods } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { watchPods } from '@paddock/kube/watch-pods';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { addBrokenNodes, type NodeFailure } from './broken-nodes.ts';
 
 export interface PlayedCluster {
   /** Rejects when following the pods fails; never resolves before `stop`. */
   playing: Promise<void>;
-  /** How each failed pod was made to fail, by its name. */
-  failures: ReadonlyMap<string, PodFailure>;
   /** Ends the runners and deletes the demo's pods. */
   stop(): Promise<void>;
 }
-
-export type PodFailure = 'evicted' | NodeFailure;
 
 const END = 'test.paddock/end';
 
@@ -30,29 +25,22 @@ const EVICTED_EVERY = 20;
 /**
  * Plays the runner inside each of our pods that a real API server calls Running, on nodes that KWOK
  * simulates. It reads the JIT config from the Secret as the kubelet would hand it over, works at
- * the simulated GitHub, and asks by annotation for the end that the process would have had. With
- * `brokenNodes`, two nodes join and fail their pods.
+ * the simulated GitHub, and asks by annotation for the end that the process would have had.
  */
 export async function playInCluster(
   kubeconfigFile: string,
   namespace: string,
   instance: string,
-  { brokenNodes = false }: { brokenNodes?: boolean } = {},
 ): Promise<PlayedCluster> {
   const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 30_000 });
   await ensureNamespace(cluster, namespace);
   const stop = new AbortController();
   const runners = new Map<string, { over: AbortController; done: Promise<void> }>();
-  const failures = new Map<string, PodFailure>();
-  const broken = brokenNodes ? await addBrokenNodes(cluster, instance, stop.signal) : undefined;
   const meet = (pod: ObservedPod): void => {
-    const failure = broken?.take(pod);
-    if (failure !== undefined) failures.set(pod.name, failure);
-    if (failure !== undefined || pod.phase !== 'Running' || runners.has(pod.uid)) return;
+    if (pod.phase !== 'Running' || runners.has(pod.uid)) return;
     const over = new AbortController();
     const signal = AbortSignal.any([stop.signal, over.signal]);
     const isEvicted = (runners.size + 1) % EVICTED_EVERY === 0;
-    if (isEvicted) failures.set(pod.name, 'evicted');
     const done = isEvicted
       ? end(cluster, namespace, pod.name, { [END]: 'evicted' })
       : playPod(cluster, namespace, pod.name, signal);
@@ -74,13 +62,11 @@ export async function playInCluster(
   );
   return {
     playing,
-    failures,
     async stop() {
       stop.abort();
       await Promise.allSettled([playing, ...[...runners.values()].map(({ done }) => done)]);
       const { pods } = await listPods(cluster, { namespace, instance });
       for (const { name, uid } of pods) await deletePod(cluster, { namespace, name, uid });
-      await broken?.remove();
       cluster.close();
     },
   };

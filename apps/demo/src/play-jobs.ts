@@ -2,18 +2,15 @@ import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 import type { Flags } from './flags.ts';
-import { observe } from './observe.ts';
+import { observe } from './summary.ts';
 import type { Progress } from './progress.ts';
 import { type PlannedJob, planJobs } from './scenario.ts';
 import { furnish, queueJobs, rerunCompleted } from './send-jobs.ts';
 import type { System } from './start-system.ts';
 
 const LOOK_EVERY_MS = 100;
-/**
- * After this long without any change, jobs that have not completed count as lost. A cluster may
- * take a minute to notice that a node is gone.
- */
-const STILL_MS = { simulated: 60_000, real: 120_000 };
+/** After this long without any change, jobs that have not completed count as lost. */
+const STILL_MS = 60_000;
 
 export interface Stage {
   flags: Flags;
@@ -59,7 +56,7 @@ async function followJobs(
 ): Promise<void> {
   let last = '';
   let movedAt = performance.now();
-  while (!signal.aborted && performance.now() - movedAt < STILL_MS[flags.cluster]) {
+  while (!signal.aborted && performance.now() - movedAt < STILL_MS) {
     const { completedIds, ...seen } = await observe(db);
     const report = await system.github.report();
     await rerunCompleted(system.github, queued, completedIds);
@@ -77,7 +74,5 @@ async function followJobs(
     await pause(LOOK_EVERY_MS, signal);
   }
   if (!signal.aborted)
-    progress.say(
-      `Nothing has moved for ${STILL_MS[flags.cluster] / 1_000} s, so this demo waits no longer.`,
-    );
+    progress.say(`Nothing has moved for ${STILL_MS / 1_000} s, so this demo waits no longer.`);
 }

@@ -12,7 +12,6 @@ import { prepareFolder } from './prepare-folder.ts';
 import { createProgress } from './progress.ts';
 import { PLATFORM } from './scenario.ts';
 import { startSystem } from './start-system.ts';
-import { countFailures, tellFailures } from './tell-failures.ts';
 import { describeSummary, summarise, type Summary } from './summary.ts';
 import { playTour, tellTour } from './tour/play-tour.ts';
 import { TOUR_PLATFORM } from './tour/tour-platform.ts';
@@ -82,15 +81,8 @@ export async function runDemo(
       return undefined;
     }
     const report = await system.github.report();
-    const { failures } = system;
-    const summary = {
-      ...(await summarise(flags.jobs, await system.github.truth(), report, connection.db, seconds)),
-      ...(flags.cluster === 'real' ? { failures: countFailures(failures) } : {}),
-    };
-    if (failures.size > 0)
-      progress.say(
-        `\nPods that failed on purpose, and the outcome for their jobs:\n${await tellFailures(connection.db, failures)}`,
-      );
+    const truth = await system.github.truth();
+    const summary = await summarise(flags.jobs, truth, report, connection.db, seconds);
     progress.say(`\n${describeSummary(summary, report.calls)}`);
     const tour = flags.tour
       ? await playTour({ system, db: connection.db, progress }, signal)

@@ -6,15 +6,12 @@ import { findInstance } from '@paddock/db/instance';
 import { migrate, type ServiceName } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
-import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
-import type { GitHubControl } from '@paddock/simulators/github/control';
-import { connectKubeControl } from '@paddock/simulators/kube/control-client';
-import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
-import { TEMPLATE } from './broken-nodes.ts';
+import { connectGitHubSimulator, type GitHubControl } from '@paddock/simulators/github/control';
+import { connectKubeControl, type RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import type { DemoConfig, DemoFolder } from './prepare-folder.ts';
-import { playInCluster, type PlayedCluster } from './play-in-cluster.ts';
+import { playInCluster } from './play-in-cluster.ts';
 import { NAMESPACE, type Platform } from './scenario.ts';
-import { createLogins, SERVICES } from './service-logins.ts';
+import { createLogins, SERVICES } from './find-database.ts';
 
 const SIMULATED = {
   github: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-github')),
@@ -54,7 +51,6 @@ export const TIMES_OF_FAILURES = {
   },
   db: { failingPauseMs: 2_000, failingLongestPauseMs: 4_000 },
 };
-const FAILING = { pendingDeadlineSeconds: 15, template: TEMPLATE };
 
 export interface System {
   github: GitHubControl;
@@ -64,8 +60,6 @@ export interface System {
   configure(change: (config: DemoConfig) => Partial<DemoConfig>): Promise<void>;
   /** Addresses to show while the demo stays up. */
   addresses: Record<string, string>;
-  /** How each failed pod of a real cluster was made to fail, by its name. */
-  failures: PlayedCluster['failures'];
   /** Rejects with its last lines when one of the processes ends too early; never resolves. */
   broken: Promise<never>;
   /** Ends the services, then the servers that they talk to. */
@@ -148,16 +142,11 @@ export async function startSystem({
   const played =
     kubeconfigFile === undefined
       ? undefined
-      : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema), {
-          brokenNodes: true,
-        });
+      : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema));
   let config: DemoConfig = {
     apiUrl: githubUrl,
     appIds: platform.appIds,
-    pools:
-      played === undefined
-        ? platform.pools
-        : platform.pools.map((pool) => Object.assign({}, pool, FAILING)),
+    pools: platform.pools,
     entities: platform.entities,
   };
   const appsOfIngress = [...platform.appIds, ...platform.appsOfIngress];
@@ -210,7 +199,6 @@ export async function startSystem({
       await folder.writeConfig('paddock.yaml', config);
     },
     addresses,
-    failures: played?.failures ?? new Map(),
     broken,
     async stop() {
       stopping = true;

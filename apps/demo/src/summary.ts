@@ -1,7 +1,6 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Report, Truth } from '@paddock/simulators/github/control';
-import type { Kysely } from 'kysely';
-import { observe, webhookToPod } from './observe.ts';
+import { type Kysely, sql } from 'kysely';
 
 /** The outcome of one demo. The fields are the `--json` line. */
 export interface Summary {
@@ -14,8 +13,6 @@ export interface Summary {
   webhook_to_pod_ms: { p50: number; p99: number };
   github_calls_per_job: number;
   seconds: number;
-  /** On a real cluster: how many pods failed on purpose. */
-  failures?: Readonly<Record<string, number>>;
   /** How many states the tour reached, and did not reach. */
   tour?: { reached: number; missed: number };
 }
@@ -74,3 +71,47 @@ const describeCalls = (calls: Readonly<Record<string, number>>): string =>
 /** Success means: no job lost, no worker made in excess, no stop of the tour missed. */
 export const isSuccess = ({ lost, excess_workers, tour }: Summary): boolean =>
   lost === 0 && excess_workers === 0 && (tour?.missed ?? 0) === 0;
+
+/** The demo's jobs and workers as the database has them at one moment. */
+export interface Observation {
+  stored: number;
+  waiting: number;
+  running: number;
+  completed: number;
+  workers: number;
+  workersAlive: number;
+  completedIds: ReadonlySet<number>;
+}
+
+export async function observe(db: Kysely<Database>): Promise<Observation> {
+  const jobs = await db.selectFrom('jobs').select(['job_id', 'status', 'wants_worker']).execute();
+  const workers = await db.selectFrom('workers').select('status').execute();
+  const completedIds = new Set(
+    jobs.filter(({ status }) => status === 'completed').map(({ job_id }) => job_id),
+  );
+  return {
+    stored: jobs.length,
+    waiting: jobs.filter((job) => job.wants_worker).length,
+    running: jobs.filter(({ status }) => status === 'running').length,
+    completed: completedIds.size,
+    workers: workers.length,
+    workersAlive: workers.filter(({ status }) => status === 'pending' || status === 'running')
+      .length,
+    completedIds,
+  };
+}
+
+/**
+ * From the commit of a job's first delivery to the pod of the worker made for it, in whole
+ * milliseconds.
+ */
+async function webhookToPod(db: Kysely<Database>): Promise<{ p50: number; p99: number }> {
+  const { rows } = await sql<{ p50: number | null; p99: number | null }>`
+    select percentile_cont(0.5) within group (order by ms) as p50, percentile_cont(0.99) within group (order by ms) as p99
+    from (
+      select extract(epoch from worker.pod_created_at - job.created_at)::double precision * 1000 as ms
+      from workers worker join jobs job on job.job_id = worker.made_for_job_id
+      where worker.pod_created_at is not null
+    ) latencies`.execute(db);
+  return { p50: Math.round(rows[0]?.p50 ?? 0), p99: Math.round(rows[0]?.p99 ?? 0) };
+}

@@ -9,7 +9,7 @@ import {
 } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
-import { appEvents } from '@paddock/github/app-events';
+import { appEvents } from '@paddock/github/follow-apps';
 import { followApps } from '@paddock/github/follow-apps';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';

@@ -1,5 +1,5 @@
 import { dbRules } from '@paddock/db/rules';
-import { readGitHubSection } from '@paddock/github/read-github-section';
+import { readGitHubSection } from '@paddock/github/follow-keys';
 import { githubRules } from '@paddock/github/rules';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { kubeRules } from '@paddock/kube/rules';

@@ -1,7 +1,7 @@
 import { dbRules, matchingRules } from '@paddock/db/rules';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { GitHub } from '@paddock/github/connect';
-import { readGitHubSection } from '@paddock/github/read-github-section';
+import { readGitHubSection } from '@paddock/github/follow-keys';
 import { githubRules } from '@paddock/github/rules';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { kubeRules } from '@paddock/kube/rules';

@@ -9,7 +9,7 @@ import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-f
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { endRefusalsOfApp } from '@paddock/db/entities/refusals';
 import { createReaches } from '@paddock/db/outages';
-import { appEvents } from '@paddock/github/app-events';
+import { appEvents } from '@paddock/github/follow-apps';
 import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
 import { probeGitHub } from '@paddock/github/probe';

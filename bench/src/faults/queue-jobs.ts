@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { evenShare } from '@paddock/simulators/even-share';
+import { evenShare } from '@paddock/simulators/random';
 import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
 import type { Stage } from '../stage/stage.ts';
 import { type Fault, type Hit, isHit } from './fault.ts';

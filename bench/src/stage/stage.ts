@@ -6,10 +6,10 @@ import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/te
 import type { RuleValues } from '@paddock/runtime/rules';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
-import { connectKubeControl } from '@paddock/simulators/kube/control-client';
+import { connectGitHubSimulator } from '@paddock/simulators/github/control';
+import { connectKubeControl } from '@paddock/simulators/kube/kube-control';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
-import { seededRandom } from '@paddock/simulators/seeded-random';
+import { seededRandom } from '@paddock/simulators/random';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import type { Kysely } from 'kysely';
 import { APP_ID, simulatorProgram } from '../programs.ts';

@@ -5,7 +5,6 @@ import {
   createRateBudgets,
   type RateBudget,
   type RateBudgets,
-  type RateCaller,
   type RateResource,
 } from './budget.ts';
 import { type Credentials, openCredentials, withoutCredentials } from './credentials.ts';
@@ -57,8 +56,6 @@ export type GitHub = {
   readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
   /** The newest known state of an installation's budget; undefined before the first answer. */
   readonly budgetOf: (installationId: number, resource?: RateResource) => RateBudget | undefined;
-  /** The same of an App that speaks for itself. */
-  readonly appBudgetOf: (appId: number) => RateBudget | undefined;
 };
 
 export type GitHubOptions = {
@@ -134,7 +131,6 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     asApp(appId, callOptions = {}) {
       const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
-      noteBudget(octokit, budgets, { appId });
       heedWaits(octokit, { waits, caller: { appId }, now });
       authorize(octokit, {
         scheme: 'bearer',
@@ -154,7 +150,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       const octokit = open(callOptions);
       // Below the authorization: the answer to a token's minting is about the App, not about the
       // installation.
-      noteBudget(octokit, budgets, { installationId });
+      noteBudget(octokit, budgets, installationId);
       heedWaits(octokit, { waits, caller: { appId, entityId, installationId }, now });
       authorize(octokit, {
         scheme: 'token',
@@ -169,8 +165,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       });
       return { kind: 'installation', appId, installationId, octokit };
     },
-    budgetOf: (installationId, resource) => budgets.of({ installationId }, resource),
-    appBudgetOf: (appId) => budgets.of({ appId }),
+    budgetOf: budgets.of,
   };
 }
 
@@ -204,11 +199,11 @@ function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
 }
 
 /** Reads the rate-limit headers of every answer, failures included. */
-function noteBudget(octokit: Octokit, budgets: RateBudgets, caller: RateCaller): void {
-  octokit.hook.after('request', ({ headers }) => budgets.note(caller, headers));
+function noteBudget(octokit: Octokit, budgets: RateBudgets, installationId: number): void {
+  octokit.hook.after('request', ({ headers }) => budgets.note(installationId, headers));
   octokit.hook.error('request', (error) => {
     if (error instanceof RequestError && error.response !== undefined)
-      budgets.note(caller, error.response.headers);
+      budgets.note(installationId, error.response.headers);
     throw error;
   });
 }

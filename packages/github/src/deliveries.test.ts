@@ -235,8 +235,6 @@ describe('installations (A12)', () => {
   test('show the App’s permissions and events (H4)', async () => {
     await world.github.setApp(world.appId, { events: [], permissions: { metadata: 'read' } });
     expect(await getApp(client)).toEqual({
-      id: world.appId,
-      name: `paddock-${world.appId}`,
       permissions: { metadata: 'read' },
       events: [],
     });

@@ -6,7 +6,7 @@ import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
-import type { Caller, Wait } from './waits.ts';
+import { type Caller, type Wait, waitsNamedBy } from './waits.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const request = {
@@ -49,72 +49,84 @@ describe('classifyGitHubError', () => {
     });
   });
 
-  test('a 403 with an exhausted budget waits for its reset', () => {
-    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
-    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({
-      kind: 'rate_limited',
-      retryAfterMs: 90_000,
-    });
-  });
+  const SOON = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
+  const OVER = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 - 5) };
+  const PLENTY = {
+    'x-ratelimit-remaining': '4000',
+    'x-ratelimit-reset': SOON['x-ratelimit-reset'],
+  };
+  const DOCS = 'https://docs.github.com';
+
+  test.each<[string, number, Record<string, string>, unknown, string, object[]]>([
+    ['a used-up budget', 403, SOON, {}, 'rate_limited', [{ ms: 90_000 }]],
+    [
+      'a used-up budget of its own',
+      403,
+      { ...SOON, 'x-ratelimit-resource': 'core' },
+      {},
+      'rate_limited',
+      [{ ms: 90_000, resource: 'core' }],
+    ],
+    ['the last of a budget', 404, SOON, {}, 'not_found', [{ ms: 90_000 }]],
+    ['a reset in the past', 429, OVER, {}, 'rate_limited', [{ ms: 1_000 }]],
+    ['no header', 429, {}, {}, 'rate_limited', [{ ms: 60_000 }]],
+    ['Retry-After', 429, { 'retry-after': '30' }, {}, 'rate_limited', [{ ms: 30_000 }]],
+    [
+      'Retry-After beside a budget',
+      403,
+      { ...PLENTY, 'retry-after': '30' },
+      {},
+      'rate_limited',
+      [{ ms: 30_000 }],
+    ],
+    [
+      'Retry-After and a used-up budget',
+      429,
+      { ...SOON, 'retry-after': '5' },
+      {},
+      'rate_limited',
+      [{ ms: 5_000 }, { ms: 90_000 }],
+    ],
+    ['Retry-After of nothing', 429, { 'retry-after': '0' }, {}, 'rate_limited', [{ ms: 1_000 }]],
+    ['Retry-After', 503, { 'retry-after': '7' }, {}, 'unavailable', [{ ms: 7_000 }]],
+    ['Retry-After of nothing', 503, { 'retry-after': '0' }, {}, 'unavailable', []],
+    ['no header', 500, {}, {}, 'unavailable', []],
+    ['a budget', 403, PLENTY, {}, 'forbidden', []],
+    ...[
+      '/rest/overview/resources-in-the-rest-api#secondary-rate-limits',
+      '/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
+      '/en/free-pro-team@latest/rest/overview/resources-in-the-rest-api#abuse-rate-limits',
+    ].map((page): [string, number, Record<string, string>, unknown, string, object[]] => [
+      page,
+      403,
+      PLENTY,
+      { documentation_url: `${DOCS}${page}` },
+      'rate_limited',
+      [{ ms: 60_000 }],
+    ]),
+  ])(
+    'with %s, status %i asks for the right wait (P4)',
+    (_what, status, headers, data, kind, waits) => {
+      expect(waitsNamedBy({ status, headers, data }, NOW)).toEqual(waits);
+      const longest = Math.max(...waits.map((wait) => ('ms' in wait ? Number(wait.ms) : 0)));
+      const failure = classifyGitHubError(
+        failed(status, headers, 'API rate limit exceeded', data),
+        NOW,
+      );
+      expect(failure.kind).toBe(kind);
+      expect(failure.retryAfterMs).toBe(waits.length === 0 ? undefined : longest);
+    },
+  );
 
   test.each([-600, 600])(
     'waits for a reset by GitHub’s clock, though ours is %i s off',
     (seconds) => {
-      const headers = {
-        date: new Date(NOW).toUTCString(),
-        'x-ratelimit-remaining': '0',
-        'x-ratelimit-reset': String(NOW / 1000 + 90),
-      };
+      const headers = { date: new Date(NOW).toUTCString(), ...SOON };
       expect(classifyGitHubError(failed(403, headers), NOW + seconds * 1000)).toMatchObject({
         retryAfterMs: 90_000,
       });
     },
   );
-
-  test('a 403 or 429 with retry-after waits that long, even if the budget is not used up', () => {
-    const headers = {
-      'retry-after': '30',
-      'x-ratelimit-remaining': '4000',
-      'x-ratelimit-reset': String(NOW / 1000 + 3000),
-    };
-    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({
-      kind: 'rate_limited',
-      retryAfterMs: 30_000,
-    });
-    expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({
-      kind: 'rate_limited',
-      retryAfterMs: 30_000,
-    });
-  });
-
-  test('a limit without any header waits a minute', () => {
-    expect(classifyGitHubError(failed(429), NOW)).toMatchObject({ retryAfterMs: 60_000 });
-  });
-
-  test('a reset in the past still waits a second', () => {
-    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 - 5) };
-    expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({ retryAfterMs: 1000 });
-  });
-
-  test('a 403 without those headers is a refusal, although its text mentions a rate limit', () => {
-    const failure = classifyGitHubError(
-      failed(403, { 'x-ratelimit-remaining': '12' }, 'API rate limit exceeded'),
-    );
-    expect(failure).toMatchObject({ kind: 'forbidden' });
-    expect(failure.retryAfterMs).toBeUndefined();
-  });
-
-  test.each([
-    'https://docs.github.com/rest/overview/resources-in-the-rest-api#secondary-rate-limits',
-    'https://docs.github.com/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
-    'https://docs.github.com/en/free-pro-team@latest/rest/overview/resources-in-the-rest-api#abuse-rate-limits',
-  ])('a 403 that is explained by %s waits a minute, without any header (P4)', (link) => {
-    const failure = classifyGitHubError(
-      failed(403, { 'x-ratelimit-remaining': '12' }, 'x', { documentation_url: link }),
-      NOW,
-    );
-    expect(failure).toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 });
-  });
 
   test('a 422 because the name exists is a conflict, any other is invalid (C6)', () => {
     const taken = {
@@ -136,13 +148,6 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(failed(502, {}, page, page))).toMatchObject({
       kind: 'unavailable',
       message: 'a page instead of an answer, with status 502',
-    });
-  });
-
-  test('a 503 passes its retry-after on', () => {
-    expect(classifyGitHubError(failed(503, { 'retry-after': '7' }))).toMatchObject({
-      kind: 'unavailable',
-      retryAfterMs: 7000,
     });
   });
 
@@ -297,77 +302,29 @@ describe('before a call', () => {
   });
 });
 
-const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1000) + seconds);
-const exhausted = (seconds: number) => ({
-  'x-ratelimit-remaining': '0',
-  'x-ratelimit-reset': inSeconds(seconds),
-});
-const link =
-  'https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits';
-
-describe('an answer names a wait', () => {
-  test.each([
-    ['429 with Retry-After', { status: 429, headers: { 'retry-after': '30' } }, [{ ms: 30_000 }]],
-    ['403 with Retry-After', { status: 403, headers: { 'retry-after': '30' } }, [{ ms: 30_000 }]],
-    ['503 with Retry-After', { status: 503, headers: { 'retry-after': '30' } }, [{ ms: 30_000 }]],
-    [
-      'a secondary limit without a header',
-      { status: 403, body: { documentation_url: link } },
-      [{ ms: 60_000 }],
-    ],
-    ['429 without a header', { status: 429 }, [{ ms: 60_000 }]],
-    ['503 with Retry-After of nothing', { status: 503, headers: { 'retry-after': '0' } }, []],
-    [
-      '429 with Retry-After of nothing',
-      { status: 429, headers: { 'retry-after': '0' } },
-      [{ ms: 1_000 }],
-    ],
-    ['500', { status: 500 }, []],
-    ['a refusal', { status: 403 }, []],
-  ])('%s', async (_name, fault, waits) => {
+describe('a wait that an answer names is stored for its caller', () => {
+  test.each([200, 403])('of a used-up hourly budget, with %i', async (status) => {
     await list();
-    await world.github.failNext({ path: '/actions/runners$', ...fault });
+    const reset = String(Math.floor(Date.now() / 1000) + 90);
+    const headers = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': reset,
+      'x-ratelimit-resource': 'core',
+    };
+    const body = { total_count: 0, runners: [] };
+    await world.github.failNext({ path: '/actions/runners$', status, headers, body });
     await failureOf(list());
     const message = expect.any(String);
-    expect(told).toEqual(waits.map((wait) => ({ ...installation(), message, ...wait })));
+    expect(told).toEqual([
+      { ...installation(), message, resource: 'core', ms: expect.any(Number) },
+    ]);
+    expect(told[0]?.ms).toBeGreaterThan(80_000);
+    expect(told[0]?.ms).toBeLessThanOrEqual(91_000);
   });
 
-  test.each([200, 403, 429])(
-    'of a used-up hourly budget, with %i, for calls that count against it',
-    async (status) => {
-      await list();
-      const headers = { ...exhausted(90), 'x-ratelimit-resource': 'core' };
-      await world.github.failNext({
-        path: '/actions/runners$',
-        status,
-        headers,
-        body: { total_count: 0, runners: [] },
-      });
-      await failureOf(list());
-      expect(told).toMatchObject([{ entityId: world.organization.id, resource: 'core' }]);
-      expect(told[0]?.ms).toBeGreaterThan(80_000);
-      expect(told[0]?.ms).toBeLessThanOrEqual(91_000);
-    },
-  );
-
-  test('of both kinds, and the failure waits for the longer one', async () => {
-    await list();
-    await world.github.failNext({
-      path: '/actions/runners$',
-      status: 429,
-      headers: { ...exhausted(90), 'retry-after': '5' },
-    });
-    expect((await failureOf(list()))?.retryAfterMs).toBeGreaterThan(80_000);
-    expect(told).toMatchObject([{ ms: 5_000 }, { entityId: world.organization.id }]);
-  });
-
-  test('to an App where it speaks for itself, also where it mints a token', async () => {
-    await world.github.failNext({
-      path: '',
-      times: 2,
-      status: 429,
-      headers: { 'retry-after': '30' },
-    });
+  test('of an App where it speaks for itself, also where it mints a token', async () => {
+    const headers = { 'retry-after': '30' };
+    await world.github.failNext({ path: '', times: 2, status: 429, headers });
     await failureOf(list());
     await failureOf(getApp(github.asApp(world.appId)));
     expect(told).toMatchObject([{ appId: world.appId }, { appId: world.appId }]);

@@ -1,6 +1,6 @@
 import { RequestError } from '@octokit/request-error';
+import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { isAnswer } from '@paddock/runtime/reach';
-import { UnusableAnswerError } from './unusable-answer.ts';
 import { isRateLimited, type Wait, waitsNamedBy } from './waits.ts';
 
 export type GitHubFailureKind =
@@ -72,6 +72,17 @@ export class UnaskedError extends Error {
 }
 
 /**
+ * GitHub's answer cannot be used: it is too long, or redirects to another server. The thing that we
+ * asked for is at fault, not GitHub as a whole: people write the texts that GitHub lists.
+ */
+export class UnusableAnswerError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnusableAnswerError';
+  }
+}
+
+/**
  * Classifies any error that a function of this package threw: by status, headers and the codes in
  * GitHub's answer, never by message text. Throws an UnaskedError on: GitHub did not cause it. `now`
  * (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub's
@@ -107,6 +118,21 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
 }
 
 /**
+ * Resolves with the result of `ask`, and with undefined when GitHub answers 404. Throws every other
+ * failure on, also the 404 of a token: that the installation is gone says nothing about the thing
+ * that we asked for.
+ */
+export async function foundOrNot<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { kind, operation } = classifyGitHubError(error);
+    if (kind === 'not_found' && !operation.endsWith('/access_tokens')) return undefined;
+    throw error;
+  }
+}
+
+/**
  * Whether GitHub may be away: no answer came, or one that does not show that GitHub is there. Only a
  * probe says which.
  */
@@ -139,14 +165,8 @@ function classifyThrown(error: unknown): GitHubFailure {
 }
 
 function saysAlreadyExists(data: unknown): boolean {
-  const errors = fieldOf(data, 'errors');
-  return Array.isArray(errors) && errors.some((each) => fieldOf(each, 'code') === 'already_exists');
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
+  const { errors } = asRecord(data);
+  return asList(errors).some((each) => asRecord(each)['code'] === 'already_exists');
 }
 
 /** Proxies between us and GitHub answer with these, and so does GitHub's own front. */

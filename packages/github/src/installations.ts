@@ -1,5 +1,5 @@
 import type { AppClient } from './connect.ts';
-import { foundOrNot } from './found-or-not.ts';
+import { foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 
@@ -29,19 +29,14 @@ export async function findInstallation(
   { octokit }: AppClient,
   query: InstallationQuery,
 ): Promise<GitHubInstallation | undefined> {
-  return foundOrNot(async () => {
-    if ('id' in query)
-      return parseInstallation(
-        (await octokit.rest.apps.getInstallation({ installation_id: query.id })).data,
-      );
-    if ('organization' in query)
-      return parseInstallation(
-        (await octokit.rest.apps.getOrgInstallation({ org: query.organization })).data,
-      );
-    return parseInstallation(
-      (await octokit.rest.apps.getRepoInstallation({ ...query.repository })).data,
-    );
-  });
+  const { apps } = octokit.rest;
+  const ask = () => {
+    if ('id' in query) return apps.getInstallation({ installation_id: query.id });
+    return 'organization' in query
+      ? apps.getOrgInstallation({ org: query.organization })
+      : apps.getRepoInstallation({ ...query.repository });
+  };
+  return foundOrNot(async () => parseInstallation((await ask()).data));
 }
 
 /** All installations of the App, suspended ones included. */
@@ -56,8 +51,6 @@ export async function listInstallations({ octokit }: AppClient): Promise<GitHubI
 }
 
 export type GitHubAppFacts = {
-  readonly id: number;
-  readonly name: string;
   readonly permissions: Readonly<Record<string, string>>;
   /** The webhook events of the App. Without `workflow_job` no job is announced. */
   readonly events: readonly string[];
@@ -71,8 +64,6 @@ export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFa
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   return {
-    id: data.id,
-    name: data.name,
     permissions: Object.fromEntries(permissions),
     events: data.events,
   };
@@ -83,7 +74,7 @@ type InstallationAnswer = Awaited<
 >['data'];
 
 function parseInstallation(installation: InstallationAnswer): GitHubInstallation {
-  const { account: entity } = installation;
+  const { account: entity, target_type: type } = installation;
   if (entity === null)
     throw new Error(`GitHub's answer lacks the account of installation ${installation.id}.`);
   return {
@@ -91,12 +82,8 @@ function parseInstallation(installation: InstallationAnswer): GitHubInstallation
     appId: installation.app_id,
     entityId: entity.id,
     login: 'login' in entity ? entity.login : entity.slug,
-    entityType: parseEntityType(installation.target_type),
+    entityType: type === 'User' || type === 'Enterprise' ? type : 'Organization',
     selection: installation.repository_selection,
     suspendedAt: installation.suspended_at,
   };
-}
-
-function parseEntityType(type: string): GitHubInstallation['entityType'] {
-  return type === 'User' || type === 'Enterprise' ? type : 'Organization';
 }

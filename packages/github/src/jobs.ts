@@ -1,6 +1,6 @@
 import { readRunnerName } from '@paddock/domain/workers/runner-name';
 import type { InstallationClient } from './connect.ts';
-import { foundOrNot } from './found-or-not.ts';
+import { foundOrNot } from './errors.ts';
 import {
   ifNoneMatch,
   type ListIfChanged,
@@ -36,15 +36,8 @@ export type GitHubJob = {
 export type GitHubRun = {
   readonly id: number;
   readonly attempt: number;
-  readonly name: string | null;
-  /** The event that began it, such as `push` or `pull_request`. */
-  readonly event: string;
   readonly status: string | null;
   readonly conclusion: string | null;
-  readonly headBranch: string | null;
-  readonly headSha: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 };
 
 /** One run; undefined when GitHub answers 404. */
@@ -95,17 +88,10 @@ export async function listRunJobsIfChanged(
 ): Promise<ListIfChanged<GitHubJob> | undefined> {
   const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
   const fetchPage = async (page: number, etag: string | undefined) => {
-    const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun({
-      ...query,
-      page,
-      ...ifNoneMatch(etag),
-    });
-    return {
-      items: data.jobs.map(parseJob),
-      total: data.total_count,
-      link: headers.link,
-      etag: headers.etag,
-    };
+    const asked = { ...query, page, ...ifNoneMatch(etag) };
+    const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun(asked);
+    const { jobs, total_count: total } = data;
+    return { items: jobs.map(parseJob), total, link: headers.link, etag: headers.etag };
   };
   return foundOrNot(() => readPagesIfChanged(fetchPage, { etags }));
 }
@@ -154,17 +140,10 @@ export async function listRuns(
 ): Promise<ListIfChanged<GitHubRun>> {
   const query = { owner, repo, status, per_page: PER_PAGE };
   const fetchPage = async (page: number, etag: string | undefined) => {
-    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({
-      ...query,
-      page,
-      ...ifNoneMatch(etag),
-    });
-    return {
-      items: data.workflow_runs.map(parseRun),
-      total: data.total_count,
-      link: headers.link,
-      etag: headers.etag,
-    };
+    const asked = { ...query, page, ...ifNoneMatch(etag) };
+    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo(asked);
+    const { workflow_runs: runs, total_count: total } = data;
+    return { items: runs.map(parseRun), total, link: headers.link, etag: headers.etag };
   };
   return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS, mayLack: true });
 }
@@ -199,13 +178,7 @@ function parseRun(run: RunAnswer): GitHubRun {
   return {
     id: run.id,
     attempt: run.run_attempt ?? 1,
-    name: run.name ?? null,
-    event: run.event,
     status: run.status,
     conclusion: run.conclusion,
-    headBranch: run.head_branch,
-    headSha: run.head_sha,
-    createdAt: run.created_at,
-    updatedAt: run.updated_at,
   };
 }

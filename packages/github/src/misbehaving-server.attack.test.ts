@@ -136,6 +136,10 @@ describe('a server that redirects', () => {
     ['another protocol', () => apiUrl.replace('http:', 'https:')],
     ['no address', () => 'http://'],
     ['a relative address with a host', (port: string) => `//127.0.0.1:${port}/`],
+    ['the same with backslashes', (port: string) => String.raw`\\127.0.0.1:${port}/x`],
+    ['an address with our host as its user', (port: string) => `${apiUrl}@127.0.0.1:${port}/`],
+    ['a file', () => 'file:///etc/passwd'],
+    ['an address that is the answer', () => 'data:application/json,{}'],
   ])('to %s is not followed', async (_what, location) => {
     respond = (_request, response) =>
       response.writeHead(302, { location: location(new URL(elsewhereUrl).port) }).end();

@@ -1,5 +1,5 @@
 import { classifyGitHubError } from './errors.ts';
-import { UnusableAnswerError } from './unusable-answer.ts';
+import { UnusableAnswerError } from './errors.ts';
 
 /** The paging facts of a list's page. */
 export interface ListAnswer<T> {

@@ -1,5 +1,5 @@
 import type { InstallationClient } from './connect.ts';
-import { foundOrNot } from './found-or-not.ts';
+import { foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 

@@ -49,13 +49,6 @@ describe('runner groups (C7)', () => {
         allowsPublicRepositories: true,
       }),
     ).toEqual({ id, access });
-    const route = 'GET /orgs/{org}/actions/runner-groups/{runner_group_id}';
-    const { data } = await client.octokit.request(route, { org: 'acme', runner_group_id: id });
-    expect(data).toMatchObject({
-      name: 'Paddock',
-      visibility: 'private',
-      allows_public_repositories: false,
-    });
     expect(await calls()).toMatchObject({ [CREATE]: 1 });
   });
 

@@ -1,4 +1,4 @@
-import type { GroupAccess } from '@paddock/domain/pools/group-excess';
+import type { GroupAccess } from '@paddock/domain/pools/runner-group';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, type GitHubFailure } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';

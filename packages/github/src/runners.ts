@@ -1,9 +1,9 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
 import { readRunnerName } from '@paddock/domain/workers/runner-name';
 import type { InstallationClient } from './connect.ts';
-import { classifyGitHubError } from './errors.ts';
-import { foundOrNot } from './found-or-not.ts';
+import { classifyGitHubError, foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
-import { describeScope, type RegistrationScope } from './scope.ts';
+import type { RegistrationScope } from './scope.ts';
 
 /**
  * A self-hosted runner as GitHub sees it. GitHub's view lags: `busy` may be false for minutes into
@@ -14,15 +14,12 @@ export type GitHubRunner = {
   readonly name: string;
   readonly online: boolean;
   readonly busy: boolean;
-  readonly labels: readonly string[];
 };
 
 export type JitRequest = {
   readonly name: string;
   readonly labels: readonly string[];
   readonly runnerGroupId: number;
-  /** `_work`, as GitHub's default, if absent. */
-  readonly workFolder?: string;
 };
 
 /**
@@ -33,31 +30,23 @@ export type JitRequest = {
 export async function createJitConfig(
   { octokit }: InstallationClient,
   scope: RegistrationScope,
-  { name, labels, runnerGroupId, workFolder }: JitRequest,
+  { name, labels, runnerGroupId }: JitRequest,
 ): Promise<{ readonly runnerId: number; readonly jitConfig: string }> {
-  const body = {
+  const { data } = await octokit.request(`POST ${runnersOf(scope)}/generate-jitconfig`, {
     name,
-    labels: [...labels],
+    labels,
     runner_group_id: runnerGroupId,
-    ...(workFolder === undefined ? {} : { work_folder: workFolder }),
-  };
-  const { data } =
-    scope.kind === 'organization'
-      ? await octokit.rest.actions.generateRunnerJitconfigForOrg({ org: scope.owner, ...body })
-      : await octokit.rest.actions.generateRunnerJitconfigForRepo({
-          owner: scope.owner,
-          repo: scope.repo,
-          ...body,
-        });
+  });
   // Our own error texts: a proxy between us and GitHub may answer anything.
-  const { runner, encoded_jit_config: jitConfig }: Partial<typeof data> = data ?? {};
+  const { runner, encoded_jit_config: jitConfig } = asRecord(data);
   const without = (what: string) =>
     new Error(
       `GitHub registered the runner ${name} in ${describeScope(scope)}, but its answer lacks the ${what}.`,
     );
   if (typeof jitConfig !== 'string' || jitConfig === '') throw without('JIT config');
-  if (typeof runner?.id !== 'number') throw without('id');
-  return { runnerId: runner.id, jitConfig };
+  const { id } = asRecord(runner);
+  if (typeof id !== 'number') throw without('id');
+  return { runnerId: id, jitConfig };
 }
 
 /** The runner of exactly this name, if it is registered in the scope. */
@@ -78,26 +67,22 @@ export function listRunners(
   return readRunners(client, scope, {});
 }
 
-async function readRunners(
+function readRunners(
   { octokit }: InstallationClient,
   scope: RegistrationScope,
   filter: { readonly name?: string },
 ): Promise<GitHubRunner[]> {
-  const { actions } = octokit.rest;
   return readPages(async (page) => {
     const query = { per_page: PER_PAGE, page, ...filter };
-    const { data, headers } =
-      scope.kind === 'organization'
-        ? await actions.listSelfHostedRunnersForOrg({ org: scope.owner, ...query })
-        : await actions.listSelfHostedRunnersForRepo({
-            owner: scope.owner,
-            repo: scope.repo,
-            ...query,
-          });
-    const { runners: items, total_count: total }: Partial<typeof data> = data ?? {};
+    const { data, headers } = await octokit.request(`GET ${runnersOf(scope)}`, query);
+    const { runners: items, total_count: total } = asRecord(data);
     if (!Array.isArray(items))
       throw new Error(`GitHub answered without a list of the runners of ${describeScope(scope)}.`);
-    return { items: items.map(parseRunner), total, link: headers.link };
+    return {
+      items: items.map(parseRunner),
+      total: typeof total === 'number' ? total : undefined,
+      link: headers.link,
+    };
   });
 }
 
@@ -107,20 +92,9 @@ export async function getRunner(
   scope: RegistrationScope,
   runnerId: number,
 ): Promise<GitHubRunner | undefined> {
-  return foundOrNot(async () => {
-    const { data } =
-      scope.kind === 'organization'
-        ? await octokit.rest.actions.getSelfHostedRunnerForOrg({
-            org: scope.owner,
-            runner_id: runnerId,
-          })
-        : await octokit.rest.actions.getSelfHostedRunnerForRepo({
-            owner: scope.owner,
-            repo: scope.repo,
-            runner_id: runnerId,
-          });
-    return parseRunner(data);
-  });
+  return foundOrNot(async () =>
+    parseRunner((await octokit.request(`GET ${runnersOf(scope)}/${runnerId}`)).data),
+  );
 }
 
 /**
@@ -134,42 +108,20 @@ export async function deleteRunner(
   runnerId: number,
 ): Promise<'deleted' | 'absent' | 'busy'> {
   try {
-    if (scope.kind === 'organization') {
-      await octokit.rest.actions.deleteSelfHostedRunnerFromOrg({
-        org: scope.owner,
-        runner_id: runnerId,
-      });
-    } else {
-      await octokit.rest.actions.deleteSelfHostedRunnerFromRepo({
-        owner: scope.owner,
-        repo: scope.repo,
-        runner_id: runnerId,
-      });
-    }
-    return 'deleted';
+    const remove = () => octokit.request(`DELETE ${runnersOf(scope)}/${runnerId}`);
+    return (await foundOrNot(remove)) === undefined ? 'absent' : 'deleted';
   } catch (error) {
-    const { kind, operation, status } = classifyGitHubError(error);
-    if (kind === 'not_found' && !operation.endsWith('/access_tokens')) return 'absent';
-    if (status === 422) return 'busy';
+    if (classifyGitHubError(error).status === 422) return 'busy';
     throw error;
   }
 }
-
-/** A runner in an answer of GitHub's, or of a proxy in its place. */
-type RunnerAnswer = {
-  readonly id?: unknown;
-  readonly name?: unknown;
-  readonly status?: unknown;
-  readonly busy?: unknown;
-  readonly labels?: readonly { readonly name: string }[];
-} | null;
 
 /**
  * Refuses an answer that lacks a fact which decides about a runner: we would conclude that a runner
  * is missing or idle.
  */
-function parseRunner(answer: RunnerAnswer): GitHubRunner {
-  const { id, name, status, busy, labels = [] } = answer ?? {};
+function parseRunner(answer: unknown): GitHubRunner {
+  const { id, name, status, busy } = asRecord(answer);
   if (
     typeof id !== 'number' ||
     typeof name !== 'string' ||
@@ -180,11 +132,40 @@ function parseRunner(answer: RunnerAnswer): GitHubRunner {
       'GitHub listed a runner without its id, its name, its status or whether it is busy.',
     );
   }
-  return {
-    id,
-    name: readRunnerName(name),
-    online: status === 'online',
-    busy,
-    labels: labels.map((label) => label.name),
-  };
+  return { id, name: readRunnerName(name), online: status === 'online', busy };
 }
+
+/** How long GitHub serves a version of the runner. */
+export type VersionEnd = {
+  /** From then on it gets no jobs; null: no end is set yet. */
+  readonly endsAt: Date | null;
+};
+
+/**
+ * When a version of the runner ends, as a scope's owner may ask. Undefined when GitHub answers 404:
+ * it does not know the version, or it is an older Enterprise Server without this endpoint. Throws
+ * what Octokit throws.
+ */
+export async function findVersionEnd(
+  { octokit }: InstallationClient,
+  scope: RegistrationScope,
+  version: string,
+): Promise<VersionEnd | undefined> {
+  return foundOrNot(async () => {
+    const path = `${runnersOf(scope)}/deprecations/${encodeURIComponent(version)}`;
+    const { data } = await octokit.request(`GET ${path}`);
+    // The end of registrations comes no later, and GitHub does not send it today.
+    const ms = Date.parse(String(asRecord(data)['runtime_deprecates_at']));
+    return { endsAt: Number.isNaN(ms) ? null : new Date(ms) };
+  });
+}
+
+/** The path of a scope's runners. Of the answers we trust nothing that we have not looked at. */
+const runnersOf = (scope: RegistrationScope): string =>
+  scope.kind === 'organization'
+    ? `/orgs/${encodeURIComponent(scope.owner)}/actions/runners`
+    : `/repos/${encodeURIComponent(scope.owner)}/${encodeURIComponent(scope.repo)}/actions/runners`;
+
+/** For error texts: `acme` or `acme/api`. */
+const describeScope = (scope: RegistrationScope): string =>
+  scope.kind === 'organization' ? scope.owner : `${scope.owner}/${scope.repo}`;

@@ -9,8 +9,3 @@ export type RegistrationScope =
 
 /** A repository as GitHub's paths name it. */
 export type RepositoryName = { readonly owner: string; readonly repo: string };
-
-/** For log lines and error texts: `acme` or `acme/api`. */
-export function describeScope(scope: RegistrationScope): string {
-  return scope.kind === 'organization' ? scope.owner : `${scope.owner}/${scope.repo}`;
-}

@@ -1,3 +1,5 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
+
 /** The caller as GitHub sees it: an App itself, or its installation on an entity. */
 export type Caller =
   | { readonly appId: number }
@@ -91,10 +93,7 @@ function untilReset(headers: Headers, now: number): number | undefined {
  * from a missing permission.
  */
 function namesSecondaryLimit(data: unknown): boolean {
-  const link =
-    typeof data === 'object' && data !== null && 'documentation_url' in data
-      ? data.documentation_url
-      : undefined;
+  const { documentation_url: link } = asRecord(data);
   return typeof link === 'string' && /#[^#]*\b(?:secondary|abuse)-rate-limits\b/.test(link);
 }
 

@@ -1,8 +1,12 @@
 import type { V1Pod, V1Secret } from '@kubernetes/client-node';
 import { asList } from '@paddock/domain/pools/as-record';
-import { isOfficialImage } from '@paddock/domain/pools/official-image';
-import { type PodKeys, templateWithKeys } from '@paddock/domain/pools/pod-keys';
-import type { CaBundle, Proxy } from '@paddock/domain/pools/pod-settings';
+import {
+  type CaBundle,
+  type PodKeys,
+  type Proxy,
+  templateWithKeys,
+} from '@paddock/domain/pools/pod-keys';
+import { isOfficialImage } from '@paddock/domain/pools/pod-template';
 import {
   DAEMON_CONTAINER,
   type PodTemplate,

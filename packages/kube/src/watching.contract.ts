@@ -120,7 +120,7 @@ export function watchingContract({ clusters, newWorker, setStatus }: Watched): v
         method: 'PATCH',
         path: objectPath(namespace, 'pods', worker.name),
         body: { metadata: { labels: { 'paddock.dev/instance': 'stolen' } } },
-        contentType: 'application/strategic-merge-patch+json',
+        contentType: 'application/merge-patch+json',
       });
       const changes = podChanges(
         cluster,

@@ -2,15 +2,12 @@ import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
 import type { IgnoredJob } from '@paddock/domain/pools/place-job';
 import type { WaitAnswer } from '@paddock/domain/why/explain-wait';
 import type { WorkerState } from '@paddock/domain/why/worker-progress';
-import { CAPS } from './caps.ts';
-import { CONFIGURATION } from './configuration.ts';
-import { ENDS } from './ends.ts';
-import { FAILING_POOLS, WORKERS } from './failing-pools.ts';
+import { CAPS, CONFIGURATION, STRANGERS, UNSERVED } from './configuration.ts';
+import { ENDS, FAILING_POOLS, WORKERS } from './failing-pools.ts';
 import { GITHUB } from './github.ts';
 import { OUTAGES } from './outages.ts';
 import { PEOPLE } from './people.ts';
 import type { NoStop, Shown, Stop } from './stop.ts';
-import { STRANGERS, UNSERVED } from './unserved.ts';
 
 /** Every reason to wait: one that is missing here does not compile. */
 export const REASONS: Readonly<

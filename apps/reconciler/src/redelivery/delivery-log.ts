@@ -7,7 +7,7 @@ import {
   type WebhookDelivery,
 } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
-import { UnusableAnswerError } from '@paddock/github/unusable-answer';
+import { UnusableAnswerError } from '@paddock/github/errors';
 
 /** One App's delivery log at GitHub. */
 export interface DeliveryLog {

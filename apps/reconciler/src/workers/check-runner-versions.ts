@@ -6,7 +6,7 @@ import {
   saveVersionEnd,
 } from '@paddock/db/workers/runner-versions';
 import type { GitHub } from '@paddock/github/connect';
-import { findVersionEnd, type VersionEnd } from '@paddock/github/runner-versions';
+import { findVersionEnd, type VersionEnd } from '@paddock/github/runners';
 import type { Cluster } from '@paddock/kube/connect';
 import { isTransient } from '@paddock/kube/errors';
 import { readRunnerVersion } from '@paddock/kube/runner-version';

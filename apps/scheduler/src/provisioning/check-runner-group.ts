@@ -1,6 +1,6 @@
 import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
-import { groupExcess, isHeldToItsGroup } from '@paddock/domain/pools/group-excess';
+import { groupExcess, isHeldToItsGroup } from '@paddock/domain/pools/runner-group';
 import type { Pool } from '@paddock/domain/pools/pool';
 import type { RunnerGroup } from '@paddock/github/runner-groups';
 import type { Provisioning } from './provisioning.ts';

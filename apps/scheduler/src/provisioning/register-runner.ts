@@ -8,7 +8,7 @@ import {
   type WorkerToProvision,
 } from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
-import { groupToMake } from '@paddock/domain/pools/group-to-make';
+import { groupToMake } from '@paddock/domain/pools/runner-group';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';

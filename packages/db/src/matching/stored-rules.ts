@@ -7,7 +7,7 @@ import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE, PLACELESS, RESERVED, UNASSIGNED, UNPLACED } from '../states/states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
-import type { GroupAccess } from '@paddock/domain/pools/group-excess';
+import type { GroupAccess } from '@paddock/domain/pools/runner-group';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { milliseconds } from '../milliseconds.ts';
 import { NO_FAILURES } from '../workers/failing-keys.ts';

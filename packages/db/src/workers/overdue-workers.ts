@@ -1,4 +1,4 @@
-import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
+import { DEFAULT_DEADLINES } from '@paddock/domain/pools/pool';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';

@@ -1,8 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fc } from '@paddock/testing/random-cases';
 import { configFile, configJsonSchema, githubPart } from './config-file.ts';
-import { isOfficialImage } from './official-image.ts';
-import { quantity, readQuantity } from './quantity.ts';
 
 const problemsOf = (github: object): string[] =>
   configFile
@@ -93,80 +90,6 @@ test('the schema for editors has the sections of the file, and no key that is re
     // Keys with a default may be left out of the file.
     properties: { github: { required: ['apps'] } },
   });
-});
-
-describe('a quantity', () => {
-  test.each<[string | number, number]>([
-    [0, 0],
-    ['0', 0],
-    ['5n', 5e-9],
-    ['5u', 5e-6],
-    ['.25', 0.25],
-    ['12.5', 12.5],
-    ['1e-10', 1e-10],
-    ['1e12', 1e12],
-    [4, 4],
-    [0.5, 0.5],
-    ['500m', 0.5],
-    ['1100m', 1.1],
-    ['2', 2],
-    ['1.', 1],
-    ['.5', 0.5],
-    ['1e3', 1_000],
-    ['2E', 2e18],
-    ['2E2', 200],
-    ['16G', 16e9],
-    ['16Gi', 16 * 1024 ** 3],
-    ['1.5Ki', 1_536],
-    ['+3', 3],
-  ])('%j is %d', (written, amount) => {
-    expect(quantity.parse(written)).toBe(written);
-    expect(readQuantity(written)).toBe(amount);
-  });
-
-  test.each([
-    '',
-    '16GB',
-    '16gb',
-    '2 cores',
-    '-1',
-    -1,
-    '1Mib',
-    '1K',
-    '1mi',
-    '1 Gi',
-    'Gi',
-    '1.2.3',
-    Number.NaN,
-    true,
-    null,
-    [1],
-  ])('%j is none', (written) => {
-    expect(quantity.safeParse(written).error?.issues).toEqual([
-      expect.objectContaining({ message: expect.stringContaining('must be a quantity') }),
-    ]);
-    expect(readQuantity(written)).toBeUndefined();
-  });
-
-  test('thousandths are the number that is written with a point', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 10_000_000 }), (thousandths) => {
-        expect(readQuantity(`${thousandths}m`)).toBe(Number((thousandths / 1_000).toFixed(3)));
-      }),
-    );
-  });
-});
-
-test.each([
-  ['ghcr.io/actions/actions-runner', true],
-  ['ghcr.io/actions/actions-runner:2.336.0', true],
-  ['mirror.example.com/ghcr/actions/actions-runner@sha256:abc', true],
-  ['actions/actions-runner:latest', true],
-  ['ghcr.io/acme/actions-runner:1', false],
-  ['ghcr.io/transactions/actions-runner:1', false],
-  ['ghcr.io/actions/actions-runner-dind:1', false],
-])('%s is the official image: %s', (image, isOfficial) => {
-  expect(isOfficialImage(image)).toBe(isOfficial);
 });
 
 test('the section of GitHub is read alone, and must be there (H1)', () => {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { isLoopback } from '../text/is-loopback.ts';
 import { misplacedInFile, withoutRefused } from './misplaced-keys.ts';
-import { checkedTogether } from './check-together.ts';
+import { checkedTogether, refuseUntrusted } from './check-together.ts';
 import { keysOfPools } from './pool.ts';
 import { poolsSections } from './pools-document.ts';
-import { refuseUntrusted } from './refuse-untrusted.ts';
 
 /** The place of a secret. The file never holds the secret. */
 export const secretSource = z.union(

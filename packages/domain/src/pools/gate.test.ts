@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { loginThrough, namesEntities, overlap, serves, servesWithPin } from './gate.ts';
-import { type GroupAccess, groupExcess, isHeldToItsGroup } from './group-excess.ts';
-import { groupToMake } from './group-to-make.ts';
 import type { Pool } from './pool.ts';
 import { poolsDocument } from './pools-document.ts';
+import { type GroupAccess, groupExcess, groupToMake, isHeldToItsGroup } from './runner-group.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
 
@@ -179,11 +178,16 @@ const CLOSED: GroupAccess = {
 };
 const FOR_API = { repositories: ['acme/api'] };
 
-function judge(more: object, access: GroupAccess | undefined) {
+function poolOf(more: object): Pool {
   const [pool] = poolsDocument.parse({ pools: [{ ...GROUPED, ...more }], entities: {} }).pools;
   if (pool === undefined) throw new Error('There has to be a pool.');
-  return { excess: groupExcess(pool, access), isHeld: isHeldToItsGroup(pool) };
+  return pool;
 }
+
+const judge = (more: object, access: GroupAccess | undefined) => ({
+  excess: groupExcess(poolOf(more), access),
+  isHeld: isHeldToItsGroup(poolOf(more)),
+});
 
 describe('the jobs that a runner group lets in beyond its pool’s', () => {
   test('is nothing where GitHub shows that it is closed', () => {
@@ -266,24 +270,6 @@ describe('the jobs that a runner group lets in beyond its pool’s', () => {
   });
 });
 
-const poolOf = (more: Partial<Pool>): Pool => {
-  const [pool] = poolsDocument.parse({
-    pools: [
-      {
-        name: 'a',
-        labels: ['x'],
-        image: 'runner:1',
-        namespace: 'runners',
-        runnerGroup: 'infra',
-        ...more,
-      },
-    ],
-    entities: { acme: {} },
-  }).pools;
-  if (pool === undefined) throw new Error('no pool');
-  return pool;
-};
-
 test.each([
   ['serves any repository', {}, { visibility: 'all', allowsPublicRepositories: false }],
   [
@@ -302,5 +288,5 @@ test.each([
     { visibility: 'all', allowsPublicRepositories: true },
   ],
 ] as const)('the runner group of a pool that %s', (_, more, group) => {
-  expect(groupToMake(poolOf(more as Partial<Pool>))).toEqual({ name: 'infra', ...group });
+  expect(groupToMake(poolOf(more))).toEqual({ name: 'team', ...group });
 });

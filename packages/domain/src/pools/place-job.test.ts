@@ -229,6 +229,10 @@ describe('settings that give jobs power over their node', () => {
 });
 
 describe('a pool whose jobs have power over their node', () => {
+  test('is no other one: a harmless pool serves everybody', () => {
+    expect(problemsOf(POOL, { '*': {} })).toBeUndefined();
+  });
+
   test('serves named entities, in a separate runner group or at repositories', () => {
     expect(problemsOf(KEPT)).toBeUndefined();
     expect(

@@ -1,24 +1,47 @@
 import { z } from 'zod';
 import { asList, asRecord, isRecord } from './as-record.ts';
-import { objectName } from './kubernetes-names.ts';
-import { nodeSelector, tolerations } from './node-choice.ts';
-import { type PodTemplate, RUNNER_CONTAINER, templateRunner } from './pod-template.ts';
-import { resources } from './resources.ts';
+import { misplacedInResources } from './misplaced-keys.ts';
+import { type PodTemplate, RUNNER_CONTAINER } from './pod-template.ts';
 
-/** The pod fields that most pools need, with Kubernetes' names. The template has all others. */
+const amounts = z.record(z.string(), z.union([z.string(), z.number()]));
+
+/**
+ * The pod fields that most pools need, with Kubernetes' names and shapes; the cluster judges their
+ * values. The template has all others.
+ */
 export const podKeys = {
-  resources: resources
+  resources: z
+    .strictObject({
+      ...misplacedInResources,
+      requests: amounts.optional(),
+      limits: amounts.optional(),
+    })
     .optional()
     .describe(
       "Requests and limits of the runner's container, devices included; those of other containers stand in the template.",
     ),
-  nodeSelector: nodeSelector
+  nodeSelector: z
+    .record(z.string(), z.string())
     .optional()
     .describe("Labels that a node must have, beside the template's."),
-  tolerations: tolerations
+  tolerations: z
+    .array(
+      z.strictObject({
+        key: z.string().optional(),
+        operator: z.enum(['Exists', 'Equal'], 'must be Exists or Equal').optional(),
+        value: z.string().optional(),
+        effect: z
+          .enum(
+            ['NoSchedule', 'PreferNoSchedule', 'NoExecute'],
+            'must be NoSchedule, PreferNoSchedule or NoExecute; without it all of them',
+          )
+          .optional(),
+        tolerationSeconds: z.int().optional(),
+      }),
+    )
     .optional()
     .describe("Taints of nodes that keep none of its pods away, beside the template's."),
-  priorityClassName: objectName.optional().describe('Which pods go first when nodes are full.'),
+  priorityClassName: z.string().optional().describe('Which pods go first when nodes are full.'),
   terminationGracePeriodSeconds: z
     .int()
     .min(0)
@@ -28,7 +51,10 @@ export const podKeys = {
 
 export type PodKeys = z.infer<z.ZodObject<typeof podKeys>>;
 
-/** A pool's template with the pool's own keys put into it. */
+/**
+ * A pool's template with the pool's own keys put into it. They win; labels of nodes and tolerations
+ * add up.
+ */
 export function templateWithKeys(
   pool: PodKeys & { readonly template?: PodTemplate | undefined },
 ): PodTemplate {
@@ -66,49 +92,65 @@ function withRunner(containers: Containers, fields: object): Containers {
   return [...containers.filter(({ name }) => name !== RUNNER_CONTAINER), { ...runner, ...fields }];
 }
 
-const ONE_OF_THEM = 'too: keep it in one of the two places';
+/** An empty mapping or list counts as absent. */
+const isSaid = <T extends object>(value: T | undefined): value is T =>
+  value !== undefined && Object.keys(value).length > 0;
+
+/** The devices and other extended resources in a container's unchecked resources. */
+export const devicesIn = (written: unknown): string[] =>
+  Object.keys(asRecord(asRecord(written)['limits'])).filter(
+    (name) => name.includes('/') && !name.includes('kubernetes.io/'),
+  );
+
+const LATER = 'is not supported yet: job containers that run as pods of their own come later';
+
+/** How jobs get separate containers. */
+export const containerMode = z.enum(['none', 'dind'], {
+  error: ({ input }) => {
+    const type = isRecord(input) ? input['type'] : input;
+    if (type === 'kubernetes' || type === 'kubernetes-novolume') return `${type} ${LATER}`;
+    return type === input ? 'must be none or dind' : 'must be none or dind, written without `type`';
+  },
+});
+
+/** Credentials in an address would be readable in the database and in every pod. */
+const proxyUrl = z
+  .url({
+    protocol: /^https?$/,
+    error: ({ input }) =>
+      `must be an address such as http://proxy.example.com:3128${typeof input === 'object' ? ', written without `url`' : ''}`,
+  })
+  .refine(
+    (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
+    'must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
+  );
+
+/** The proxy of the runner and the Docker daemon. */
+export const proxy = z
+  .strictObject({
+    http: proxyUrl.optional(),
+    https: proxyUrl.optional(),
+    noProxy: z.array(z.string().min(1)).optional(),
+  })
+  .refine(
+    ({ http, https }) => http !== undefined || https !== undefined,
+    'needs http, https or both',
+  );
 
 /**
- * Refuses keys that pool and template both set, if only one could count. Node labels and
- * tolerations add up, so there only one label with two values is refused. Takes the unchecked pool,
- * so that an operator sees all problems at once.
+ * A ConfigMap in the pool's namespace with certificates (PEM) that runner and Docker daemon also
+ * trust.
  */
-export function refuseDuplicateKeys(written: unknown, context: z.RefinementCtx): void {
-  const pool = asRecord(written);
-  const spec = asRecord(asRecord(pool['template'])['spec']);
-  const report = (path: string[], message: string) =>
-    context.addIssue({ code: 'custom', path, message });
-  for (const key of ['priorityClassName', 'terminationGracePeriodSeconds']) {
-    if (isSaid(pool[key]) && isSaid(spec[key]))
-      report([key], `stands in template.spec.${key} ${ONE_OF_THEM}`);
-  }
-  if (isSaid(pool['resources']) && isSaid(templateRunner(pool['template'])?.['resources'])) {
-    report(['resources'], `stands in the template's container ${RUNNER_CONTAINER} ${ONE_OF_THEM}`);
-  }
-  const theirLabels = asRecord(spec['nodeSelector']);
-  for (const [label, value] of Object.entries(asRecord(pool['nodeSelector']))) {
-    if (Object.hasOwn(theirLabels, label) && theirLabels[label] !== value) {
-      report(
-        ['nodeSelector', label],
-        'has another value in template.spec.nodeSelector: keep one of the two',
-      );
-    }
-  }
-  const shapes = {
-    nodeSelector: [isRecord, 'a mapping'],
-    tolerations: [Array.isArray, 'a list'],
-  } as const;
-  for (const [key, [isRight, wanted]] of Object.entries(shapes)) {
-    if (isSaid(pool[key]) && isSaid(spec[key]) && !isRight(spec[key]))
-      report(['template', 'spec', key], `must be ${wanted}`);
-  }
-}
+export const caBundle = z.strictObject({
+  configMap: z.string().min(1),
+  key: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9._-]+\.crt$/,
+      'must be a key that ends in .crt: the tools that update the trusted certificates look at no other file',
+    )
+    .default('ca.crt'),
+});
 
-/** In YAML a key without a value is null. An empty mapping or list counts as absent, too. */
-function isSaid<T>(value: T): value is NonNullable<T> {
-  return (
-    value !== undefined &&
-    value !== null &&
-    (typeof value !== 'object' || Object.keys(value).length > 0)
-  );
-}
+export type Proxy = z.infer<typeof proxy>;
+export type CaBundle = z.infer<typeof caBundle>;

@@ -10,6 +10,13 @@ export const RUNNER_CONTAINER = 'runner';
 /** The Docker daemon of `containerMode: dind`, named as there. */
 export const DAEMON_CONTAINER = 'dind';
 
+/** The runner's official image: the default of a pool. GitHub serves its newest release longest. */
+export const OFFICIAL_IMAGE = 'ghcr.io/actions/actions-runner:latest';
+
+/** Mirrors and pull-through caches keep the end of the path. */
+export const isOfficialImage = (image: string): boolean =>
+  /(?:^|\/)actions\/actions-runner(?:[:@]|$)/.test(image);
+
 /** An object with a name in a PodSpec. The cluster checks its other fields. */
 const named = z.looseObject({ name: z.string().min(1) });
 const environment = z.array(named).nullish();
@@ -34,15 +41,6 @@ export const podTemplate = z.strictObject({
       containers: z.array(container).nullish(),
       initContainers: z.array(container).nullish(),
       volumes: z.array(named).nullish(),
-    })
-    .superRefine(({ containers, initContainers }, context) => {
-      for (const name of namedTwice(containers ?? [], initContainers ?? [])) {
-        context.addIssue({
-          code: 'custom',
-          path: ['containers'],
-          message: `two containers are named ${name}`,
-        });
-      }
     })
     .nullish(),
 });
@@ -83,16 +81,4 @@ export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): 
       });
     }
   }
-}
-
-/**
- * Containers and init containers must have different names. Every pod has the runner's container.
- */
-function namedTwice(
-  containers: readonly { name: string }[],
-  initContainers: readonly { name: string }[],
-): Set<string> {
-  const names = [...containers, ...initContainers].map(({ name }) => name);
-  if (!containers.some(({ name }) => name === RUNNER_CONTAINER)) names.push(RUNNER_CONTAINER);
-  return new Set(names.filter((name, index) => names.indexOf(name) !== index));
 }

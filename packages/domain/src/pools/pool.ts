@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { deadlines } from './deadlines.ts';
 import { misplacedInPools } from './misplaced-keys.ts';
 import { entitiesGate, repositoriesGate } from './gate.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
-import { OFFICIAL_IMAGE } from './official-image.ts';
-import { podKeys, refuseDuplicateKeys } from './pod-keys.ts';
-import { caBundle, containerMode, proxy } from './pod-settings.ts';
-import { podTemplate, refuseLogsInStatus, templateImage } from './pod-template.ts';
+import { caBundle, containerMode, podKeys, proxy } from './pod-keys.ts';
+import { OFFICIAL_IMAGE, podTemplate, refuseLogsInStatus, templateImage } from './pod-template.ts';
 
 const NAME = /^[a-z]([a-z0-9.-]{0,28}[a-z0-9])?$/;
 
@@ -31,6 +28,27 @@ const warm = z
     (list) => new Set(list.map(({ scope }) => scope.toLowerCase())).size === list.length,
     'names the same scope twice',
   );
+
+const seconds = z.int().min(10).max(86_400);
+
+/** The deadlines of a pool's workers; if absent, `DEFAULT_DEADLINES`. */
+const deadlines = {
+  pendingDeadlineSeconds: seconds.optional().describe('How long a pod may take to start.'),
+  registrationDeadlineSeconds: seconds
+    .optional()
+    .describe(
+      'How long a runner may take from the start of its container until GitHub calls it online.',
+    ),
+  idleDeadlineSeconds: seconds
+    .optional()
+    .describe('How long a runner may be without a job before it is stopped; warm ones are not.'),
+};
+
+export const DEFAULT_DEADLINES = {
+  pendingDeadlineSeconds: 900,
+  registrationDeadlineSeconds: 300,
+  idleDeadlineSeconds: 600,
+} as const;
 
 const writtenPool = z.strictObject({
   ...misplacedInPools,
@@ -149,7 +167,6 @@ export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).fil
 
 /** One class of workers, as stored in the database. */
 export const pool = writtenPool
-  .superRefine(refuseDuplicateKeys, { when: () => true })
   .superRefine(refuseLogsInStatus, { when: () => true })
   .transform(({ image, ...rest }) => ({
     ...rest,

@@ -1,7 +1,6 @@
 import { decodeJwt, errors, importSPKI, jwtVerify } from 'jose';
-import type { Installation } from './account.ts';
-import { findInstallation } from './accounts.ts';
-import { Refusal } from './refusal.ts';
+import { type Installation, findInstallation } from './accounts.ts';
+import { Refusal } from './route.ts';
 import { isoTime, randomText, type SimulatedApp, type World } from './world.ts';
 
 const TOKEN_LIFE_MS = 3_600_000;

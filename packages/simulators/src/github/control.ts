@@ -1,4 +1,4 @@
-import type { GroupVisibility } from './account.ts';
+import type { GroupVisibility } from './accounts.ts';
 import type { DeliveryFaults } from './delivery-log.ts';
 import type { Fault } from './faults.ts';
 import type { NewJob } from './jobs.ts';
@@ -187,8 +187,6 @@ export type Report = {
   readonly excessWorkers: number;
   /** Calls per operation id of GitHub's description. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Calls among them whose answer was "not modified" (304): they cost no budget. */
-  readonly unchangedAnswers: number;
   /**
    * Calls that the caller made although an answer had asked it to wait (`Retry-After`, or a used-up
    * hourly budget).
@@ -203,3 +201,27 @@ export type Report = {
   readonly failedDeliveries: number;
   readonly redelivered: number;
 };
+
+/**
+ * Controls a simulated GitHub that runs in another process. Rejects with the simulator's message
+ * when it refuses.
+ */
+export function connectGitHubSimulator(url: string): GitHubControl {
+  const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
+    const response = await fetch(`${url}/_sim/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ args }),
+    });
+    const text = await response.text();
+    if (!response.ok)
+      throw new Error(
+        `The simulated GitHub at ${url} refused ${name} with status ${response.status}: ${text}`,
+      );
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  return new Proxy({} as GitHubControl, {
+    get: (_none, name) =>
+      name === 'then' ? undefined : (...args: unknown[]) => call(String(name), args),
+  });
+}

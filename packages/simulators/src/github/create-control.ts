@@ -1,5 +1,7 @@
-import type { Account, Repository, RunnerGroup } from './account.ts';
 import {
+  type Account,
+  type Repository,
+  type RunnerGroup,
   addAccount,
   addInstallation,
   addRepository,
@@ -17,7 +19,7 @@ import type { DeliveryFaults } from './delivery-log.ts';
 import { approveJob, cancelJob, queueJob, rerunJob } from './jobs.ts';
 import { emitExample, emitInstallation, emitInstallationRepositories } from './payloads.ts';
 import { bucketOf } from './rate-limits.ts';
-import { notFound } from './refusal.ts';
+import { notFound } from './route.ts';
 import { jobTruth, reportOf, truthOf } from './truth.ts';
 import { isoNow, type World, nextId } from './world.ts';
 

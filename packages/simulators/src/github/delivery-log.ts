@@ -1,5 +1,5 @@
-import type { Payload } from './examples.ts';
-import { notFound } from './refusal.ts';
+import type { Payload } from './fragments.ts';
+import { notFound } from './route.ts';
 
 /** One attempt to deliver one event to one App. Attempts of the same event share the GUID. */
 export type Delivery = {
@@ -19,9 +19,6 @@ export type Delivery = {
   readonly durationSeconds: number;
   readonly status: string;
   readonly statusCode: number;
-  readonly url: string;
-  readonly requestHeaders: Readonly<Record<string, string>>;
-  readonly responseText: string | null;
 };
 
 /** Faults between GitHub and the receiver. All absent: none. */
@@ -63,18 +60,13 @@ type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: str
 export function pageOfDeliveries(
   log: readonly Delivery[],
   appId: number,
-  {
-    perPage,
-    cursor,
-    status,
-  }: { readonly perPage: number; readonly cursor: string | null; readonly status: string | null },
+  { perPage, cursor }: { readonly perPage: number; readonly cursor: string | null },
 ): Page {
   const from = cursor === null ? undefined : BigInt(/^v1_(\d+)$/.exec(cursor)?.[1] ?? 0);
   const found: Delivery[] = [];
   for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
     const delivery = log[index];
-    if (delivery === undefined || delivery.appId !== appId || !hasOutcome(delivery, status))
-      continue;
+    if (delivery?.appId !== appId) continue;
     if (from === undefined || BigInt(delivery.id) <= from) found.push(delivery);
   }
   const next = found[perPage];
@@ -82,10 +74,4 @@ export function pageOfDeliveries(
     deliveries: found.slice(0, perPage),
     nextCursor: next === undefined ? null : `v1_${next.id}`,
   };
-}
-
-function hasOutcome({ statusCode }: Delivery, status: string | null): boolean {
-  if (status === 'success') return statusCode >= 200 && statusCode < 400;
-  if (status === 'failure') return statusCode >= 400 && statusCode < 600;
-  return true;
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
-import type { Installation } from './account.ts';
+import type { Installation } from './accounts.ts';
 import type { Delivery } from './delivery-log.ts';
-import type { Payload } from './examples.ts';
-import { Refusal } from './refusal.ts';
+import type { Payload } from './fragments.ts';
+import { Refusal } from './route.ts';
 import { isoNow, later, nextId, type SimulatedApp, strike, type World } from './world.ts';
 
 type WebhookEvent = {
@@ -21,7 +21,9 @@ type Attempt = Omit<WebhookEvent, 'installation'> & {
   readonly redelivery: boolean;
 };
 
-type Outcome = Pick<Delivery, 'status' | 'statusCode' | 'responseText' | 'requestHeaders'>;
+type Outcome = Pick<Delivery, 'status' | 'statusCode'>;
+
+const UNREACHED = { status: 'failed to connect to host', statusCode: 502 };
 
 /** Events that GitHub sends to every App, even without a subscription. */
 const ALWAYS_SENT = new Set([
@@ -54,10 +56,8 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
     strike(world, 'delivery_lost');
     record(world, app, attempt, {
       at: world.now(),
-      status: 'failed to connect to host',
+      ...UNREACHED,
       statusCode,
-      responseText: null,
-      requestHeaders: {},
     });
     return;
   }
@@ -105,15 +105,9 @@ async function deliver(
 
 /** Never rejects: a failure on the way becomes the outcome of the attempt. */
 async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<Outcome> {
-  if (app.webhookUrl === null)
-    return {
-      status: 'failed to connect to host',
-      statusCode: 502,
-      responseText: null,
-      requestHeaders: {},
-    };
+  if (app.webhookUrl === null) return UNREACHED;
   const body = JSON.stringify(attempt.payload);
-  const requestHeaders = {
+  const headers = {
     'User-Agent': 'GitHub-Hookshot/51a8ed3',
     Accept: '*/*',
     'Content-Type': 'application/json',
@@ -128,28 +122,21 @@ async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<
     const signal = AbortSignal.timeout(world.deliveryTimeoutMs);
     const response = await fetch(app.webhookUrl, {
       method: 'POST',
-      headers: requestHeaders,
+      headers,
       body,
       signal,
       redirect: 'manual',
     });
-    const responseText = (await response.text()).slice(0, 2000);
+    await response.text();
     const status = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`;
-    return { status, statusCode: response.status, responseText, requestHeaders };
+    return { status, statusCode: response.status };
   } catch (error) {
     const timedOut =
       typeof error === 'object' &&
       error !== null &&
       'name' in error &&
       error.name === 'TimeoutError';
-    return timedOut
-      ? { status: 'timed out', statusCode: 504, responseText: null, requestHeaders }
-      : {
-          status: 'failed to connect to host',
-          statusCode: 502,
-          responseText: null,
-          requestHeaders,
-        };
+    return timedOut ? { status: 'timed out', statusCode: 504 } : UNREACHED;
   }
 }
 
@@ -174,7 +161,6 @@ function record(
     redelivery,
     deliveredAt: isoNow(world),
     durationSeconds: Math.round(world.now() - at) / 1000,
-    url: app.webhookUrl ?? 'https://example.invalid/webhook',
     ...outcome,
   });
 }

@@ -1,6 +1,45 @@
-import type { Account, Repository } from './account.ts';
-import { exampleOf, objectField, replaceTexts, type Payload } from './examples.ts';
-import { fullName } from './accounts.ts';
+import { type Account, type Repository, fullName, type Installation } from './accounts.ts';
+import { createRequire } from 'node:module';
+import type { World } from './world.ts';
+
+/**
+ * The webhook payloads GitHub publishes as examples (`@octokit/webhooks-examples`), by event name.
+ */
+export type Payload = { readonly [field: string]: unknown };
+
+type Definition = { readonly name: string; readonly examples: readonly Payload[] };
+
+const require = createRequire(import.meta.url);
+const definitions = require('@octokit/webhooks-examples') as readonly Definition[];
+
+export function exampleOf(event: string, index: number): Payload {
+  const example = definitions.find(({ name }) => name === event)?.examples[index];
+  if (example === undefined)
+    throw new Error(
+      `There is no example ${index} of the event ${event}: choose another event or index.`,
+    );
+  return example;
+}
+
+/** An object field of an example. Checked, because we do not control the examples. */
+export function objectField(payload: Payload, field: string): Payload {
+  const value = payload[field];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`The example has no object ${field}.`);
+  return value as Payload;
+}
+
+/** The same JSON with every occurrence of the given texts replaced, in values and in URLs. */
+function replaceTexts(
+  payload: Payload,
+  replacements: readonly (readonly [from: string, to: string])[],
+): Payload {
+  const text = replacements.reduce(
+    (json, [from, to]) => json.replaceAll(from, JSON.stringify(to).slice(1, -1)),
+    JSON.stringify(payload),
+  );
+  return JSON.parse(text) as Payload;
+}
 
 /**
  * The parts that payloads and answers share: cut from a real example and filled with the world's
@@ -70,4 +109,31 @@ export function repositoryFragment(repository: Repository): Payload {
 /** An opaque id in the form of GitHub's. */
 export function nodeId(kind: string, id: number): string {
   return `${kind}_${Buffer.from(`simulated:${kind}:${id}`).toString('base64url')}`;
+}
+
+/** `installation`, as the API answers it and as `installation` events contain it. */
+export function installationJson(world: World, installation: Installation): Payload {
+  const { id, account, appId } = installation;
+  const app = world.apps.get(appId);
+  return {
+    id,
+    account: simpleUser(account),
+    repository_selection: installation.selection,
+    access_tokens_url: `${world.url}/app/installations/${id}/access_tokens`,
+    repositories_url: `${world.url}/installation/repositories`,
+    html_url: `${world.url}/organizations/${account.login}/settings/installations/${id}`,
+    app_id: appId,
+    app_slug: app?.slug ?? 'gone',
+    target_id: account.id,
+    target_type: account.type,
+    permissions: app?.permissions ?? {},
+    events: app?.events ?? [],
+    created_at: installation.createdAt,
+    updated_at: installation.suspendedAt ?? installation.createdAt,
+    single_file_name: null,
+    has_multiple_single_files: false,
+    single_file_paths: [],
+    suspended_by: installation.suspendedAt === null ? null : simpleUser(account),
+    suspended_at: installation.suspendedAt,
+  };
 }

@@ -1,7 +1,6 @@
 import { fullName } from './accounts.ts';
 import { WORKFLOW } from './assignment.ts';
-import { exampleOf, objectField, type Payload } from './examples.ts';
-import { nodeId } from './fragments.ts';
+import { exampleOf, objectField, type Payload, nodeId } from './fragments.ts';
 import type { Job, JobStatus } from './job.ts';
 import type { World } from './world.ts';
 

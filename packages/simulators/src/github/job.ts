@@ -1,4 +1,4 @@
-import type { Account, Repository } from './account.ts';
+import type { Account, Repository } from './accounts.ts';
 import type { JobResult, Runner } from './runner.ts';
 
 export type JobStatus = 'waiting' | 'queued' | 'in_progress' | 'completed';

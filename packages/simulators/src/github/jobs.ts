@@ -1,11 +1,10 @@
 import { findRepository } from './accounts.ts';
 import { canRun, pickRunner } from './assignment.ts';
-import { forgetRunner } from './forget-runner.ts';
+import type { JobResult, Runner } from './runner.ts';
 import { jobRunnerOf, type Job, type JobConclusion, type JobRunner, type Run } from './job.ts';
 import { emitWorkflowJob } from './payloads.ts';
-import { notFound, Refusal } from './refusal.ts';
-import type { JobResult, Runner } from './runner.ts';
-import { isoNow, later, nextId, randomText, strike, type World } from './world.ts';
+import { notFound, Refusal } from './route.ts';
+import { forgetRunner, isoNow, later, nextId, randomText, strike, type World } from './world.ts';
 
 /*
  * A job's life, each step with its delivery:
@@ -209,9 +208,12 @@ export function finishJob(
   emitWorkflowJob(world, job, 'completed');
 }
 
+/** How long GitHub waits for a busy runner whose connection broke. */
+const LOST_AFTER_MS = 500;
+
 /** The job's runner has vanished: GitHub waits a little and then fails the job. */
 export function loseRunnerOf(world: World, jobId: number): void {
-  later(world, world.lostRunnerAfterMs, () => finishJob(world, jobId, 'failure', { killed: true }));
+  later(world, LOST_AFTER_MS, () => finishJob(world, jobId, 'failure', { killed: true }));
 }
 
 export function findJob(world: World, jobId: number): Job {

@@ -1,9 +1,21 @@
-import type { Installation, Repository } from './account.ts';
-import { covers, fullName, repositoriesOf } from './accounts.ts';
+import {
+  type Installation,
+  type Repository,
+  covers,
+  fullName,
+  repositoriesOf,
+} from './accounts.ts';
 import { emit } from './emit.ts';
-import { exampleOf, objectField, type Payload } from './examples.ts';
-import { nodeId, organizationFragment, repositoryFragment, senderFragment } from './fragments.ts';
-import { installationJson } from './installation-json.ts';
+import {
+  exampleOf,
+  objectField,
+  type Payload,
+  nodeId,
+  organizationFragment,
+  repositoryFragment,
+  senderFragment,
+  installationJson,
+} from './fragments.ts';
 import type { Job } from './job.ts';
 import { jobJson } from './job-json.ts';
 import type { World } from './world.ts';

@@ -10,7 +10,7 @@ const LABELS = ['self-hosted', 'linux', 'x64'];
 describe('a simulated runner', () => {
   let world: SmallWorld;
   beforeEach(async () => {
-    world = await startSmallWorld({ lostRunnerAfterMs: 20 });
+    world = await startSmallWorld();
   });
   afterEach(() => world.github.stop());
 

@@ -1,7 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunnerMessage } from './runner.ts';
-import { NEWEST_VERSION } from './runner-versions.ts';
+import { type RunnerMessage, NEWEST_VERSION } from './runner.ts';
 
 /** The facts about a runner's container that change the runner's behaviour. */
 export type RunnerContainer = {

@@ -1,4 +1,6 @@
 import type { RateBucket, World } from './world.ts';
+import { decodeJwt } from 'jose';
+import type { Answer } from './route.ts';
 
 export type RateResource = keyof World['rateLimits'];
 
@@ -26,4 +28,68 @@ export function rateHeaders(bucket: RateBucket, resource: RateResource): Record<
     'x-ratelimit-used': String(Math.min(bucket.used, bucket.limit)),
     'x-ratelimit-resource': resource,
   };
+}
+
+/**
+ * The waits that answers have asked callers for, by the caller's name. The wait for one hourly
+ * budget has the budget's name after the caller's.
+ */
+export type RequestedWaits = Map<string, { readonly requestedAt: number; readonly until: number }>;
+
+/**
+ * The facts of a call that decide about waiting: its caller, and the hourly budget that it counts
+ * against.
+ */
+type Made = {
+  readonly caller: string | undefined;
+  readonly resource: RateResource;
+  readonly operation: string;
+};
+
+/** The caller that the request names, true or not; undefined if there is no such caller. */
+export function callerOf(world: World, authorization: string | undefined): string | undefined {
+  const credential = /^(?:token|bearer) (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  const token = world.tokens.get(credential);
+  if (token !== undefined) return `installation ${token.installationId}`;
+  try {
+    return `app ${decodeJwt(credential).iss}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counts a call that its caller should not have made yet. */
+export function noteCall(world: World, made: Made): void {
+  const now = world.now();
+  const lateMs = keysOf(made).flatMap((key) => {
+    const wait = world.requestedWaits.get(key);
+    return wait !== undefined && now < wait.until ? [now - wait.requestedAt] : [];
+  });
+  const latest = Math.max(0, ...lateMs);
+  if (latest > world.onItsWayMs)
+    world.callsAgainstWait.push(`${made.operation} by ${made.caller}, ${latest} ms late`);
+}
+
+/** Remembers the wait that an answer asks its caller for. */
+export function noteAnswer(world: World, made: Made, { status, headers = {} }: Answer): void {
+  const [ofAll, ofBudget] = keysOf(made);
+  const now = world.now();
+  const retryAfter = Number(headers['retry-after']);
+  if (status >= 400 && retryAfter > 0) noteWait(world, ofAll, now + retryAfter * 1000);
+  if (headers['x-ratelimit-remaining'] === '0')
+    noteWait(world, ofBudget, Number(headers['x-ratelimit-reset']) * 1000);
+}
+
+const keysOf = ({ caller, resource }: Made): string[] =>
+  caller === undefined ? [] : [caller, `${caller} ${resource}`];
+
+/** The longest wait counts, from the first of the waits that have not ended. */
+function noteWait({ requestedWaits, now }: World, key: string | undefined, until: number): void {
+  if (key === undefined || !(until > now())) return;
+  const known = requestedWaits.get(key);
+  const isOver = known === undefined || known.until <= now();
+  requestedWaits.set(key, {
+    requestedAt: isOver ? now() : known.requestedAt,
+    until: isOver ? until : Math.max(known.until, until),
+  });
 }

@@ -1,7 +1,12 @@
-import type { Account, Repository } from './account.ts';
-import { covers, findAccount, findRepository, fullName } from './accounts.ts';
-import { notFound, Refusal } from './refusal.ts';
-import { textParam, type Call, type InstallationCall } from './route.ts';
+import {
+  type Account,
+  type Repository,
+  covers,
+  findAccount,
+  findRepository,
+  fullName,
+} from './accounts.ts';
+import { notFound, Refusal, textParam, type Call, type InstallationCall } from './route.ts';
 import type { RunnerScope } from './runner.ts';
 
 /**

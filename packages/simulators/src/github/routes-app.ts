@@ -1,5 +1,5 @@
-import type { Installation } from './account.ts';
 import {
+  type Installation,
   covers,
   findAccount,
   findInstallation,
@@ -9,12 +9,23 @@ import {
 import { issueToken } from './authenticate.ts';
 import { findDelivery, pageOfDeliveries, type Delivery } from './delivery-log.ts';
 import { redeliver } from './emit.ts';
-import type { Payload } from './examples.ts';
-import { nodeId, repositoryFragment, simpleUser } from './fragments.ts';
-import { installationJson } from './installation-json.ts';
-import { link, pageOf, perPageOf } from './paging.ts';
-import { notFound } from './refusal.ts';
-import { idParam, textParam, type AppCall, type Route } from './route.ts';
+import {
+  type Payload,
+  nodeId,
+  repositoryFragment,
+  simpleUser,
+  installationJson,
+} from './fragments.ts';
+import {
+  link,
+  pageOf,
+  perPageOf,
+  notFound,
+  idParam,
+  textParam,
+  type AppCall,
+  type Route,
+} from './route.ts';
 import { repositoryOf } from './reach.ts';
 
 /** Endpoints for an App's own JSON web token. */
@@ -95,18 +106,6 @@ export const appRoutes: readonly Route[] = [
     answer: listDeliveries,
   },
   {
-    method: 'get',
-    path: '/app/hook/deliveries/:delivery_id',
-    operation: 'apps/get-webhook-delivery',
-    caller: 'app',
-    answer: (call) => ({
-      status: 200,
-      body: deliveryDetails(
-        findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')),
-      ),
-    }),
-  },
-  {
     method: 'post',
     path: '/app/hook/deliveries/:delivery_id/attempts',
     operation: 'apps/redeliver-webhook-delivery',
@@ -181,7 +180,6 @@ function listDeliveries(call: AppCall) {
   const page = {
     perPage: perPageOf(call),
     cursor: query.get('cursor'),
-    status: query.get('status'),
   };
   const { deliveries, nextCursor } = pageOfDeliveries(world.deliveries, app.appId, page);
   const headers = nextCursor === null ? {} : { link: link(call, { cursor: nextCursor }, 'next') };
@@ -206,14 +204,5 @@ function deliverySummary(delivery: Delivery): Payload {
     installation_id: delivery.installationId,
     repository_id: delivery.repositoryId,
     throttled_at: null,
-  };
-}
-
-function deliveryDetails(delivery: Delivery): Payload {
-  return {
-    ...deliverySummary(delivery),
-    url: delivery.url,
-    request: { headers: delivery.requestHeaders, payload: delivery.payload },
-    response: { headers: {}, payload: delivery.responseText },
   };
 }

@@ -1,10 +1,15 @@
-import type { Account, GroupVisibility, RunnerGroup } from './account.ts';
-import type { Payload } from './examples.ts';
-import { repositoryFragment } from './fragments.ts';
-import { pageOf } from './paging.ts';
+import type { Account, GroupVisibility, RunnerGroup } from './accounts.ts';
+import { type Payload, repositoryFragment } from './fragments.ts';
+import {
+  pageOf,
+  notFound,
+  Refusal,
+  idParam,
+  type Answer,
+  type InstallationCall,
+  type Route,
+} from './route.ts';
 import { reachableOrganization } from './reach.ts';
-import { notFound, Refusal } from './refusal.ts';
-import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
 import { nextId, type World } from './world.ts';
 
 const PATH = '/orgs/:org/actions/runner-groups';
@@ -26,24 +31,10 @@ export const runnerGroupRoutes: readonly Route[] = [
   },
   {
     method: 'get',
-    path: `${PATH}/:runner_group_id`,
-    operation: 'actions/get-self-hosted-runner-group-for-org',
-    caller: 'installation',
-    answer: (call) => answerWith(call, 200, namedGroup(call)),
-  },
-  {
-    method: 'get',
     path: `${PATH}/:runner_group_id/repositories`,
     operation: 'actions/list-repo-access-to-self-hosted-runner-group-in-org',
     caller: 'installation',
     answer: listRepositories,
-  },
-  {
-    method: 'patch',
-    path: `${PATH}/:runner_group_id`,
-    operation: 'actions/update-self-hosted-runner-group-for-org',
-    caller: 'installation',
-    answer: updateGroup,
   },
 ];
 
@@ -81,7 +72,7 @@ function createGroup(call: InstallationCall): Answer {
     ...settingsIn(call),
   };
   account.runnerGroups.push(made);
-  return answerWith(call, 201, made);
+  return { status: 201, body: groupJson(call.world, account, made) };
 }
 
 function listRepositories(call: InstallationCall): Answer {
@@ -93,12 +84,6 @@ function listRepositories(call: InstallationCall): Answer {
     headers,
     body: { total_count: all.length, repositories: items.map((one) => repositoryFragment(one)) },
   };
-}
-
-function updateGroup(call: InstallationCall): Answer {
-  const group = namedGroup(call);
-  Object.assign(group, settingsIn(call));
-  return answerWith(call, 200, group);
 }
 
 type Settings = Partial<Pick<RunnerGroup, 'visibility' | 'allowsPublicRepositories'>>;
@@ -122,10 +107,6 @@ function namedGroup(call: InstallationCall): RunnerGroup {
   const group = reachableOrganization(call).runnerGroups.find((each) => each.id === id);
   if (group === undefined) throw notFound();
   return group;
-}
-
-function answerWith(call: InstallationCall, status: number, group: RunnerGroup): Answer {
-  return { status, body: groupJson(call.world, reachableOrganization(call), group) };
 }
 
 function groupJson(world: World, account: Account, group: RunnerGroup): Payload {

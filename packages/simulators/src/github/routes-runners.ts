@@ -1,8 +1,15 @@
-import type { Payload } from './examples.ts';
-import { pageOf } from './paging.ts';
+import type { Payload } from './fragments.ts';
+import {
+  pageOf,
+  notFound,
+  Refusal,
+  idParam,
+  textParam,
+  type Answer,
+  type InstallationCall,
+  type Route,
+} from './route.ts';
 import { reachableScope } from './reach.ts';
-import { notFound, Refusal } from './refusal.ts';
-import { idParam, textParam, type Answer, type InstallationCall, type Route } from './route.ts';
 import { runnersOf, type Runner } from './runner.ts';
 import { deleteRunner, jitConfigOf, registerRunner } from './runner-service.ts';
 import { strike, type World } from './world.ts';

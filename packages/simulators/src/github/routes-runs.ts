@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { Repository } from './account.ts';
-import { covers, fullName, repositoriesOf } from './accounts.ts';
+import { type Repository, covers, fullName, repositoriesOf } from './accounts.ts';
 import { WORKFLOW } from './assignment.ts';
-import type { Payload } from './examples.ts';
-import { nodeId, repositoryFragment, simpleUser } from './fragments.ts';
+import { type Payload, nodeId, repositoryFragment, simpleUser } from './fragments.ts';
 import { jobJson } from './job-json.ts';
 import { latestJobs, runState, type Run } from './job.ts';
 import { findJob, findRun } from './jobs.ts';
-import { pageOf } from './paging.ts';
+import {
+  pageOf,
+  notFound,
+  idParam,
+  type Answer,
+  type InstallationCall,
+  type Route,
+} from './route.ts';
 import { reachableRepository } from './reach.ts';
-import { notFound } from './refusal.ts';
-import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
 import type { World } from './world.ts';
 
 const ACTIONS = '/repos/:owner/:repo/actions';

@@ -1,5 +1,5 @@
 import express, { Router } from 'express';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './route.ts';
 import type { Runner } from './runner.ts';
 import { closeSession, openSession, reportCompletion } from './runner-service.ts';
 import type { World } from './world.ts';

@@ -1,7 +1,4 @@
 import { coverageOf } from './excess.ts';
-import { forgetRunner } from './forget-runner.ts';
-import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
-import { Refusal, notFound } from './refusal.ts';
 import {
   describeScope,
   runnersOf,
@@ -9,7 +6,9 @@ import {
   type RunnerMessage,
   type RunnerScope,
 } from './runner.ts';
-import { isoNow, nextId, randomText, strike, type World } from './world.ts';
+import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
+import { Refusal, notFound } from './route.ts';
+import { forgetRunner, isoNow, nextId, randomText, strike, type World } from './world.ts';
 
 type NewRunner = {
   readonly name: string;

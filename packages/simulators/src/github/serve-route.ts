@@ -1,11 +1,9 @@
 import type { Request, Response, Router } from 'express';
 import { authenticateApp, authenticateInstallation } from './authenticate.ts';
-import type { Payload } from './examples.ts';
+import type { Payload } from './fragments.ts';
 import { takeFault, type Fault } from './faults.ts';
-import { bucketOf, rateHeaders } from './rate-limits.ts';
-import { Refusal } from './refusal.ts';
-import type { Answer, Call, Route } from './route.ts';
-import { callerOf, noteAnswer, noteCall } from './requested-waits.ts';
+import { bucketOf, rateHeaders, callerOf, noteAnswer, noteCall } from './rate-limits.ts';
+import { Refusal, type Answer, type Call, type Route } from './route.ts';
 import { randomText, strike, type World } from './world.ts';
 
 /**
@@ -105,8 +103,7 @@ function withinLimit(world: World, caller: string, route: Route, act: () => Answ
   const bucket = bucketOf(world, caller, resource);
   const answer =
     bucket.used >= bucket.limit && route.isFree !== true ? exceeded(caller) : refusable(act);
-  if (answer.status === 304) world.unchangedAnswers += 1;
-  else if (route.isFree !== true) bucket.used += 1;
+  if (answer.status !== 304 && route.isFree !== true) bucket.used += 1;
   return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
 }
 

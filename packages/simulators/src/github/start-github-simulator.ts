@@ -1,11 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { Router } from 'express';
 import type { GitHubControl } from './control.ts';
 import { createControl } from './create-control.ts';
 import { bucketOf, type RateResource } from './rate-limits.ts';
-import { Refusal } from './refusal.ts';
-import type { Answer, InstallationCall, Route } from './route.ts';
+import { Refusal, type Answer, type InstallationCall, type Route } from './route.ts';
 import { appRoutes } from './routes-app.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
 import { runnerRoutes } from './routes-runners.ts';
@@ -13,6 +11,7 @@ import { runRoutes } from './routes-runs.ts';
 import { runnerConnection } from './runner-connection.ts';
 import { serveRoute } from './serve-route.ts';
 import { createWorld, isoNow, type SimulatedApp, type World } from './world.ts';
+import express, { Router } from 'express';
 
 export type AppOptions = {
   readonly appId: number;
@@ -37,10 +36,6 @@ export type GitHubSimulatorOptions = {
   readonly seed?: number;
   readonly now?: () => number;
   /**
-   * How long after a busy runner's connection broke GitHub fails its job; half a second by default.
-   */
-  readonly lostRunnerAfterMs?: number;
-  /**
    * How long a refusal that names a wait may take to reach its caller and the caller's other
    * processes. Calls within this time may have begun without knowledge of the wait. A quarter of a
    * second by default; a process on a busy machine needs longer.
@@ -64,13 +59,12 @@ export async function startGitHubSimulator(
   const {
     seed = 1,
     now = Date.now,
-    lostRunnerAfterMs = 500,
     onItsWayMs = 250,
     deliveryTimeoutMs = 10_000,
     port = 0,
     host = '127.0.0.1',
   } = options;
-  const world = createWorld({ seed, now, lostRunnerAfterMs, onItsWayMs, deliveryTimeoutMs });
+  const world = createWorld({ seed, now, onItsWayMs, deliveryTimeoutMs });
   for (const app of options.apps) world.apps.set(app.appId, simulatedApp(world, app));
   const control = createControl(world);
 

@@ -77,7 +77,6 @@ export function reportOf(world: World): Report {
     registrations: records.length,
     excessWorkers: records.filter((record) => isInExcess(world, record)).length,
     calls: Object.fromEntries(world.calls),
-    unchangedAnswers: world.unchangedAnswers,
     callsAgainstWait: world.callsAgainstWait.length,
     firstAgainstWait: world.callsAgainstWait.slice(0, FIRST),
     struck: Object.fromEntries(world.struck),

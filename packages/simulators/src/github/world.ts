@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Account, Installation, Repository } from './account.ts';
+import type { Account, Installation, Repository } from './accounts.ts';
 import type { DeliveryFaults, Delivery } from './delivery-log.ts';
 import type { Fault } from './faults.ts';
 import type { Job, Run } from './job.ts';
-import type { Runner, RunnerRecord } from './runner.ts';
-import { KNOWN_VERSIONS } from './runner-versions.ts';
-import type { RequestedWaits } from './requested-waits.ts';
-import { evenShare } from '../even-share.ts';
-import { seededRandom } from '../seeded-random.ts';
+import { type Runner, type RunnerRecord, KNOWN_VERSIONS } from './runner.ts';
+import type { RequestedWaits } from './rate-limits.ts';
+import { evenShare, seededRandom } from '../random.ts';
 
 /** GitHub's record of an App: its public key only, like the real one. */
 export type SimulatedApp = {
@@ -66,7 +64,6 @@ export type World = {
   readonly runnerFaults: { busyLies: boolean; refusesVersions: boolean };
   /** When each known version of the runner ends; null: no end is set yet. */
   readonly runnerVersions: Map<string, string | null>;
-  readonly lostRunnerAfterMs: number;
   readonly onItsWayMs: number;
   readonly deliveries: Delivery[];
   deliveriesInFlight: number;
@@ -78,8 +75,6 @@ export type World = {
   readonly settledWaiters: Set<() => void>;
   readonly faults: Fault[];
   readonly calls: Map<string, number>;
-  /** Answers of "not modified" (304). */
-  unchangedAnswers: number;
   readonly requestedWaits: RequestedWaits;
   /** Calls that callers made during a wait, in order. */
   readonly callsAgainstWait: string[];
@@ -94,18 +89,11 @@ export type World = {
 type WorldOptions = {
   readonly seed: number;
   readonly now: () => number;
-  readonly lostRunnerAfterMs: number;
   readonly onItsWayMs: number;
   readonly deliveryTimeoutMs: number;
 };
 
-export function createWorld({
-  seed,
-  now,
-  lostRunnerAfterMs,
-  onItsWayMs,
-  deliveryTimeoutMs,
-}: WorldOptions): World {
+export function createWorld({ seed, now, onItsWayMs, deliveryTimeoutMs }: WorldOptions): World {
   const random = seededRandom(seed);
   return {
     url: '',
@@ -126,7 +114,6 @@ export function createWorld({
     runnerRecords: new Map(),
     runnerFaults: { busyLies: false, refusesVersions: false },
     runnerVersions: new Map(Object.entries(KNOWN_VERSIONS)),
-    lostRunnerAfterMs,
     onItsWayMs,
     deliveries: [],
     deliveriesInFlight: 0,
@@ -137,7 +124,6 @@ export function createWorld({
     settledWaiters: new Set(),
     faults: [],
     calls: new Map(),
-    unchangedAnswers: 0,
     requestedWaits: new Map(),
     callsAgainstWait: [],
     struck: new Map(),
@@ -188,4 +174,11 @@ export function later(world: World, ms: number, act: () => void): void {
 /** Unguessable text, for secrets that GitHub never repeats. */
 export function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64url');
+}
+
+/** Ends a registration; its record remains. */
+export function forgetRunner(world: World, runner: Runner): void {
+  world.runners.delete(runner.id);
+  const record = world.runnerRecords.get(runner.id);
+  if (record !== undefined) record.goneAt = isoNow(world);
 }

@@ -1,4 +1,4 @@
-import { randomUUID, randomInt } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { badRequest, invalid } from './api-failure.ts';
 import {
@@ -37,9 +37,8 @@ export function admit(
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
-  const name = nameOf(given);
-  if (name === '')
-    throw invalid(kind, name, 'metadata.name', 'Required value: name or generateName is required');
+  const name = typeof given['name'] === 'string' ? given['name'] : '';
+  if (name === '') throw invalid(kind, name, 'metadata.name', 'Required value: name is required');
   if (name.length > 253 || !SUBDOMAIN.test(name))
     throw invalid(kind, name, 'metadata.name', `Invalid value: "${name}"`);
   checkLabels(kind, name, given['labels']);
@@ -59,17 +58,6 @@ export function admit(
   if (resource === 'pods') return admitPod(object);
   if (resource === 'secrets') return admitSecret(object);
   return object;
-}
-
-function nameOf(metadata: Record<string, unknown>): string {
-  if (typeof metadata['name'] === 'string') return metadata['name'];
-  const prefix = metadata['generateName'];
-  return typeof prefix === 'string'
-    ? prefix +
-        randomInt(36 ** 5)
-          .toString(36)
-          .padStart(5, '0')
-    : '';
 }
 
 function checkLabels(kind: string, name: string, labels: unknown): void {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
 import { type Pod, isRecord } from './api-object.ts';
-import { connectKubeControl } from './control-client.ts';
+import { connectKubeControl } from './kube-control.ts';
 import { DIED, type RunnerFaults, withFaults } from './runner-faults.ts';
 import {
   type KubeSimulator,

@@ -12,8 +12,10 @@ import {
   runningStatus,
   unschedulableStatus,
   waitingStatus,
+  current,
+  reportStatus,
+  tell,
 } from './pod-status.ts';
-import { current, reportStatus, tell } from './write-pod.ts';
 
 /** Plays a runner's container with its JIT config. */
 export type PlayRunner = (

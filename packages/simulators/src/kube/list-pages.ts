@@ -1,7 +1,6 @@
 import { badRequest, expired } from './api-failure.ts';
-import { KIND, type ApiObject, type Resource } from './api-object.ts';
+import { isRecord, KIND, type ApiObject, type Resource } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
-import { selectorOf } from './selectors.ts';
 
 const MOST_SNAPSHOTS = 100;
 
@@ -60,3 +59,34 @@ export function createListPages(store: ObjectStore) {
     forget: () => snapshots.clear(),
   };
 }
+
+export type Selector = (object: ApiObject) => boolean;
+
+/**
+ * `labelSelector` and `fieldSelector` of a list or watch, both at once, of equalities only. Throws
+ * 400 for any other selector.
+ */
+export function selectorOf(query: URLSearchParams): Selector {
+  const tests = [
+    ...equalitiesIn(query.get('labelSelector'), (object, key) => object.metadata.labels?.[key]),
+    ...equalitiesIn(query.get('fieldSelector'), fieldOf),
+  ];
+  return (object) => tests.every((test) => test(object));
+}
+
+function equalitiesIn(
+  selector: string | null,
+  lookup: (object: ApiObject, key: string) => unknown,
+): Selector[] {
+  const parts = (selector ?? '').split(',').filter((part) => part.trim() !== '');
+  return parts.map((text) => {
+    const [, key, value] = /^\s*([\w./-]+)\s*==?\s*([\w.-]*)\s*$/.exec(text) ?? [];
+    if (key === undefined) throw badRequest(`unable to parse requirement: ${text}`);
+    return (object) => lookup(object, key) === value;
+  });
+}
+
+const fieldOf = (object: ApiObject, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), object);

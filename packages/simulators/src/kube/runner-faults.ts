@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { evenShare } from '../even-share.ts';
+import { evenShare } from '../random.ts';
 import type { PlayRunner } from './kubelet.ts';
 
 /** How often a runner fails. All absent: never. */

@@ -1,13 +1,12 @@
 import { readBody, type ApiCall } from './api-call.ts';
 import type { IncomingMessage } from 'node:http';
 import { admit, checkUpdate } from './admit.ts';
-import { badRequest, conflict, forbidden } from './api-failure.ts';
+import { ApiFailure, badRequest, conflict, forbidden } from './api-failure.ts';
 import { asPod, isNamespaced, isRecord, type ApiObject } from './api-object.ts';
 import { deleteObject } from './delete-object.ts';
 import type { LogLine } from './kubelet.ts';
 import type { createListPages } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
-import { applyPatch } from './patches.ts';
 
 export interface ObjectService {
   readonly store: ObjectStore;
@@ -156,4 +155,25 @@ function trimmed({ headers }: ApiCall, object: ApiObject): unknown {
 export function isEnded(pod: ApiObject): boolean {
   const { phase } = asPod(pod).status;
   return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/**
+ * Applies a patch body: objects merge, null removes, everything else replaces (RFC 7386). Pure:
+ * returns a new object.
+ */
+function applyPatch(contentType: string, object: unknown, changes: unknown): unknown {
+  if (contentType.replace(/;.*/, '').trim() === 'application/merge-patch+json')
+    return merge(object, changes);
+  const message = `the body of the request was in an unknown format: ${contentType}`;
+  throw new ApiFailure(415, 'UnsupportedMediaType', message);
+}
+
+function merge(target: unknown, changes: unknown): unknown {
+  if (!isRecord(changes)) return changes;
+  const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) delete result[key];
+    else result[key] = merge(result[key], value);
+  }
+  return result;
 }

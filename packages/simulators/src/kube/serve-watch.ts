@@ -3,7 +3,7 @@ import type { ApiCall } from './api-call.ts';
 import { ApiFailure, statusObject } from './api-failure.ts';
 import { KIND, type ApiObject } from './api-object.ts';
 import type { Change, ObjectStore } from './object-store.ts';
-import { selectorOf, type Selector } from './selectors.ts';
+import { selectorOf, type Selector } from './list-pages.ts';
 
 interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

@@ -4,19 +4,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listenHttp } from '@paddock/runtime/http-server';
-import { seededRandom } from '../seeded-random.ts';
+import { seededRandom } from '../random.ts';
 import { admit } from './admit.ts';
 import { asPod } from './api-object.ts';
 import { collectGarbage } from './delete-object.ts';
 import { createFaults } from './faults.ts';
-import type { KubeControl } from './kube-control.ts';
+import { CONTROL_PATH, type KubeControl, serveControl } from './kube-control.ts';
 import { type CountBy, createKubeReport } from './kube-report.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
 import { createListPages } from './list-pages.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
 import { type RunnerFaults, withFaults } from './runner-faults.ts';
 import { sendJson, serveCall, type ApiService } from './serve-call.ts';
-import { CONTROL_PATH, serveControl } from './serve-control.ts';
 
 export interface KubeSimulatorOptions {
   /** 0, the default, picks a free one. */

@@ -1,6 +1,6 @@
 /* oxlint-disable node/no-process-env -- a program, which has no other input */
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectGitHubSimulator } from '../github/control-client.ts';
+import { connectGitHubSimulator } from '../github/control.ts';
 
 /**
  * Queues a job at the simulated GitHub of `GITHUB_URL` and waits for its end. Exit code 0 if a
