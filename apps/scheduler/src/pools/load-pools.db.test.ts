@@ -12,7 +12,6 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { createPoolsLoader } from './load-pools.ts';
-import { createPoolsFile } from './pools-file.ts';
 
 const yaml = (label: string) => `
 github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
@@ -42,17 +41,14 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   async function startReplica(path: string, db = database.dbOf('scheduler')) {
     const refused: string[] = [];
     const reconsidered: number[] = [];
-    const file = createPoolsFile({
-      path,
-      onRefused: (problems) => refused.push(problems.join('; ')),
-      onAccepted: () => undefined,
-    });
     const pools = createPoolsLoader({
       db,
-      file,
+      path,
       refreshMs: 1_000,
       reconsiderHours: 48,
       events: {
+        fileRefused: (problems) => refused.push(problems.join('; ')),
+        fileAccepted: () => undefined,
         poolsInForce: () => undefined,
         jobsReconsidered: (_version, jobs) => void reconsidered.push(jobs),
         poolsNotLoaded: (error) => {
@@ -61,7 +57,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       },
     });
     await pools.once();
-    return { pools, file, refused, reconsidered };
+    return { pools, refused, reconsidered };
   }
   const inForce = () => currentPoolsDocument(database.db);
   const labels = async () => (await inForce())?.document.pools.map((pool) => pool.labels.join());
@@ -141,19 +137,19 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     'a file with %s is refused and reported once, and the pools in force stay (B4)',
     async (_what, content) => {
       const path = write('paddock.yaml', yaml('linux'));
-      const { pools, file, refused } = await startReplica(path);
+      const { pools, refused } = await startReplica(path);
       write('paddock.yaml', content);
       await pools.once();
       await pools.once();
       expect(refused).toHaveLength(1);
-      expect(file.warning()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
+      expect(pools.warning()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
       expect(refused[0]).toContain(path);
       expect(await labels()).toEqual(['linux,self-hosted']);
       expect(await versions()).toBe(1);
 
       write('paddock.yaml', yaml('macos'));
       await pools.once();
-      expect(file.warning()).toBeUndefined();
+      expect(pools.warning()).toBeUndefined();
       expect(await labels()).toEqual(['macos,self-hosted']);
     },
   );

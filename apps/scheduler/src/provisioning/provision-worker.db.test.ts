@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { failWorker } from './fail-worker.ts';
+import { failWorker } from './provisioning.ts';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
 import { taskFor } from '../scenes/provisioning-task.scene.ts';
