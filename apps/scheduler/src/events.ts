@@ -12,7 +12,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type EventLog, line, listed, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { Matched } from './matching/match.ts';
-import type { FailReason } from './provisioning/fail-worker.ts';
+import type { FailReason } from './provisioning/provisioning.ts';
 
 /** In seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];

@@ -37,7 +37,6 @@ import { schedulerKinds } from './kinds.ts';
 import { createRecentRunJobs } from './stopping/recent-run-jobs.ts';
 import { runMatching } from './matching/match-loop.ts';
 import { createPoolsLoader } from './pools/load-pools.ts';
-import { createPoolsFile } from './pools/pools-file.ts';
 
 await main(async () => {
   const config = readSchedulerConfig(process.env);
@@ -92,14 +91,9 @@ await main(async () => {
     onBack: () => wakeExecutor?.(),
   });
 
-  const poolsFile = createPoolsFile({
-    path: config.configPath,
-    onRefused: events.fileRefused,
-    onAccepted: events.fileAccepted,
-  });
   const poolsLoader = createPoolsLoader({
     db,
-    file: poolsFile,
+    path: config.configPath,
     refreshMs: config.poolsRefreshMs,
     reconsiderHours: config.reconsiderHours,
     events,
@@ -111,7 +105,7 @@ await main(async () => {
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-    warning: () => poolsFile.warning() ?? apps.warning(),
+    warning: () => poolsLoader.warning() ?? apps.warning(),
   });
   const http = await listenHttp(health, { port: config.healthPort, host: config.httpHost });
 

@@ -3,11 +3,13 @@ import { forgetFailuresOfChangedPools } from '@paddock/db/workers/failing-keys';
 import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Database } from '@paddock/db/schema/tables';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
+import { createFileReading } from '@paddock/runtime/file-reading';
 import { pause } from '@paddock/runtime/pause';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
-import type { PoolsFile } from './pools-file.ts';
 
 export interface PoolsLoader {
   /**
@@ -16,22 +18,29 @@ export interface PoolsLoader {
    */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
+  /** Why the current file is refused, as a sentence for people, or undefined. */
+  warning(): string | undefined;
 }
 
 export interface PoolsLoaderOptions {
   readonly db: Kysely<Database>;
-  readonly file: Pick<PoolsFile, 'look'>;
+  /** The configuration file. `followKeys` reads its Apps. */
+  readonly path: string;
   readonly refreshMs: number;
   /** Age of the oldest unserved jobs that are reconsidered when the pools change. */
   readonly reconsiderHours: number;
-  readonly events: Pick<SchedulerEvents, 'poolsInForce' | 'jobsReconsidered' | 'poolsNotLoaded'>;
+  readonly events: Pick<
+    SchedulerEvents,
+    'poolsInForce' | 'jobsReconsidered' | 'poolsNotLoaded' | 'fileRefused' | 'fileAccepted'
+  >;
 }
 
 /**
- * Ingress uses the old pools until its next check and writes a little later. By the second check
- * after the change, all such jobs are stored.
+ * The checks that reconsider jobs, counted from the one that found the version in force. Ingress
+ * uses the old pools until its next check and writes a little later. By the second check after the
+ * change, all such jobs are stored.
  */
-const LOOKS_UNTIL_ALL_FOLLOW = 2;
+const RECONSIDER_AT = [0, 2];
 
 /** Retry time while no pools are loaded: until then ingress takes no delivery. */
 const RETRY_MS = 1_000;
@@ -44,19 +53,24 @@ const RETRY_MS = 1_000;
  */
 export function createPoolsLoader({
   db,
-  file,
+  path,
   refreshMs,
   reconsiderHours,
   events,
 }: PoolsLoaderOptions): PoolsLoader {
+  const file = createFileReading<PoolsDocument>({
+    read: (readFile, problems) => {
+      const { value, problems: found } = readYamlFile(path, configFileToLoad, readFile);
+      problems.push(...found);
+      return value && { pools: value.pools, entities: value.entities };
+    },
+    onRefused: events.fileRefused,
+    onAccepted: events.fileAccepted,
+  });
   let toStore: PoolsDocument | undefined;
   let version: number | undefined;
-  /**
-   * Checks since the one that found the version in force, and the check that last reconsidered
-   * jobs.
-   */
   let looks = 0;
-  let reconsideredAt: number | undefined;
+  let reconsidered = 0;
 
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
@@ -69,17 +83,15 @@ export function createPoolsLoader({
     if (newest.version !== version) {
       version = newest.version;
       looks = 0;
-      reconsideredAt = undefined;
+      reconsidered = 0;
       events.poolsInForce(version);
       await forgetFailuresOfChangedPools(db);
     }
     // Every process reconsiders, also at its start: another may have died before it was done.
-    const isDue =
-      reconsideredAt === undefined ||
-      (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW);
-    if (!isDue) return;
+    const nextAt = RECONSIDER_AT[reconsidered];
+    if (nextAt === undefined || looks < nextAt) return;
     events.jobsReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));
-    reconsideredAt = looks;
+    reconsidered++;
   }
 
   return {
@@ -89,6 +101,12 @@ export function createPoolsLoader({
         await once().catch(events.poolsNotLoaded);
         await pause(version === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
       }
+    },
+    warning: () => {
+      const why = file.refusal();
+      return why === undefined
+        ? undefined
+        : `the configuration file is refused, the pools loaded before stay in force: ${why}`;
     },
   };
 }

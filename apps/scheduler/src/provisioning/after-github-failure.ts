@@ -1,17 +1,18 @@
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { GITHUB_ERROR, GITHUB_REFUSED } from '@paddock/domain/matching/failure-classes';
+import { pinLogins, storeInstallations } from '@paddock/db/entities/installations';
 import { recordRefusal, refuse } from '@paddock/db/entities/refusals';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
+import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/kind';
 import { awaitGitHub } from '../await-github.ts';
 import { ifGitHubAway } from '../if-away.ts';
 import { requireTimeLeft, soonMs } from '../task-run.ts';
-import { failWorker } from './fail-worker.ts';
-import type { Provisioning } from './provisioning.ts';
-import { type InstallationState, repairInstallation } from './repair-installation.ts';
+import { failWorker, type Provisioning } from './provisioning.ts';
 
 const RETRY_MS = 1_000;
 
@@ -74,16 +75,11 @@ export async function afterGitHubFailure(
 }
 
 /** Only the call for the JIT config registers a runner, and not if GitHub refused it. */
-function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
-  if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown'))
-    return false;
-  return (
-    kind === 'unusable' ||
-    kind === 'unavailable' ||
-    kind === 'timeout' ||
-    kind === 'network' ||
-    kind === 'unknown'
-  );
+function mayHaveRegistered(failure: GitHubFailure): boolean {
+  const { operation, neverSent = false } = failure;
+  const isTheCall = operation.endsWith('/generate-jitconfig') || operation === 'unknown';
+  const failureClass = failureClassOf(failure);
+  return !neverSent && isTheCall && (failureClass === GITHUB_ERROR || failureClass === 'unusable');
 }
 
 /** Looks up whether the refusal of a repository is one of its entity. */
@@ -98,25 +94,69 @@ async function afterRefusal(
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
   const retryAfterMs = await recordRefusal(db, 'scheduler', { call, refusal: failure });
   requireTimeLeft(task);
-  const state = await installationState(parts, worker);
+  const state = await repairInstallation(parts, worker);
   if (state === 'renewed')
     return snooze(RETRY_MS, `the installation was updated after: ${failure.message}`);
-  if ((state === 'gone' || state === 'suspended') && refusedSubject(failure) === 'repository')
+  if (state === 'gone' && refusedSubject(failure) === 'repository')
     await refuse(db, 'entity', call, failure);
   return awaitGitHub({ ...failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
-/** Undefined: GitHub did not answer. The refusal before it remains the reason. */
-async function installationState(
+/**
+ * Asks GitHub, as the App, where it is installed. The entity may have a new name, or the App may
+ * have been installed again, and the delivery that said so was lost. Makes at most two calls.
+ * `renewed`: the rows were updated, so the caller may repeat its call at once; `gone`: the App may
+ * do nothing there; undefined: GitHub sees nothing wrong, or does not answer, and the refusal before
+ * it remains the reason.
+ */
+async function repairInstallation(
   { db, github }: Provisioning,
   worker: WorkerToProvision,
-): Promise<InstallationState | undefined> {
+): Promise<'renewed' | 'gone' | undefined> {
+  let found: GitHubInstallation | undefined;
   try {
-    return await repairInstallation(db, github, worker);
+    found = await findInstallationOf(github, worker);
   } catch (error) {
     if (classifyGitHubError(error).operation === 'unknown') throw error;
     return undefined;
   }
+  // Another entity may have taken a login that is free.
+  if (found === undefined || found.entityId !== worker.entityId) return 'gone';
+  const { id: installationId, login, selection: repositorySelection, suspendedAt } = found;
+  if (installationId === worker.installationId && login === worker.login)
+    return suspendedAt === null ? undefined : 'gone';
+  const entity = { id: worker.entityId, login, type: worker.entityType };
+  const stated = {
+    appId: worker.appId,
+    entity,
+    installationId,
+    repositorySelection,
+    suspendedAt,
+    isDeleted: false,
+    statedAt: null,
+  };
+  const refused = await db.transaction().execute(async (trx) => {
+    const others = await pinLogins(trx, [entity]);
+    await storeInstallations(trx, [stated]);
+    return others;
+  });
+  // Its new login belongs to another entity: the matcher stops the worker.
+  return refused.has(entity.id) ? 'gone' : 'renewed';
+}
+
+async function findInstallationOf(
+  github: GitHub,
+  worker: WorkerToProvision,
+): Promise<GitHubInstallation | undefined> {
+  const app = github.asApp(worker.appId);
+  const byId = await findInstallation(app, { id: worker.installationId });
+  if (byId !== undefined) return byId;
+  if (worker.entityType === 'Organization')
+    return findInstallation(app, { organization: worker.login });
+  const repo = worker.repoFullName?.split('/')[1];
+  return repo === undefined
+    ? undefined
+    : findInstallation(app, { repository: { owner: worker.login, repo } });
 }
 
 /** The class of a failure that counts against the key; undefined: GitHub has told us something. */

@@ -1,20 +1,26 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { taskFor } from '../scenes/provisioning-task.scene.ts';
+import { TEST_SCHEMA } from '@paddock/testing/database';
+import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
+import { waitFor } from '@paddock/testing/wait-for';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { type StalledRuns, startStalledRuns } from '../scenes/stalled-run.scene.ts';
+import { type StalledRuns, startStalledRuns, taskFor } from '../scenes/stalled-run.scene.ts';
 
 let world: SchedulerWorld;
 let seen: Seen;
 let runs: StalledRuns;
+let tunnel: Tunnel;
 beforeAll(async () => {
   // Without a kubelet: a worker stays pending, so that its row lets a second run go on as far as
   // its mark does.
   world = await startSchedulerWorld({ kubelet: false });
   runs = await startStalledRuns(world);
+  tunnel = await startTunnel(world.databaseUrl);
 });
 afterAll(async () => {
+  await tunnel.cut();
   await world.stop();
   await runs.stop();
 });
@@ -104,6 +110,94 @@ test('a run that found no registration asks for none once its successor has (C6,
   await goOn();
   await world.settle();
   expect((await calls())[JIT]).toBe(before + 1);
+  expect(await seen.failures()).toEqual([]);
+  await seen.expectOneWorker();
+});
+
+/** Starts the only worker's run on a database that can be cut off. */
+async function startRun(
+  claimLeft: () => number,
+  beforeGitHub?: (resource: string) => Promise<void>,
+) {
+  const { db, close } = connectDatabase({
+    url: tunnel.url,
+    schema: TEST_SCHEMA,
+    poolSize: 2,
+    applicationName: 'paddock-test',
+  });
+  const executor = runs.connect(db, beforeGitHub);
+  const task = taskFor((await world.workers())[0]?.pod_name ?? '', claimLeft);
+  const run = executor.kinds['provision-worker']?.handler(task, new AbortController().signal);
+  return {
+    outcome: Promise.allSettled([run]).then(([settled]) => settled),
+    stop: async () => {
+      executor.close();
+      await close();
+    },
+  };
+}
+
+const MOMENTS = [
+  { after: 'the registration', side: 'github', method: 'POST', path: '/generate-jitconfig$' },
+  { after: 'the Secret', side: 'cluster', method: 'POST', path: '/secrets$' },
+  { after: 'the pod', side: 'cluster', method: 'POST', path: '/pods$' },
+] as const;
+
+test.each(MOMENTS)(
+  'PostgreSQL that goes away after $after is waited for: its one registration runs the job (C6, P1)',
+  async (moment) => {
+    const held = runs.hold({ ...moment, at: 'answer' });
+    let looks = 0;
+    const { outcome, stop } = await startRun(() => {
+      looks += 1;
+      return 1;
+    });
+    await held.reached;
+    await tunnel.cut();
+    const looksBefore = looks;
+    held.release();
+    // Each failed statement looks at the lease; the Secret's creation does so once besides.
+    await waitFor('statements to fail', () => looks >= looksBefore + 3);
+    await tunnel.mend();
+    expect(await outcome).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } });
+    await stop();
+    expect(await seen.registrations()).toHaveLength(1);
+    expect(await seen.failures()).toEqual([]);
+    await world.db.deleteFrom('tasks').execute();
+    await seen.expectOneWorker();
+    expect(await seen.alive()).toMatchObject([{ registered_labels: ['linux', 'self-hosted'] }]);
+  },
+);
+
+test('PostgreSQL that stays away is waited for no longer than the lease allows (C6, D6)', async () => {
+  const held = runs.hold({ ...MOMENTS[0], at: 'answer' });
+  let left = 1;
+  const { outcome, stop } = await startRun(() => left);
+  await held.reached;
+  await tunnel.cut();
+  held.release();
+  left = 0.3;
+  expect(await outcome).toMatchObject({ status: 'rejected' });
+  await tunnel.mend();
+  await stop();
+  expect(seen.secrets()).toEqual([]);
+  await world.settle();
+  expect(await seen.failures()).toEqual(['registration_interrupted']);
+  await seen.expectOneWorker();
+});
+
+test('PostgreSQL that goes away between the mark and the registration costs no registration and no row (C6, P1)', async () => {
+  const { outcome, stop } = await startRun(
+    () => 1,
+    (resource) =>
+      resource === 'actions_runner_registration'
+        ? Promise.reject(new Error('the connection was closed'))
+        : Promise.resolve(),
+  );
+  expect(await outcome).toMatchObject({ status: 'fulfilled', value: { outcome: 'snooze' } });
+  await stop();
+  expect(await seen.registrations()).toEqual([]);
+  await world.settle();
   expect(await seen.failures()).toEqual([]);
   await seen.expectOneWorker();
 });

@@ -1,16 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
 const world = useSchedulerWorld({ kubelet: false });
 const seen = useEvidence(world);
 
-const JIT = '/generate-jitconfig$';
-
 const calls = [
   { name: 'minting a token', side: 'github', method: 'POST', path: 'access_tokens$' },
-  { name: 'asking for the JIT config', side: 'github', method: 'POST', path: JIT },
+  {
+    name: 'asking for the JIT config',
+    side: 'github',
+    method: 'POST',
+    path: '/generate-jitconfig$',
+  },
   { name: 'looking for the pod', side: 'kube', method: 'GET', path: '/pods/[^/]+$' },
   { name: 'looking for the Secret', side: 'kube', method: 'GET', path: '/secrets/[^/]+$' },
   { name: 'creating the Secret', side: 'kube', method: 'POST', path: '/secrets$' },
@@ -27,44 +29,6 @@ const ways = [
   { how: 'with 429', fault: { status: 429 } },
 ] as const;
 const cases = calls.flatMap((call) => ways.map((way) => Object.assign({}, call, way)));
-
-/** Pauses the key of the first worker, and ends the pause. */
-async function pauseKey(failureClass: string): Promise<void> {
-  const podName = (await world.workers())[0]?.pod_name ?? '';
-  for (let n = 0; n < 3; n += 1) {
-    const failure = { podName, failureClass, message: 'failed before' };
-    await noteKeyFailure(world.db, failure, world.parts.failureRules);
-  }
-  await world.db
-    .updateTable('demand_keys')
-    .set({ paused_until: new Date(0) })
-    .execute();
-}
-
-test('a trial is its worker’s row: no other begins before that has an outcome (C11)', async () => {
-  for (let n = 0; n < 3; n += 1) await world.queueJob();
-  await world.match();
-  await pauseKey('image_pull');
-  await world.match();
-  await world.runTasks();
-  await world.makeDue();
-  await world.match();
-  await world.runTasks();
-  expect(seen.pods()).toHaveLength(1);
-});
-
-test('a run that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
-  await world.queueJob();
-  await world.match();
-  await pauseKey('image_pull');
-  await world.db
-    .updateTable('demand_keys')
-    .set({ paused_until: new Date(Date.now() + 60_000) })
-    .execute();
-  await world.runTasks();
-  expect(await seen.runners()).toEqual([]);
-  expect(seen.pods()).toEqual([]);
-});
 
 const registrationsAsked = async () =>
   (await world.gitHub.report()).calls['actions/generate-runner-jitconfig-for-org'] ?? 0;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
+import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { failWorker } from './fail-worker.ts';
+import { failWorker } from './provisioning.ts';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
-import { taskFor } from '../scenes/provisioning-task.scene.ts';
-import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
+import { taskFor } from '../scenes/stalled-run.scene.ts';
 import { putSecret, startPod } from './start-pod.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
@@ -57,20 +57,6 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
-  test('a run that stalls in its registration makes no more calls once its successor has ended the row (C6, D6)', async () => {
-    await world.queueJob();
-    await world.match();
-    const runs = await startStalledRuns(world);
-    await runs.stallAt({ side: 'github', method: 'POST', path: JIT, at: 'call' });
-    await runs.takeOver();
-    expect(await seen.failures()).toEqual(['registration_interrupted']);
-    // Its call is never answered.
-    await runs.stop();
-    await world.settle();
-    expect(await seen.failures()).toEqual(['registration_interrupted']);
-    await seen.expectOneWorker();
-  });
-
   test('a run that wakes up with a JIT config after its successor has ended the row makes no pod, and takes its Secret back (C6)', async () => {
     await world.queueJob();
     await world.match();
@@ -97,19 +83,6 @@ describe('provisioning', () => {
     expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(
       false,
     );
-  });
-
-  test('with too little of the claim left no outside call is begun (C6)', async () => {
-    await world.queueJob();
-    await world.match();
-    const [worker] = await world.workers();
-    const task = taskFor(worker?.pod_name ?? '', () => 0.3);
-    const before = world.kube.report().calls;
-    await expect(
-      world.kinds['provision-worker']?.handler(task, new AbortController().signal),
-    ).rejects.toThrow('Only 30 % of the claim');
-    expect(world.kube.report().calls).toEqual(before);
-    expect((await world.workers())[0]?.registration_started_at).toBeNull();
   });
 
   test('a row that is wanted no more ends before anybody asks GitHub (C3)', async () => {
@@ -174,6 +147,25 @@ describe('provisioning', () => {
     ]);
   });
 
+  test('a worker whose task is gone is provisioned again, unless it is to be stopped; taken back into supply, it is (C3, P1)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.db.deleteFrom('tasks').execute();
+    expect(await reprovisionForgotten(world.db, 60_000)).toEqual([]);
+    expect(await reprovisionForgotten(world.db, 0)).toHaveLength(1);
+    expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
+
+    await world.db.deleteFrom('tasks').execute();
+    await world.db
+      .updateTable('workers')
+      .set({ stopping_at: new Date(), stop_reason: 'surplus' })
+      .execute();
+    expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
+    await world.match();
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
   test('many workers at once, on two executors, make one pod each (C5, C6)', async () => {
     for (let n = 0; n < 20; n += 1) await world.queueJob();
     await Promise.all([world.match(), world.match()]);
@@ -185,5 +177,48 @@ describe('provisioning', () => {
     expect(live).toHaveLength(20);
     expect(seen.pods().toSorted()).toEqual(live.toSorted());
     expect((await seen.runners()).filter((name) => live.includes(name))).toHaveLength(20);
+  });
+});
+
+const scopes = async () =>
+  (await world.gitHub.truth()).runners
+    .map(({ scope }) => scope)
+    .toSorted((a, b) => a.localeCompare(b));
+
+describe('where a runner registers', () => {
+  test('each repository of a user gets a separate runner (C2)', async () => {
+    const sam = await world.addUser('sam', ['one', 'two']);
+    await world.queueJobOf(sam, 'one');
+    await world.queueJobOf(sam, 'two');
+    await world.settle();
+    expect((await scopes()).filter((scope) => scope.startsWith('sam/'))).toEqual([
+      'sam/one',
+      'sam/two',
+    ]);
+    expect((await world.workers()).map((worker) => worker.repo_full_name)).toEqual(
+      expect.arrayContaining(['sam/one', 'sam/two']),
+    );
+  });
+
+  test('a pool can register at repositories of an organisation; the name is found although the job’s row is gone (A12, C2)', async () => {
+    await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
+    const jobId = await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
+    await world.match();
+    await world.db.deleteFrom('jobs').where('job_id', '=', jobId).execute();
+    await world.db.updateTable('workers').set({ registration_started_at: null }).execute();
+    await world.runTasks();
+    expect(await scopes()).toContain('acme/api');
+  });
+
+  test('a runner group is made once, and its id used from then on (C7, P4)', async () => {
+    await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
+    await world.queueJob();
+    await world.settle();
+    await world.queueJob();
+    await world.settle();
+    const { calls } = await world.gitHub.report();
+    const groupCalls = Object.entries(calls).filter(([name]) => name.includes('runner-group'));
+    expect(groupCalls.map(([, count]) => count)).toEqual([1, 1]);
+    expect((await world.workers()).every((worker) => worker.registered_at !== null)).toBe(true);
   });
 });

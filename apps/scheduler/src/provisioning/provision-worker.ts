@@ -8,8 +8,7 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { awaitGitHub } from '../await-github.ts';
 import { requireTimeLeft, type TaskRun } from '../task-run.ts';
 import { afterClusterFailure, noteClusterFailure } from './after-cluster-failure.ts';
-import { failWorker } from './fail-worker.ts';
-import type { Provisioning } from './provisioning.ts';
+import { failWorker, type Provisioning } from './provisioning.ts';
 import { registerRunner } from './register-runner.ts';
 import { adoptSecret, dryRun, finishPod, putSecret, startPod } from './start-pod.ts';
 

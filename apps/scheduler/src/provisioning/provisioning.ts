@@ -1,7 +1,11 @@
 import type { Reaches } from '@paddock/db/outages';
+import { failUnstartedWorker, type WorkerToProvision } from '@paddock/db/workers/workers';
+import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import type { GitHub } from '@paddock/github/connect';
 import type { RunnerGroups } from '@paddock/github/runner-groups';
 import type { Cluster } from '@paddock/kube/connect';
+import { enqueue } from '@paddock/queue/enqueue';
+import { done, type Outcome } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
 import type { NotingFailures } from '../following/note-health.ts';
 
@@ -12,4 +16,32 @@ export interface Provisioning extends NotingFailures {
   readonly cluster: Cluster;
   readonly reach: Reaches;
   readonly events: SchedulerEvents;
+}
+
+/** Why a worker ended before it had a pod: `workers.stop_reason`. */
+export type FailReason =
+  | 'registration_interrupted'
+  | 'pool_unknown'
+  | 'pool_closed'
+  | 'runner_group_open'
+  | 'provisioning_failed';
+
+/**
+ * Ends a worker without a pod and enqueues the removal of its Secret. The reconciler deletes a
+ * registration that is left. The end wakes the matcher, which reserves another worker if a job
+ * still waits. Changes nothing if the row has ended or has a pod by now.
+ */
+export async function failWorker(
+  { db, events }: Pick<Provisioning, 'db' | 'events'>,
+  worker: WorkerToProvision,
+  why: { reason: FailReason; message: string },
+): Promise<Outcome> {
+  const { podName } = worker;
+  const hasEnded = await db.transaction().execute(async (trx) => {
+    const ended = await failUnstartedWorker(trx, podName, why);
+    if (ended) await enqueue(trx, [removeSecretTask(podName)]);
+    return ended;
+  });
+  if (hasEnded) events.workerNotStarted(worker, why.reason);
+  return done({ ended: why.reason });
 }

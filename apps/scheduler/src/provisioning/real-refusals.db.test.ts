@@ -3,13 +3,12 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
-import { NEW_PODS, startWebhook, type Webhook } from '../scenes/webhook.scene.ts';
+import { startWebhook, type Webhook } from '../scenes/webhook.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets === '' ? describe.skip : describe;
 
 const RUNNERS = '/api/v1/namespaces/runners';
-const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 
 interface Webhooks {
   readonly silent: Webhook;
@@ -22,11 +21,6 @@ interface Refusal {
   allow(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
   readonly says: RegExp;
 }
-
-const labelNamespace = (world: RealWorld, level: string | null) =>
-  world.admin('PATCH', RUNNERS, {
-    metadata: { labels: { 'pod-security.kubernetes.io/enforce': level } },
-  });
 
 const REFUSALS: Refusal[] = [
   {
@@ -46,32 +40,6 @@ const REFUSALS: Refusal[] = [
     },
     allow: ({ admin }) => admin('DELETE', `${RUNNERS}/resourcequotas/full`),
     says: /exceeded quota: full, requested: pods=1, used: pods=0, limited: pods=0/,
-  },
-  {
-    what: 'Pod Security',
-    refuse: (world) => labelNamespace(world, 'restricted'),
-    allow: (world) => labelNamespace(world, null),
-    says: /violates PodSecurity "restricted:latest"/,
-  },
-  {
-    what: 'an admission policy',
-    async refuse({ admin }) {
-      const constraints = { resourceRules: [NEW_PODS] };
-      const validations = [{ expression: 'false', message: 'Runners belong to the night.' }];
-      await admin('POST', `${ADMISSION}/validatingadmissionpolicies`, {
-        metadata: { name: 'no-runners' },
-        spec: { failurePolicy: 'Fail', matchConstraints: constraints, validations },
-      });
-      await admin('POST', `${ADMISSION}/validatingadmissionpolicybindings`, {
-        metadata: { name: 'no-runners' },
-        spec: { policyName: 'no-runners', validationActions: ['Deny'] },
-      });
-    },
-    async allow({ admin }) {
-      await admin('DELETE', `${ADMISSION}/validatingadmissionpolicybindings/no-runners`);
-      await admin('DELETE', `${ADMISSION}/validatingadmissionpolicies/no-runners`);
-    },
-    says: /Runners belong to the night/,
   },
   {
     what: 'an invalid template',
@@ -118,7 +86,7 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     seen = await look(world);
   });
 
-  /** Policies and webhooks come into force, and out of it, a moment after they were written. */
+  /** Webhooks come into force, and out of it, a moment after they were written. */
   async function waitUntilRefused(isRefused: boolean): Promise<void> {
     const probe = {
       metadata: { name: 'probe' },

@@ -1,20 +1,61 @@
 import { expect, test } from '@jest/globals';
-import { examplePools } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { POD_REFUSED } from '@paddock/domain/matching/failure-classes';
+import { waitFor } from '@paddock/testing/wait-for';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
+// Without a kubelet: pods stay Pending, so that the test can look at the remains.
 const world = useSchedulerWorld({ kubelet: false });
 const seen = useEvidence(world);
 
-test('a manifest that the cluster refuses waits for a better one, with its registration (C11, P4)', async () => {
-  await world.queueJob();
-  world.kube.failNext({ method: 'POST', path: '/pods$', status: 422, reason: 'Invalid', times: 3 });
-  await world.settle();
-  expect(await seen.runners()).toHaveLength(1);
-  await seen.expectOneWorker();
-});
+const SECRET = { method: 'POST', path: '/secrets$' };
+const POD = { method: 'POST', path: '/pods$' };
+
+test.each([
+  { ...SECRET, status: 429, retryAfterSeconds: 0, times: 2 },
+  { ...SECRET, status: 500, times: 2 },
+  { ...SECRET, status: 503, afterCommit: true, times: 2 },
+  { ...SECRET, afterCommit: true, times: 2 },
+  { ...POD, status: 422, reason: 'Invalid', times: 3 },
+])(
+  'an object that is not made for a moment (%j) costs no registration (C6, C11, P4)',
+  async (fault) => {
+    await world.queueJob();
+    world.kube.failNext(fault);
+    await world.settle();
+    expect(await seen.failures()).toEqual([]);
+    expect(await seen.runners()).toHaveLength(1);
+    await seen.expectOneWorker();
+  },
+);
+
+const WAITS = [{ registration_started_at: null }];
+
+test.each([
+  ['fails for Secrets', { ...SECRET, status: 500 }, WAITS],
+  ['refuses Secrets', { ...SECRET, status: 403, reason: 'Forbidden' }, WAITS],
+  ['cuts connections for Secrets', SECRET, WAITS],
+  ['goes away as a Secret is put', { after: 2 }, []],
+])(
+  'a cluster that %s burns one registration, however long it lasts (C6, C11, P1, P4)',
+  async (_how, fault, alive) => {
+    await world.queueJob();
+    world.kube.failNext({ ...fault, times: 10_000 });
+    await world.match();
+    await world.runTasks();
+    const [lost] = await world.workers();
+    expect(lost).toMatchObject({ status: 'failed', stop_reason: 'registration_interrupted' });
+    expect(lost?.failure_info).toMatchObject({
+      message: expect.stringContaining('POST /api/v1/namespaces/runners/secrets'),
+    });
+    await world.settle(20);
+    expect(await seen.registrations()).toHaveLength(1);
+    expect(await seen.alive()).toMatchObject(alive);
+    world.kube.clearFaults();
+    await world.settle();
+    await seen.expectOneWorker();
+    expect(await seen.registrations()).toHaveLength(2);
+  },
+);
 
 test('while pods are refused, a trial asks the cluster first and costs no registration (C11, P4)', async () => {
   world.kube.setQuota(0);
@@ -30,75 +71,40 @@ test('while pods are refused, a trial asks the cluster first and costs no regist
   expect(seen.pods()).toHaveLength(4);
 });
 
-test('the worker that tries for a key whose pods were refused asks the cluster before GitHub (C11, P4)', async () => {
+test('a worker that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
   await world.queueJob();
   await world.match();
   const podName = (await world.workers())[0]?.pod_name ?? '';
-  const failure = { podName, failureClass: POD_REFUSED, message: 'no quota' };
+  const failure = { podName, failureClass: 'image_pull', message: 'failed before' };
   for (let n = 0; n < 3; n += 1) await noteKeyFailure(world.db, failure, world.parts.failureRules);
-  world.kube.setQuota(0);
-  await world.settle(3);
-  expect(await seen.runners()).toEqual([]);
-  world.kube.setQuota(null);
-  await world.settle();
-  expect(await seen.runners()).toHaveLength(1);
-  expect(seen.pods()).toHaveLength(1);
-});
-
-test('an API server that has too many calls says how long to wait, and the key counts it (429, C11)', async () => {
-  await world.queueJob();
-  await world.match();
-  world.kube.failNext({
-    method: 'POST',
-    path: '/pods$',
-    status: 429,
-    reason: 'TooManyRequests',
-    retryAfterSeconds: 77,
-  });
+  await world.holdPauses();
   await world.runTasks();
-  expect(await failing()).toEqual([{ pool: 'linux', failureClass: 'cluster_error', pauses: 0 }]);
-  expect(await outages()).toEqual([]);
-  const [task] = await seen.tasks();
-  expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(60_000);
-  await world.settle();
-  expect(await seen.runners()).toHaveLength(1);
-  await seen.expectOneWorker();
+  expect(await seen.runners()).toEqual([]);
+  expect(seen.pods()).toEqual([]);
 });
 
-const failing = () =>
-  world.db
-    .selectFrom('demand_keys')
-    .select(['k8s_pool as pool', 'failure_class as failureClass', 'pauses'])
-    .where('failures', '>', 0)
-    .execute();
-const outages = () => world.db.selectFrom('outages').selectAll().execute();
 const waitsForMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
 
 test.each([
-  ['fails', { status: 500, reason: 'InternalError' }],
-  ['does not answer', { status: 504, reason: 'Timeout' }],
+  [{ status: 500, reason: 'InternalError' }, -1],
+  [{ status: 504, reason: 'Timeout' }, -1],
+  [{ status: 429, reason: 'TooManyRequests', retryAfterSeconds: 77 }, 60_000],
 ])(
-  'a webhook of one pool’s namespace that %s holds back the keys of that pool alone (C11)',
-  async (_how, fault) => {
-    const others = { name: 'other', labels: ['self-hosted', 'other'], namespace: 'others' };
-    await world.putPools(examplePools({ pools: [{}, others] }));
+  'a creation that ends with %j while the API server answers its probe counts against the key (C11)',
+  async (fault, leastMs) => {
     await world.queueJob();
-    world.kube.failNext({ ...fault, method: 'POST', path: '/runners/pods$', times: 1_000 });
     await world.match();
+    world.kube.failNext({ ...fault, ...POD });
     await world.runTasks();
-    for (let tries = 1; tries < 3; tries += 1) {
-      await world.makeDue();
-      await world.runTasks();
-    }
-    expect(await failing()).toEqual([{ pool: 'linux', failureClass: 'cluster_error', pauses: 1 }]);
-    await world.queueJob({ row: { k8s_pool: 'other' } });
-    await world.match();
-    await world.runTasks();
-    expect(seen.pods()).toHaveLength(1);
-    world.kube.clearFaults();
+    expect(await world.failing()).toMatchObject([
+      { pool: 'linux', failureClass: 'cluster_error', failures: 1, pauses: 0 },
+    ]);
+    expect(await world.outages()).toEqual([]);
+    expect(await waitsForMs()).toBeGreaterThan(leastMs);
     await world.settle();
-    expect(seen.pods()).toHaveLength(2);
-    expect(await failing()).toEqual([]);
+    expect(await world.failing()).toEqual([]);
+    expect(await seen.runners()).toHaveLength(1);
+    await seen.expectOneWorker();
   },
 );
 
@@ -112,15 +118,15 @@ test.each([
   async (fault) => {
     await world.queueJob();
     await world.match();
-    world.kube.failNext({ ...fault, method: 'POST', path: '/pods$' });
+    world.kube.failNext({ ...fault, ...POD });
     world.kube.failNext({ path: '^/version$', status: 503 });
     await world.runTasks();
-    expect(await failing()).toEqual([]);
-    await waitFor('the outage to be noted', async () => (await outages()).length === 1);
+    expect(await world.failing()).toEqual([]);
+    await waitFor('the outage to be noted', async () => (await world.outages()).length === 1);
     expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
     expect(await waitsForMs()).toBeLessThan(2_000);
     await world.settle();
-    expect(await outages()).toEqual([]);
+    expect(await world.outages()).toEqual([]);
     await seen.expectOneWorker();
   },
 );

@@ -1,3 +1,4 @@
+import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { noteKeySuccess } from '@paddock/db/workers/failing-keys';
 import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import { noteRegistrationBudget } from '@paddock/db/entities/waits';
@@ -8,19 +9,17 @@ import {
   type WorkerToProvision,
 } from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
-import { groupToMake } from '@paddock/domain/pools/runner-group';
+import { groupExcess, groupToMake, isHeldToItsGroup } from '@paddock/domain/pools/runner-group';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
-import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
+import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroup } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import { scopeOf, unseenRepository } from '../scope-of.ts';
 import { awaitGitHub } from '../await-github.ts';
 import { hasTimeLeft, requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';
 import { afterGitHubFailure } from './after-github-failure.ts';
-import { checkRunnerGroup } from './check-runner-group.ts';
-import { failWorker } from './fail-worker.ts';
-import type { Provisioning } from './provisioning.ts';
+import { failWorker, type Provisioning } from './provisioning.ts';
 
 const RETRY_MS = 1_000;
 const NOT_MARKED =
@@ -43,12 +42,12 @@ export async function registerRunner(
   parts: Provisioning,
   worker: WorkerToProvision,
   pool: Pool,
-  { task, signal }: TaskRun,
+  run: TaskRun,
 ): Promise<Registered> {
+  const { task, signal } = run;
   const { db, github, runnerGroups, events } = parts;
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
   const client = github.asInstallation(worker, { signal, ...correlation });
-  const run = { task, signal };
   let marked = false;
   let jit: { runnerId: number; jitConfig: string };
   try {
@@ -64,13 +63,10 @@ export async function registerRunner(
         ? undefined
         : await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
     const excess = group && (await checkRunnerGroup(parts, worker, { pool, group }));
-    if (excess !== undefined)
-      return {
-        instead: await failWorker(parts, worker, {
-          reason: 'runner_group_open',
-          message: `${excess}.`,
-        }),
-      };
+    if (excess !== undefined) {
+      const why = { reason: 'runner_group_open', message: `${excess}.` } as const;
+      return { instead: await failWorker(parts, worker, why) };
+    }
     const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
     requireTimeLeft(task);
     marked = await markRegistrationStarted(db, worker.podName);
@@ -106,6 +102,52 @@ export async function registerRunner(
   if (worker.isWatched)
     await retryWhileAway(run, () => noteKeySuccess(db, worker.podName, 'registered'));
   return { jitConfig: jit.jitConfig };
+}
+
+/** An operator has to change the group or the pool: that takes longer. */
+const GROUP_RECHECK_MS = 15 * 60_000;
+
+/**
+ * The pools that each reading of a group has admitted, so that one reading is saved once. Refusals
+ * are always saved.
+ */
+const admitted = new WeakMap<RunnerGroup, Set<string>>();
+
+/**
+ * Saves and logs which jobs the organisation's runner group lets in beyond those that the pool
+ * serves. Returns that as a sentence if it forbids registering the pool's runners there, and
+ * undefined if they may register. A pool that names the default group is not checked: loading the
+ * pools file has warned of that.
+ */
+async function checkRunnerGroup(
+  { db, runnerGroups, events }: Provisioning,
+  { entityId, login }: WorkerToProvision,
+  { pool, group }: { pool: Pool; group: RunnerGroup },
+): Promise<string | undefined> {
+  if (pool.runnerGroup.toLowerCase() === 'default') return undefined;
+  const pools = admitted.get(group) ?? new Set<string>();
+  admitted.set(group, pools);
+  const key = JSON.stringify(pool);
+  if (pools.has(key)) return undefined;
+  const excess = groupExcess(pool, group.access);
+  const isHeld = excess !== undefined && isHeldToItsGroup(pool);
+  const isNews = await saveRunnerGroup(db, {
+    entityId,
+    pool: pool.name,
+    name: pool.runnerGroup,
+    access: group.access,
+    excess,
+    pauseMs: isHeld ? GROUP_RECHECK_MS : undefined,
+  });
+  if (isNews && excess !== undefined)
+    events[isHeld ? 'runnerGroupHeld' : 'runnerGroupOpen']({ pool: pool.name, org: login, excess });
+  if (!isHeld) {
+    pools.add(key);
+    return undefined;
+  }
+  // The next worker that tries reads the group from GitHub again.
+  runnerGroups.forget(login);
+  return excess;
 }
 
 async function awaitRepository(

@@ -33,28 +33,21 @@ export interface Held {
 export async function startHoldingProxy(target: string) {
   let next: { call: HeldCall; reached: () => void; released: Promise<void> } | undefined;
 
-  const hold = async (
-    at: HeldCall['at'],
-    request: IncomingMessage,
-    taken: typeof next,
-  ): Promise<typeof next> => {
-    const holding = taken ?? next;
-    if (holding === undefined || !fits(holding.call, request)) return undefined;
-    next = undefined;
-    if (holding.call.at !== at) return holding;
-    holding.reached();
-    await holding.released;
-    return undefined;
-  };
-
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await read(request);
-    const taken = await hold('call', request, undefined);
+    const held = next !== undefined && fits(next.call, request) ? next : undefined;
+    if (held !== undefined) next = undefined;
+    const stop = async (at: HeldCall['at']): Promise<void> => {
+      if (held?.call.at !== at) return;
+      held.reached();
+      await held.released;
+    };
+    await stop('call');
     const { method, headers } = request;
     const onward = send(new URL(request.url ?? '/', target), { method, headers, agent: false });
     onward.end(body);
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-    if (taken !== undefined) await hold('answer', request, taken);
+    await stop('answer');
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     await pipeline(answer, response);
   };

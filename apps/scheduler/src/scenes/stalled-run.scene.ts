@@ -2,9 +2,10 @@ import { createWaits } from '@paddock/db/entities/waits';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
+import type { Task } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { schedulerKinds } from '../kinds.ts';
-import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
+import { type Held, type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
 import { type SchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
@@ -26,23 +27,26 @@ export async function startStalledRuns(world: SchedulerWorld) {
     cluster: await startHoldingProxy(world.kube.url),
   };
 
-  let last: Promise<unknown> = Promise.resolve();
-
   /**
-   * An executor whose calls go through the proxies, with nothing cached: each of its calls can be
-   * stopped.
+   * The kinds of an executor whose calls go through the proxies, with nothing cached: each of its
+   * calls can be stopped. `beforeGitHub` runs before each call of GitHub.
    */
-  async function run(): Promise<unknown> {
-    const { url: apiUrl } = proxies.github;
+  function connect(
+    db = world.parts.db,
+    beforeGitHub: (resource: string) => Promise<void> = () => Promise.resolve(),
+  ) {
+    const waits = createWaits(db, () => undefined);
     const github = connectGitHub({
-      apiUrl,
+      apiUrl: proxies.github.url,
       apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }],
-      waits: createWaits(world.db, () => undefined),
+      waits: {
+        ...waits,
+        left: (caller, resource) => beforeGitHub(resource).then(() => waits.left(caller, resource)),
+      },
       requestTimeoutMs,
     });
-    const kubeconfigFile = world.kube.writeKubeconfig();
     const cluster = connectCluster({
-      kubeconfigFile,
+      kubeconfigFile: world.kube.writeKubeconfig(),
       server: proxies.cluster.url,
       requestTimeoutMs,
     });
@@ -50,21 +54,29 @@ export async function startStalledRuns(world: SchedulerWorld) {
       runnerGroups: createRunnerGroups({ lifetimeMs: 0 }),
       recentRunJobs: createRecentRunJobs(world.now),
     };
-    const kinds = schedulerKinds({ ...world.parts, github, cluster, ...remembered });
-    try {
-      return await runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 });
-    } finally {
-      cluster.close();
-    }
+    const kinds = schedulerKinds({ ...world.parts, db, github, cluster, ...remembered });
+    return { kinds, close: () => cluster.close() };
   }
 
+  async function run(): Promise<unknown> {
+    const { kinds, close } = connect();
+    return runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 }).finally(
+      close,
+    );
+  }
+
+  const hold = ({ side, ...call }: StalledCall): Held => proxies[side].hold(call);
+  let last: Promise<unknown> = Promise.resolve();
+
   return {
+    connect,
+    hold,
     /**
      * Runs due tasks up to the call. Returns a function that lets the run continue, and waits for
      * its end.
      */
-    async stallAt({ side, ...call }: StalledCall): Promise<() => Promise<void>> {
-      const held = proxies[side].hold(call);
+    async stallAt(call: StalledCall): Promise<() => Promise<void>> {
+      const held = hold(call);
       const stalled = run();
       last = stalled;
       const missed = stalled.then(() =>
@@ -99,3 +111,19 @@ export async function startStalledRuns(world: SchedulerWorld) {
 /** Each call twice: stopped on its way, and its answer on the way back. */
 export const bothEnds = <T extends object>(calls: readonly T[]) =>
   calls.flatMap((call) => (['call', 'answer'] as const).map((at) => Object.assign({ at }, call)));
+
+/**
+ * A run of the task that makes this worker. `claimLeft` gives the rest of its claim, from 0 to 1.
+ */
+export const taskFor = (podName: string, claimLeft: () => number): Task => ({
+  id: 'a task',
+  kind: 'provision-worker',
+  subject: { type: 'worker', id: podName, name: null },
+  payload: {},
+  attempt: 1,
+  maxAttempts: 5,
+  crashes: 0,
+  deliveryGuid: null,
+  fence: 1,
+  claimLeft,
+});

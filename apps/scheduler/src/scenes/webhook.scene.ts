@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { RealWorld } from './real-cluster.scene.ts';
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
-export const NEW_PODS = {
+const NEW_PODS = {
   apiGroups: [''],
   apiVersions: ['v1'],
   operations: ['CREATE'],
