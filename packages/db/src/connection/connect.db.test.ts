@@ -1,15 +1,38 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { connectDatabase, type DatabaseConnection } from './connect.ts';
+import { waitFor } from '@paddock/testing/wait-for';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
+import { createFitness, whyPooled } from './wait-until-fit.ts';
+import { asksForTls, startPoolingProxy } from '../scenes/pooling-proxy.scene.ts';
+
+const database = useTestDatabase();
+
+const name = () => sql.id(new URL(database.url).pathname.slice(1));
+const setForAll = (setting: string, value: string) =>
+  sql`alter database ${name()} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(database.db);
+const place = (parameters = '') => ({
+  url: `${database.url}${parameters}`,
+  schema: database.schema,
+  applicationName: 'session',
+});
+const whyPooledAt = (url: string, schema = database.schema) => {
+  const config = clientConfig({
+    url,
+    schema: database.schema,
+    applicationName: 'test',
+    connectTimeoutMs: 5_000,
+  });
+  return whyPooled(config, schema);
+};
 
 describe('a pool on an environment', () => {
-  let database: TestDatabase;
   let connection: DatabaseConnection;
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
+  beforeAll(() => {
     connection = connectDatabase({
       url: database.url,
       schema: database.schema,
@@ -17,10 +40,7 @@ describe('a pool on an environment', () => {
       applicationName: 'test',
     });
   });
-  afterAll(async () => {
-    await connection.close();
-    await database.drop();
-  });
+  afterAll(() => connection.close());
 
   test('a connection that dies inside a transaction fails the transaction, and the next statement gets another one', async () => {
     const died = connection.db.transaction().execute(async (trx) => {
@@ -31,5 +51,106 @@ describe('a pool on an environment', () => {
     expect(await died.catch(isUnavailable)).toBe(true);
     const { rows } = await sql<{ one: number }>`select 1 as one`.execute(connection.db);
     expect(rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('the settings of a session', () => {
+  const opened: DatabaseConnection[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map(({ close }) => close()));
+    await sql`alter database ${name()} reset all`.execute(database.db);
+  });
+
+  function open(parameters?: string) {
+    const connection = connectDatabase({ ...place(parameters), poolSize: 1 });
+    opened.push(connection);
+    return connection.db;
+  }
+  const inForce = async (setting: string, parameters?: string) =>
+    (
+      await sql<{ value: string }>`select current_setting(${setting}, true) as value`.execute(
+        open(parameters),
+      )
+    ).rows[0]?.value;
+
+  describe('a session has the settings that our statements need, with any settings of role and database (A11)', () => {
+    test.each([
+      ['synchronous_commit', 'off', 'on'],
+      ['default_transaction_isolation', 'serializable', 'read committed'],
+      ['DateStyle', 'German, DMY', 'ISO, MDY'],
+      ['IntervalStyle', 'sql_standard', 'postgres'],
+      ['TimeZone', 'Asia/Tokyo', 'UTC'],
+      ['bytea_output', 'escape', 'hex'],
+      ['extra_float_digits', '-5', '1'],
+      ['standard_conforming_strings', 'off', 'on'],
+      ['search_path', 'pg_catalog', 'paddock'],
+      ['statement_timeout', '5', '30s'],
+      ['idle_session_timeout', '50', '0'],
+    ])('%s = %s becomes %s', async (setting, value, expected) => {
+      await setForAll(setting, value);
+      expect(await inForce(setting)).toBe(expected);
+    });
+
+    test.each(['remote_apply', 'remote_write', 'local', 'on'])(
+      'synchronous_commit = %s stays: a commit waits for a disk',
+      async (value) => {
+        await setForAll('synchronous_commit', value);
+        expect(await inForce('synchronous_commit')).toBe(value);
+      },
+    );
+
+    test('triggers that do not fire cannot be helped by us, and keep a service from being ready', async () => {
+      await setForAll('session_replication_role', 'replica');
+      const whyNotReady = createFitness({
+        db: open(),
+        schema: database.schema,
+        config: clientConfig(place()),
+      });
+      // A busy machine may not answer in time; that is logged as well, and passes.
+      const why = /^PostgreSQL cannot be asked: session_replication_role is replica.*reset/;
+      expect(await waitFor('the reason', async () => why.test((await whyNotReady()) ?? ''))).toBe(
+        true,
+      );
+    });
+  });
+});
+
+describe('a proxy before PostgreSQL', () => {
+  test('names a proxy that pools transactions, and says what to do (A11)', async () => {
+    const proxy = await startPoolingProxy(database.url);
+    try {
+      // It answers start-ups itself, so its one backend has a search_path of its own.
+      expect(await whyPooledAt(proxy.url, '"$user", public')).toMatch(
+        /^a transaction-pooling proxy .* connect to PostgreSQL itself/,
+      );
+      expect(await whyPooledAt(proxy.url)).toMatch(
+        /^a proxy .* drops the start-up options .* connect to PostgreSQL itself/,
+      );
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  test('a proxy that refuses our start-up options is named (A11)', async () => {
+    const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: options\0\0');
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(fields.length + 4);
+    const server = createServer((client) => {
+      client.on('error', () => client.destroy());
+      client.on('data', (message: Buffer) => {
+        if (asksForTls(message)) client.write('N');
+        else client.end(Buffer.concat([Buffer.from('E'), length, fields]));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      expect(await whyPooledAt(`postgresql://someone@127.0.0.1:${port}/any`)).toMatch(
+        /^a proxy .* refuses the start-up options .* connect to/,
+      );
+    } finally {
+      server.close();
+    }
   });
 });
