@@ -3,7 +3,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  findTemporaryPlaces,
   makeTemporaryFolder,
   removeFolder,
 } from '../packages/embedded-postgres/src/temporary-folder.ts';
@@ -33,7 +32,7 @@ await import('./${name}.bundle.mjs');
  * folder.
  */
 export async function bundlePrograms() {
-  const folder = await makeTemporaryFolder((await findTemporaryPlaces()).disk);
+  const folder = await makeTemporaryFolder();
   const remove = () => removeFolder(folder);
   try {
     await bundle(PROGRAMS, {

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
 import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
-import { connectDatabase } from './connection/connect.ts';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { withConnection } from '@paddock/testing/server-connection';
+import { connectDatabase, type DatabaseConnection } from './connection/connect.ts';
+import { sqlStateOf } from './connection/errors.ts';
 import { migrate, MIGRATIONS, pendingSql } from './migrate.ts';
 import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
 
@@ -39,46 +42,45 @@ function folderWith(migrations: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-async function withClient<T>(
-  work: (client: pg.Client) => Promise<T>,
-  url = database.url,
+const withClient = <T>(work: (client: pg.Client) => Promise<T>) =>
+  withConnection(database.url, work);
+
+async function inSchema<T>(
+  schema: string,
+  ask: (db: DatabaseConnection['db']) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const options = { url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' };
+  const { db, close } = connectDatabase(options);
   try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-async function describeAs(schema: string): Promise<string> {
-  const { db, close } = connectDatabase({
-    url: database.url,
-    schema,
-    poolSize: 1,
-    applicationName: 'paddock-test',
-  });
-  try {
-    return await describeSchema(db);
+    return await ask(db);
   } finally {
     await close();
   }
 }
+const describeAs = (schema: string) => inSchema(schema, describeSchema);
+const unfitness = (schema: string) => inSchema(schema, (db) => whyUnfit(db, schema));
 
-async function unfitness(schema: string): Promise<string | undefined> {
-  const { db, close } = connectDatabase({
-    url: database.url,
-    schema,
-    poolSize: 1,
-    applicationName: 'paddock-test',
+const ask = async <R extends object>(text: string): Promise<R[]> =>
+  withClient(async (client) => (await client.query<R>(text)).rows);
+
+/** How a statement fails for the members of a role. */
+const failureAs = (role: string, statement: string) =>
+  withClient(async (client) => {
+    await client.query(`set role ${role}`);
+    return client.query(statement).then(() => 'allowed', sqlStateOf);
   });
-  try {
-    return await whyUnfit(db, schema);
-  } finally {
-    await close();
-  }
-}
+
+/** Each right on a table or a column, by role. */
+const rightsIn = async (schema: string) => {
+  const rows = await ask<{ grant: string }>(`
+    select format('%s: %s on %s', replace(grantee::regrole::text, '${schema}_', ''), privilege_type, object) as grant from (
+      select relname as object, (aclexplode(relacl)).*, relowner as owner from pg_class where relnamespace = '${schema}'::regnamespace
+      union all
+      select relname || '.' || attname, (aclexplode(attacl)).*, relowner from pg_attribute join pg_class on pg_class.oid = attrelid
+      where relnamespace = '${schema}'::regnamespace
+    ) granted where grantee <> owner order by 1`);
+  return rows.map((row) => row.grant);
+};
 
 /** Notes one migration of this number as the only one. */
 const setVersion = (schema: string, version: number) =>
@@ -118,13 +120,14 @@ describe('migrate (A10)', () => {
     expect(both.flatMap(({ applied }) => applied).toSorted()).toEqual([...names, ...LATER]);
   });
 
-  test('the printed SQL, applied by hand, makes the same schema and leaves nothing pending', async () => {
+  test('the printed SQL, applied by hand, makes the same schema, grants the same, and leaves nothing pending', async () => {
     const folder = folderWith(MADE_UP);
     const byHand = { url: database.url, schema: 'by_hand', folder };
     const printed = await pendingSql(byHand);
     await withClient((client) => client.query(printed));
     await migrate({ ...byHand, schema: 'by_migrator' });
     expect(await describeAs('by_hand')).toBe(await describeAs('by_migrator'));
+    expect(await rightsIn('by_hand')).toEqual(await rightsIn('by_migrator'));
     expect(await migrate(byHand)).toEqual({ applied: [] });
     expect(await unfitness('by_hand')).toBeUndefined();
   });
@@ -156,6 +159,74 @@ describe('the schema’s version (A10)', () => {
     for (const version of [SCHEMA_VERSION, SCHEMA_VERSION + 1, SCHEMA_VERSION + 2]) {
       await setVersion('versions', version);
       expect(await unfitness('versions')).toBeUndefined();
+    }
+  });
+});
+
+const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'];
+
+describe('the roles of the services (A10)', () => {
+  beforeAll(async () => {
+    for (const schema of ['roles_one', 'roles_two']) await migrate({ url: database.url, schema });
+  });
+
+  test('each table belongs to a service, and each right was granted by name', async () => {
+    const rights = await rightsIn('roles_one');
+    const tables = await ask<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'roles_one' order by 1`,
+    );
+    const without = tables.filter(
+      ({ name }) => !rights.some((right) => right.includes(` on ${name}`)),
+    );
+    expect(without).toEqual([]);
+    expect(new Set(rights.map((right) => right.split(':', 1)[0]))).toEqual(new Set(SERVICES));
+  });
+
+  test('no service may alter, empty or drop a table, nor make one', async () => {
+    for (const service of SERVICES) {
+      for (const forbidden of [
+        'alter table jobs add extra text',
+        'drop table jobs',
+        'create table roles_one.more ()',
+        'truncate jobs',
+      ]) {
+        const statement = forbidden.replace(' jobs', ' roles_one.jobs');
+        expect([service, statement, await failureAs(`roles_one_${service}`, statement)]).toEqual([
+          service,
+          statement,
+          '42501',
+        ]);
+      }
+    }
+  });
+
+  test('a login outside its service’s role reads that as the reason, not that tables are missing', async () => {
+    await inSchema('roles_two', async (db) => {
+      await sql`set role roles_one_ingress`.execute(db);
+      expect(await whyUnfit(db, 'roles_two')).toBe(
+        'the role roles_one_ingress may not use the schema roles_two: make it a member of its service’s role, see docs/roles.md',
+      );
+    });
+  });
+
+  test('a migrator that may make no roles says which are missing and goes on; once they are there it uses them', async () => {
+    const url = new URL(database.url);
+    await ask(`create role paddock_poor_migrator login password 'only for this test'`);
+    try {
+      await ask(`grant create on database ${url.pathname.slice(1)} to paddock_poor_migrator`);
+      url.username = 'paddock_poor_migrator';
+      url.password = 'only for this test';
+      const first = await migrate({ url: url.href, schema: 'roles_poor' });
+      const roles = SERVICES.map((service) => `roles_poor_${service}`);
+      expect(first.missingRoles).toEqual(roles);
+      expect(first.applied.length).toBeGreaterThan(0);
+      for (const role of roles) await ask(`create role ${role} nologin`);
+      expect(await migrate({ url: url.href, schema: 'roles_poor' })).toEqual({ applied: [] });
+      expect(await rightsIn('roles_poor')).toEqual(await rightsIn('roles_one'));
+    } finally {
+      await ask(`drop owned by paddock_poor_migrator`);
+      await ask(`drop role paddock_poor_migrator`);
+      for (const service of SERVICES) await ask(`drop role if exists roles_poor_${service}`);
     }
   });
 });

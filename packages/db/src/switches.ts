@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { SwitchesTable } from './schema/matching-tables.ts';
+import type { SwitchesTable } from './schema/other-tables.ts';
 import type { Database } from './schema/tables.ts';
 
 /**

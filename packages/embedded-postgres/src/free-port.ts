@@ -11,11 +11,9 @@ const PORTS_END = 32_000;
 const ATTEMPTS = 100;
 
 /** A TCP port of 127.0.0.1 that is free at this moment. */
-export async function findFreePort(
-  pick: () => number = () => randomInt(FIRST_PORT, PORTS_END),
-): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const port = pick();
+    const port = randomInt(FIRST_PORT, PORTS_END);
     if (await isFree(port)) return port;
   }
   throw new Error(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { ServerAccount } from './server-account.ts';
+import type { ServerAccount } from './cluster.ts';
 
 /**
  * How a server ends. `smart` gives clients a second to leave and then goes on as `fast`, which
@@ -16,7 +16,7 @@ export interface ServerLaunch {
   readonly dataDir: string;
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
-  readonly account: ServerAccount | undefined;
+  readonly account: ServerAccount;
   readonly environment: NodeJS.ProcessEnv;
   readonly onLog: ((line: string) => void) | undefined;
 }

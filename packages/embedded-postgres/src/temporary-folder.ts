@@ -8,36 +8,24 @@ const SHARED_MEMORY = '/dev/shm';
 const CLUSTER_NEEDS_BYTES = 2 ** 30;
 
 /**
- * Where temporary folders may be: files on disk, and a cluster's data in memory if there is room.
+ * Where a cluster's data may be in memory; undefined unless a gigabyte of it is free: a container
+ * has 64 MiB of /dev/shm by default, and macOS has none.
  */
-export interface TemporaryPlaces {
-  readonly disk: string;
-  readonly memory: string | undefined;
-}
-
-/**
- * Uses memory if a gigabyte of it is free: a container has 64 MiB of /dev/shm by default, and macOS
- * has none.
- */
-export async function findTemporaryPlaces(): Promise<TemporaryPlaces> {
-  return { disk: tmpdir(), memory: (await hasRoom(SHARED_MEMORY)) ? SHARED_MEMORY : undefined };
-}
-
-async function hasRoom(folder: string): Promise<boolean> {
+export async function findPlaceInMemory(): Promise<string | undefined> {
   try {
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize > CLUSTER_NEEDS_BYTES;
+    await access(SHARED_MEMORY, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = await statfs(SHARED_MEMORY);
+    return bavail * bsize > CLUSTER_NEEDS_BYTES ? SHARED_MEMORY : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 /**
- * Makes a folder in `place` that every account may enter and only its owner may list. Its name
+ * Makes a folder in `place` (by default the system's) that every account may enter and only its owner may list. Its name
  * contains this process' id, so that a later start recognises a folder left behind.
  */
-export async function makeTemporaryFolder(place: string): Promise<string> {
+export async function makeTemporaryFolder(place = tmpdir()): Promise<string> {
   await sweepLeftovers(place);
   const folder = await mkdtemp(join(place, `${PREFIX}-${process.pid}-`));
   await chmod(folder, 0o711);
@@ -49,23 +37,17 @@ export async function removeFolder(folder: string): Promise<void> {
 }
 
 /** Removes folders that processes of this account left behind. */
-export async function sweepLeftovers(place: string): Promise<void> {
+async function sweepLeftovers(place: string): Promise<void> {
   const names = await readdir(place);
   await Promise.all(
     names.map(async (name) => {
       const maker = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
       if (maker === undefined || isAlive(Number(maker))) return;
       const folder = join(place, name);
-      if (await isOurs(folder)) await removeFolder(folder);
+      // Another sweep may have removed it just now.
+      const owner = await stat(folder).catch(() => undefined);
+      if (owner?.uid === process.getuid?.()) await removeFolder(folder);
     }),
-  );
-}
-
-/** Another account owns the folder, or another sweep has just removed it. */
-async function isOurs(folder: string): Promise<boolean> {
-  return stat(folder).then(
-    ({ uid }) => uid === process.getuid?.(),
-    () => false,
   );
 }
 
@@ -74,6 +56,6 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (error) {
     // EPERM: the process is alive and belongs to another account.
-    return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM';
+    return (Object(error) as { code?: unknown }).code === 'EPERM';
   }
 }

@@ -1,5 +1,4 @@
-import type { Json } from '@paddock/db/schema/columns';
-import type { TaskFailure } from '@paddock/db/schema/queue-tables';
+import type { Json, TaskFailure } from '@paddock/db/schema/other-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';

@@ -1,5 +1,5 @@
 import { markPodsDeleted } from '@paddock/db/workers/ended-pods';
-import { holdLease } from '@paddock/db/leases/hold-lease';
+import { holdLease } from '@paddock/db/leases/leases';
 import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
 import {

@@ -1,4 +1,4 @@
-import type { ActionSubject } from '@paddock/db/schema/people-tables';
+import type { ActionSubject } from '@paddock/db/schema/other-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Transaction } from 'kysely';
 import { z } from 'zod';

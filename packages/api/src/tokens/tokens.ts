@@ -4,7 +4,7 @@ import { instant } from '../lists/dates.ts';
 import type { Database } from '@paddock/db/schema/tables';
 import { endpoint, type Endpoint, fieldsOfPath } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
-import type { TokenSubject } from '@paddock/db/schema/people-tables';
+import type { TokenSubject } from '@paddock/db/schema/other-tables';
 import { act, note } from '../actions/act.ts';
 import { notFound, refused, wrong } from '../problem.ts';
 import { hashSecret, newSecret, tokenText } from './token-text.ts';

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
+import { namedIfMarked } from './prepared.ts';
 
 /**
  * As `prefer` of libpq, which is the meaning of a DSN that says nothing: encrypted if the server
@@ -11,8 +12,10 @@ export type TlsOptions = (ConnectionOptions & { readonly isPreferred?: true }) |
 export interface ClientOptions extends pg.ClientConfig {
   /** Longest wait for the answer to one statement, in milliseconds; absent for no limit. */
   readonly answerLimitMs?: number;
-  /** Called when the connection is cut while PostgreSQL owes an answer. */
+  /** Called when we cut the connection. */
   readonly onCut?: (error: SilentConnection) => void;
+  /** Called for each statement that fails. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 /** We closed a connection because PostgreSQL had gone silent on it, or seemed to. */
@@ -28,12 +31,6 @@ export class SilentConnection extends Error {
   }
 }
 
-interface Deadline {
-  /** By the monotonic clock. */
-  at: number;
-  timer: NodeJS.Timeout | undefined;
-}
-
 /** How long the server may take to close a connection that we have closed. */
 const CLOSE_LIMIT_MS = 1_000;
 
@@ -44,8 +41,7 @@ const CLOSE_LIMIT_MS = 1_000;
  */
 export class Client extends pg.Client {
   readonly #onCut: ClientOptions['onCut'];
-  /** One for each statement without an answer. */
-  readonly #unanswered = new Set<Deadline>();
+  readonly #unanswered = new Set<Promise<unknown>>();
 
   constructor(options: ClientOptions = {}) {
     super(options);
@@ -53,24 +49,31 @@ export class Client extends pg.Client {
     const ssl = options.ssl as TlsOptions | undefined;
     if (ssl !== undefined && ssl !== false && ssl.isPreferred === true)
       goOnWithoutTls(this.connection as unknown as RawConnection);
-    this.#limitAnswers(options.answerLimitMs);
+    this.#watchAnswers(options);
   }
 
-  #limitAnswers(limitMs = Number.POSITIVE_INFINITY): void {
+  /** Also prepares marked statements: Kysely has no way to ask for it. */
+  #watchAnswers({ answerLimitMs, onFailure }: ClientOptions): void {
     const query = this.query.bind(this) as (...given: unknown[]) => unknown;
-    const limited = (...given: unknown[]) => {
-      const answer = query(...given);
+    const watched = (text: unknown, ...rest: unknown[]) => {
+      const answer = query(namedIfMarked(text), ...rest);
       if (!(answer instanceof Promise)) return answer;
-      const deadline = this.#cutAfter(limitMs, true);
-      this.#unanswered.add(deadline);
+      this.#unanswered.add(answer);
+      const timer =
+        answerLimitMs === undefined
+          ? undefined
+          : setTimeout(() => this.#cutSilent(answerLimitMs), answerLimitMs);
       const answered = () => {
-        clearTimeout(deadline.timer);
-        this.#unanswered.delete(deadline);
+        clearTimeout(timer);
+        this.#unanswered.delete(answer);
       };
-      answer.then(answered, answered);
+      answer.then(answered, (error: unknown) => {
+        answered();
+        onFailure?.(error);
+      });
       return answer;
     };
-    this.query = limited as typeof this.query;
+    this.query = watched as typeof this.query;
   }
 
   /**
@@ -79,17 +82,15 @@ export class Client extends pg.Client {
    * PostgreSQL would never get rid of them.
    */
   expectAnswers(ms: number): void {
-    for (const deadline of this.#unanswered) {
-      if (deadline.at <= performance.now() + ms) continue;
-      clearTimeout(deadline.timer);
-      Object.assign(deadline, this.#cutAfter(ms, false));
-    }
+    const expected = [...this.#unanswered];
+    const check = () => {
+      if (expected.some((answer) => this.#unanswered.has(answer))) this.#cutSilent(ms, false);
+    };
+    setTimeout(check, ms).unref();
   }
 
-  #cutAfter(ms: number, isNews: boolean): Deadline {
-    if (ms === Number.POSITIVE_INFINITY) return { at: ms, timer: undefined };
-    const cut = () => this.cut(`PostgreSQL has not answered for ${ms} ms`, isNews);
-    return { at: performance.now() + ms, timer: setTimeout(cut, ms) };
+  #cutSilent(ms: number, isNews = true): void {
+    this.cut(`PostgreSQL has not answered for ${ms} ms`, isNews);
   }
 
   /** Closes the socket at once. Statements without an answer fail. */

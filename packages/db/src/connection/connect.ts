@@ -1,12 +1,11 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { SilentConnection } from './client.ts';
-import { BEYOND_LONGEST_MS, openPool } from './open-pool.ts';
+import { BEYOND_LONGEST_MS, openPool, startupOptions } from './open-pool.ts';
 import type { Outage } from './outage.ts';
 import { assertSchemaName } from './schema-name.ts';
-import { startupOptions } from './session.ts';
 import type { Database } from '../schema/tables.ts';
-import { separateParameters } from './tls.ts';
+import { separateParameters } from './database-url.ts';
 
 export interface DatabaseOptions {
   /**

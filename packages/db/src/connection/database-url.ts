@@ -1,5 +1,9 @@
 import type { Logger } from '@paddock/runtime/logger';
 import type { Secret } from '@paddock/runtime/secret';
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { ConfigError } from '@paddock/runtime/config-error';
+import type { TlsOptions } from './client.ts';
 
 /** As the settings of a service have them. */
 export interface DatabaseSettings {
@@ -38,3 +42,75 @@ export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): str
  */
 const isThisMachine = (host: string): boolean =>
   host === '' || /^(\/|%2f|localhost$|127\.|\[?::1\]?$)/i.test(host);
+
+const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+/** Start-up options of the DSN would replace all our options. */
+const OPTIONS = 'options';
+
+export interface SeparatedDsn {
+  /** The DSN for node-postgres. */
+  readonly dsn: string;
+  readonly ssl: TlsOptions;
+  /** The DSN's own start-up options; empty: none. */
+  readonly options: string;
+}
+
+/**
+ * Takes the `ssl…` parameters out of a DSN and gives them the meaning that PostgreSQL documents;
+ * node-postgres 8 reads `require` as `verify-full`. Start-up options are taken out too: ours follow
+ * them. Source: https://www.postgresql.org/docs/current/libpq-ssl.html. Throws ConfigError for an
+ * unknown mode and for a file that cannot be read.
+ */
+export function separateParameters(dsn: string): SeparatedDsn {
+  const url = new URL(dsn);
+  const given = Object.fromEntries(
+    SSL_PARAMETERS.map((name) => [name, url.searchParams.get(name) ?? undefined]),
+  );
+  const options = url.searchParams.get(OPTIONS) ?? '';
+  for (const name of [...SSL_PARAMETERS, OPTIONS]) url.searchParams.delete(name);
+  return { dsn: url.href, ssl: tlsOptions(given), options };
+}
+
+function tlsOptions(given: Record<string, string | undefined>): TlsOptions {
+  const { sslmode = 'prefer', sslrootcert, sslcert, sslkey } = given;
+  const files: ConnectionOptions = {
+    ...(sslrootcert === undefined ? {} : { ca: read('sslrootcert', sslrootcert) }),
+    ...(sslcert === undefined ? {} : { cert: read('sslcert', sslcert) }),
+    ...(sslkey === undefined ? {} : { key: read('sslkey', sslkey) }),
+  };
+  switch (sslmode) {
+    case 'disable':
+      return false;
+    case 'prefer':
+      return { ...files, rejectUnauthorized: false, isPreferred: true };
+    case 'require':
+      // As libpq does: with a root certificate at hand, `require` checks the chain.
+      return sslrootcert === undefined
+        ? { ...files, rejectUnauthorized: false }
+        : withoutHostCheck(files);
+    case 'verify-ca':
+      return withoutHostCheck(files);
+    case 'verify-full':
+      return { ...files, rejectUnauthorized: true };
+    default:
+      throw new ConfigError([
+        `sslmode=${sslmode} is not supported in the database URL: use disable, prefer, require, verify-ca or verify-full`,
+      ]);
+  }
+}
+
+function read(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError([
+      `${parameter} of the database URL cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
+  }
+}
+
+const withoutHostCheck = (files: ConnectionOptions): ConnectionOptions => ({
+  ...files,
+  rejectUnauthorized: true,
+  checkServerIdentity: () => undefined,
+});

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type pg from 'pg';
 
 const MARK = '/* prepared */';
 
@@ -32,15 +31,17 @@ function nameOf(text: string): string {
   return name;
 }
 
-/**
- * Makes a connection send marked statements as named ones, which is how node-postgres prepares;
- * Kysely has no way to ask for it.
- */
-export function prepareMarked(client: pg.ClientBase): void {
-  const query = client.query.bind(client) as (query: unknown, ...rest: unknown[]) => unknown;
-  const preparing = (text: unknown, values: unknown, ...rest: unknown[]) =>
-    typeof text === 'string' && text.trimStart().startsWith(MARK)
-      ? query({ name: nameOf(text), text }, values, ...rest)
-      : query(text, values, ...rest);
-  client.query = preparing as typeof client.query;
-}
+/** A marked statement with its name, which is how node-postgres prepares; others as they are. */
+export const namedIfMarked = (text: unknown): unknown =>
+  typeof text === 'string' && text.trimStart().startsWith(MARK)
+    ? { name: nameOf(text), text }
+    : text;
+
+/** A statement's parameters, by column and PostgreSQL type. */
+export type SourceColumns = Readonly<Record<string, string>>;
+
+/** The columns for json_to_recordset: any number of rows come as one JSON array of objects. */
+export const asRecord = (columns: SourceColumns): string =>
+  Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ');

@@ -6,7 +6,7 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
-import { bindWorkers } from '../workers/bind-workers.ts';
+import { bindWorkers } from '../workers/failing-keys.ts';
 import { pools } from '../scenes/job-lives.scene.ts';
 import type { Database } from '../schema/tables.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';

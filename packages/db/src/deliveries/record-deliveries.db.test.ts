@@ -2,51 +2,78 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload } from '@paddock/testing/signed-delivery';
+import { sql } from 'kysely';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
-import {
-  jobUnder,
-  renamed,
-  SECOND,
-  ACME,
-  delivery,
-  installationBody,
-  jobBody,
-  pools,
-  reduced,
-} from '../scenes/deliveries-to-record.scene.ts';
+import { ACME, deliveryToRecord, ofInstallation, ofJob, pools } from '../scenes/delivery.scene.ts';
 
-describe('recordDeliveries', () => {
-  const database = useTestDatabase();
-  beforeEach(async () => {
-    await emptyTables(database.db, ['jobs', 'installation_events', 'installations']);
+const ping = (more = {}) => deliveryToRecord('ping', examplePayload('ping', undefined, more));
+const windows = { labels: ['windows'] };
+const reduced = () => '{"reduced":true}';
+
+/** When an entity's name was stated twice. */
+const SECOND = '2026-01-02T00:00:00Z';
+
+/** The entity has another login. */
+const renamed = (login: string) =>
+  deliveryToRecord('installation_target', {
+    action: 'renamed',
+    account: { id: 11, login, updated_at: SECOND },
+    target_type: 'Organization',
+    installation: { id: 31 },
   });
 
-  const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
-  const events = () =>
-    database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
-  const installation = () =>
-    database.db
-      .selectFrom('installations')
-      .selectAll()
-      .where('entity_id', '=', 11)
-      .executeTakeFirst();
+/** A job of that second, of the entity under this login. */
+const jobUnder = (login: string, at = SECOND) =>
+  ofJob('queued', 900, {
+    owner: { ...ACME, login },
+    job: { created_at: at, started_at: at },
+  });
 
+const database = useTestDatabase();
+beforeEach(async () => {
+  await emptyTables(database.db, [
+    'jobs',
+    'installation_events',
+    'installations',
+    'unresolved_deliveries',
+  ]);
+});
+
+const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
+
+const events = () =>
+  database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
+const installation = () =>
+  database.db
+    .selectFrom('installations')
+    .selectAll()
+    .where('entity_id', '=', 11)
+    .executeTakeFirst();
+
+const traces = () =>
+  database.db
+    .selectFrom('installation_events')
+    .select(['delivery_guid', 'outcome', 'payload'])
+    .orderBy('id')
+    .execute();
+
+describe('recordDeliveries', () => {
   test('writes one event for each delivery of a batch, in order, with its outcome, and one row for each job (A4, A9, B6)', async () => {
-    const queued = delivery('workflow_job', jobBody('queued', 900));
+    const queued = ofJob('queued', 900);
     const outcomes = await record(
       queued,
-      delivery('workflow_job', jobBody('queued', 901)),
-      delivery('workflow_job', jobBody('in_progress', 900)),
+      ofJob('queued', 901),
+      ofJob('in_progress', 900),
       queued,
-      delivery('workflow_job', jobBody('queued', 902, ['windows'])),
-      delivery(
-        'workflow_job',
-        jobBody('queued', 903, ['k8s'], { ...ACME, id: 12, login: 'stranger' }),
-      ),
-      delivery('workflow_job', jobBody('waiting', 904)),
-      delivery('workflow_job', { ...jobBody('queued', 905), action: 'unheard' }),
-      delivery('ping', examplePayload('ping', undefined)),
-      delivery('push', examplePayload('push', undefined)),
+      ofJob('queued', 902, windows),
+      ofJob('queued', 903, { owner: { ...ACME, id: 12, login: 'stranger' } }),
+      ofJob('waiting', 904),
+      deliveryToRecord('workflow_job', {
+        ...examplePayload('workflow_job', 'queued'),
+        action: 'unheard',
+      }),
+      ping(),
+      deliveryToRecord('push', examplePayload('push', undefined)),
     );
     expect(outcomes).toEqual([
       'job_stored',
@@ -89,11 +116,11 @@ describe('recordDeliveries', () => {
 
   test('a repeated delivery of any kind appends a row that says nothing changed (A4)', async () => {
     const all = [
-      delivery('workflow_job', jobBody('queued', 900)),
-      delivery('workflow_job', jobBody('waiting', 904)),
-      delivery('installation', installationBody('created', {})),
-      delivery('ping', examplePayload('ping', undefined)),
-      delivery('workflow_job', jobBody('queued', 902, ['windows'])),
+      ofJob('queued', 900),
+      ofJob('waiting', 904),
+      ofInstallation('created', {}),
+      ping(),
+      ofJob('queued', 902, windows),
     ];
     await record(...all);
     const again = [
@@ -105,22 +132,18 @@ describe('recordDeliveries', () => {
     ];
     expect(await record(...all)).toEqual(again);
     expect(await events()).toHaveLength(10);
-    const ping = delivery(
-      'ping',
-      examplePayload('ping', undefined, { zen: 'Speak like a human.' }),
-    );
-    expect(await record(ping, ping)).toEqual(['ok', 'duplicate_delivery']);
+    const other = ping({ zen: 'Speak like a human.' });
+    expect(await record(other, other)).toEqual(['ok', 'duplicate_delivery']);
   });
 
   test('the payload is stored as its text says, big numbers too; that of a job without a pool is reduced (A4)', async () => {
     await record(
-      delivery('workflow_job', jobBody('queued', 900), { reduced }),
-      delivery('workflow_job', jobBody('queued', 902, ['windows']), { reduced }),
-      delivery(
-        'ping',
-        {},
-        { payload: '{"n":123456789012345678901234567890.5}', payloadRepaired: true },
-      ),
+      ofJob('queued', 900, {}, { reduced }),
+      ofJob('queued', 902, windows, { reduced }),
+      deliveryToRecord('ping', {}, 41, {
+        payload: '{"n":123456789012345678901234567890.5}',
+        payloadRepaired: true,
+      }),
     );
     const rows = await database.db
       .selectFrom('installation_events')
@@ -136,21 +159,15 @@ describe('recordDeliveries', () => {
   });
 
   test('installations follow GitHub’s statements in the order of their instants, in any order of arrival (A12)', async () => {
-    const created = delivery(
-      'installation',
-      installationBody('created', { updated_at: '2026-01-01T00:00:00Z' }),
-    );
-    const suspended = delivery(
-      'installation',
-      installationBody('suspend', {
-        updated_at: '2026-01-02T00:00:00Z',
-        suspended_at: '2026-01-02T00:00:00Z',
-      }),
-    );
-    const resumed = delivery(
-      'installation',
-      installationBody('unsuspend', { updated_at: '2026-01-02T00:00:00Z', suspended_at: null }),
-    );
+    const created = ofInstallation('created', { updated_at: '2026-01-01T00:00:00Z' });
+    const suspended = ofInstallation('suspend', {
+      updated_at: '2026-01-02T00:00:00Z',
+      suspended_at: '2026-01-02T00:00:00Z',
+    });
+    const resumed = ofInstallation('unsuspend', {
+      updated_at: '2026-01-02T00:00:00Z',
+      suspended_at: null,
+    });
     await record(suspended);
     await record(created);
     expect(await installation()).toMatchObject({
@@ -168,32 +185,28 @@ describe('recordDeliveries', () => {
   });
 
   test('a deletion is final, until there is a new installation (A12)', async () => {
-    await record(
-      delivery('installation', installationBody('created', { updated_at: 1_700_000_000 })),
-    );
-    await record(
-      delivery('installation', installationBody('deleted', { updated_at: 1_700_000_000 })),
-    );
-    await record(
-      delivery('installation', installationBody('unsuspend', { updated_at: 1_700_000_009 })),
-    );
+    await record(ofInstallation('created', { updated_at: 1_700_000_000 }));
+    await record(ofInstallation('deleted', { updated_at: 1_700_000_000 }));
+    await record(ofInstallation('unsuspend', { updated_at: 1_700_000_009 }));
     expect((await installation())?.deleted_at).not.toBeNull();
-    await record(delivery('workflow_job', jobBody('queued', 900)));
+    await record(ofJob('queued', 900));
     expect((await installation())?.deleted_at).not.toBeNull();
-    await record(
-      delivery('installation', installationBody('created', { id: 32, updated_at: 1_700_000_100 })),
-    );
+    await record(ofInstallation('created', { id: 32, updated_at: 1_700_000_100 }));
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
-    await record(
-      delivery('installation', installationBody('deleted', { id: 31, updated_at: 1_700_000_200 })),
-    );
+    await record(ofInstallation('deleted', { id: 31, updated_at: 1_700_000_200 }));
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
   });
 
+  test('a new name is learnt from installation_target and from jobs that began after it (A12)', async () => {
+    await record(ofInstallation('created', { updated_at: '2026-01-01T00:00:00Z' }));
+    await record(renamed('beta'));
+    expect(await installation()).toMatchObject({ login: 'beta', repository_selection: 'all' });
+    await record(jobUnder('gamma', '2026-01-03T00:00:00Z'));
+    expect(await installation()).toMatchObject({ login: 'gamma' });
+  });
+
   describe('statements about an entity’s name within one second (A12)', () => {
-    beforeEach(() =>
-      record(delivery('installation', installationBody('created', { updated_at: SECOND }))),
-    );
+    beforeEach(() => record(ofInstallation('created', { updated_at: SECOND })));
 
     test('the renaming counts, and no job with the old name', async () => {
       await record(renamed('beta'));
@@ -212,5 +225,132 @@ describe('recordDeliveries', () => {
         expect(await installation()).toMatchObject({ login: 'beta' });
       },
     );
+  });
+});
+
+/** GitHub gives all of one repository the same body, for the installation itself stays as it is. */
+const repositories = (action: 'added' | 'removed') =>
+  deliveryToRecord(
+    'installation_repositories',
+    examplePayload('installation_repositories', action, {
+      installation: { id: 31, account: ACME, suspended_at: null, updated_at: SECOND },
+    }),
+  );
+
+const stated = (action: 'created' | 'suspend', day: number, more = {}) =>
+  ofInstallation(action, { suspended_at: null, updated_at: `2026-01-0${day}T00:00:00Z`, ...more });
+
+const asNew = (known: DeliveryToRecord, guid: string = crypto.randomUUID()): DeliveryToRecord => ({
+  ...known,
+  guid,
+});
+
+describe('a body that comes again', () => {
+  const KINDS = {
+    'a new job': ofJob('queued', 1),
+    'a job that no pool serves': ofJob('queued', 2, windows),
+    'a job that has ended': ofJob('completed', 3),
+    'a job that waits for an approval': ofJob('waiting', 4),
+    'an installation': stated('created', 1),
+    'an event that is not used': deliveryToRecord('star', examplePayload('star', 'created')),
+    'a ping': ping(),
+  };
+
+  test.each(Object.entries(KINDS))(
+    'under another GUID leaves a small row: %s (A4)',
+    async (_kind, first) => {
+      await record(first);
+      const again = asNew(first);
+      expect(await record(again)).toEqual(['repeated_body']);
+      expect((await traces()).slice(1)).toEqual([
+        { delivery_guid: again.guid, outcome: 'repeated_body', payload: {} },
+      ]);
+    },
+  );
+
+  test.each(Object.entries(KINDS))(
+    'leaves at most 20 rows, under any GUIDs: %s (A4)',
+    async (_kind, first) => {
+      await record(first);
+      await record(...Array.from({ length: 15 }, () => asNew(first)));
+      for (let nth = 0; nth < 10; nth++) await record(nth % 2 === 0 ? first : asNew(first));
+      expect(await traces()).toHaveLength(20);
+      await record(...Array.from({ length: 30 }, () => asNew(first)));
+      expect(await traces()).toHaveLength(20);
+    },
+  );
+
+  test('and is requested by redelivery still leaves its row, once (E1)', async () => {
+    const first = ofJob('queued', 1);
+    await record(first, ...Array.from({ length: 25 }, () => asNew(first)));
+    const wanted = asNew(first);
+    const at = new Date();
+    await database.db
+      .insertInto('unresolved_deliveries')
+      .values({
+        app_id: 41,
+        guid: wanted.guid,
+        delivery_id: 1,
+        event: 'workflow_job',
+        first_failed_at: at,
+        last_failed_at: at,
+        last_status_code: 503,
+      })
+      .execute();
+    // Another body under its GUID is not the requested one.
+    await record(asNew(ofJob('queued', 2), wanted.guid));
+    expect(await record(wanted, asNew(first))).toEqual(['repeated_body', 'repeated_body']);
+    await record(wanted);
+    const stored = await traces();
+    expect(stored).toHaveLength(22);
+    expect(stored.filter(({ delivery_guid: guid }) => guid === wanted.guid)).toHaveLength(2);
+  });
+
+  test('of an added repository causes a listing of all at once, and changes nothing else (E2)', async () => {
+    const [added, removed] = [repositories('added'), repositories('removed')];
+    await record(added);
+    await record(removed);
+    await record(stated('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' }));
+    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(
+      database.db,
+    );
+    const state = async () => {
+      const { rows } =
+        await sql`select updated_at > listed_at as "hasChanged", suspended_at is not null as "isSuspended" from installations`.execute(
+          database.db,
+        );
+      return rows;
+    };
+    // GitHub's own repetition is old news.
+    expect(await record(added)).toEqual(['duplicate_delivery']);
+    expect(await state()).toEqual([{ hasChanged: false, isSuspended: true }]);
+    expect(await record(asNew(added))).toEqual(['repeated_body']);
+    expect(await state()).toEqual([{ hasChanged: true, isSuspended: true }]);
+  });
+
+  test('under the GUID of a lost statement does not keep that one from being applied (E1)', async () => {
+    const earlier = stated('suspend', 1, { suspended_at: '2026-01-01T00:00:00Z' });
+    const lost = stated('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
+    await record(earlier);
+    await record(asNew(earlier, lost.guid));
+    expect(await record(lost)).toEqual(['ok']);
+  });
+
+  test('a GUID that came before with another body is no repetition: the delivery counts by itself (A4)', async () => {
+    const before = deliveryToRecord('star', examplePayload('star', 'created'));
+    await record(before);
+    const guid = before.guid;
+    expect(await record(asNew(stated('created', 1), guid))).toEqual(['ok']);
+    expect(await record(asNew(ofJob('queued', 1), guid))).toEqual(['job_stored']);
+    expect(await record(asNew(ofJob('waiting', 2), guid))).toEqual(['job_waiting']);
+    expect(
+      await database.db.selectFrom('installations').select('installation_id').execute(),
+    ).toHaveLength(1);
+  });
+
+  test('of the same text from another App is another delivery', async () => {
+    const body = examplePayload('ping', undefined);
+    const ofOther = deliveryToRecord('ping', body, 42);
+    expect(await record(deliveryToRecord('ping', body), ofOther)).toEqual(['ok', 'ok']);
   });
 });

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeNewJob } from '../jobs/store-jobs.ts';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
+import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 
 const POOL = {
   name: 'small',
@@ -39,30 +39,13 @@ function deliveryOf(
     installation: { id: 31 },
     ...more,
   });
-  const parsed = parseDelivery('workflow_job', body);
-  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  const payload = Buffer.from(JSON.stringify(body));
-  const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
-  return {
-    guid: 'c0ffee',
-    appId: 41,
-    parsed,
-    payload,
-    payloadRepaired: false,
-    bodyDigest: digest,
-  };
+  return deliveryToRecord('workflow_job', body, 41, { guid: 'c0ffee' });
 }
 
 describe('storeNewJob', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
   beforeEach(async () => {
-    for (const table of ['jobs', 'installation_events', 'installations'] as const)
-      await database.db.deleteFrom(table).execute();
+    await emptyTables(database.db, ['jobs', 'installation_events', 'installations']);
     // The first delivery of an entity goes the long way, which learns of the installation.
     await recordDeliveries(database.db, [deliveryOf(900, 'completed')], pools);
   });

@@ -1,7 +1,6 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { preparedText } from '../connection/prepared.ts';
-import { asRecord } from '../connection/source-columns.ts';
+import { asRecord, preparedText } from '../connection/prepared.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 

@@ -7,8 +7,7 @@ import {
   poolsNamingLogin,
 } from '@paddock/domain/pools/place-job';
 import { CompiledQuery, type Transaction } from 'kysely';
-import { preparedText } from '../connection/prepared.ts';
-import { asRecord } from '../connection/source-columns.ts';
+import { asRecord, preparedText } from '../connection/prepared.ts';
 import {
   AMONG_GIVEN,
   comparedWith,

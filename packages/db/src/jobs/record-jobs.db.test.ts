@@ -1,22 +1,87 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { fc } from '@paddock/testing/random-cases';
 import type { Insertable } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-import {
-  pools,
-  at,
-  queued,
-  running,
-  completed,
-  foreign,
-  RUNNING_WORKER,
-  factsOf,
-} from '../scenes/job-statements.scene.ts';
 import { recordJobs } from './record-jobs.ts';
 import { untilStored } from './store-jobs.ts';
+
+const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
+const SMALL = {
+  name: 'small',
+  labels: ['self-hosted', 'linux'],
+  image: 'runner:1',
+  namespace: 'runners',
+};
+const pools = {
+  version: 4,
+  document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {}, 'id:12': {} } }),
+};
+
+const TEN_O_CLOCK = Date.now() - 2 * 3_600_000;
+/** An instant by a clock that showed 10:00 two hours ago, when the job was queued. */
+const at = (clock: string) =>
+  new Date(TEN_O_CLOCK + Date.parse(`1970-01-01T${clock}Z`) - 10 * 3_600_000);
+
+const queued: DeliveredStatement = {
+  jobId: 900,
+  status: 'pending',
+  runId: 80,
+  runAttempt: 1,
+  jobName: 'build',
+  workflowName: 'CI',
+  htmlUrl: 'https://github.com/acme/api/1',
+  labels: ['linux', 'self-hosted'],
+  conclusion: null,
+  runnerName: null,
+  runnerId: null,
+  queuedAt: at('10:00:00').toISOString(),
+  startedAt: null,
+  completedAt: null,
+  entity: ORG,
+  repoId: 21,
+  repoFullName: 'acme/api',
+  isPublic: false,
+  installationId: 31,
+  appId: 41,
+  deliveryGuid: 'queued',
+};
+const running: DeliveredStatement = {
+  ...queued,
+  status: 'running',
+  runnerName: 'pdk-aaaaaa-small-1',
+  runnerId: 5,
+  startedAt: at('10:00:30').toISOString(),
+  deliveryGuid: 'running',
+};
+const completed: DeliveredStatement = {
+  ...running,
+  status: 'completed',
+  conclusion: 'success',
+  completedAt: at('10:05:00').toISOString(),
+  deliveryGuid: 'completed',
+};
+/** A job that none of our pools serves. */
+const foreign = { labels: ['ubuntu-latest'] } as const;
+
+/** A worker that runs; its name is missing. */
+const RUNNING_WORKER = {
+  status: 'running',
+  entity_id: 11,
+  entity_name: 'acme',
+  entity_type: 'Organization',
+  app_id: 41,
+  installation_id: 31,
+  scope_repo_id: 0,
+  job_labels: '["linux"]',
+  k8s_pool: 'large',
+  k8s_image: 'runner:9',
+  pools_version: 2,
+  namespace: 'runners',
+  runner_id: 5,
+} as const;
 
 describe('the statement that writes jobs', () => {
   const database = useTestDatabase();
@@ -30,7 +95,6 @@ describe('the statement that writes jobs', () => {
     );
   const job = async (jobId = 900) =>
     database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
-  const facts = async () => factsOf(await job());
   const worker = async (name: string) =>
     database.db
       .selectFrom('workers')
@@ -63,42 +127,6 @@ describe('the statement that writes jobs', () => {
       started_at: null,
       revision: 0,
     });
-  });
-
-  test('any order, any grouping and any doubling of the deliveries end in the same row (A5, A6, B6)', async () => {
-    await addWorker('pdk-aaaaaa-small-1');
-    await record(queued);
-    await record(running);
-    await record(completed);
-    const expected = await facts();
-    expect(expected).toMatchObject({
-      status: 'completed',
-      wants_worker: false,
-      conclusion: 'success',
-      k8s_pod: 'pdk-aaaaaa-small-1',
-    });
-
-    const extra = fc.array(fc.constantFrom(queued, running, completed), { maxLength: 4 });
-    const order = extra.chain((more) =>
-      fc.shuffledSubarray([queued, running, completed, ...more], { minLength: 3 + more.length }),
-    );
-    const cuts = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
-    await fc.assert(
-      fc
-        .asyncProperty(order, cuts, async (statements, cutsAfter) => {
-          const batches: DeliveredStatement[][] = [[]];
-          for (const [index, statement] of statements.entries()) {
-            batches.at(-1)?.push(statement);
-            if (cutsAfter[index] === true) batches.push([]);
-          }
-          for (const batch of batches) await record(...batch);
-          expect(await facts()).toEqual(expected);
-        })
-        .beforeEach(async () => {
-          await database.db.deleteFrom('jobs').execute();
-        }),
-      { numRuns: 60 },
-    );
   });
 
   test('a job that Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
@@ -175,26 +203,5 @@ describe('the statement that writes jobs', () => {
     await addWorker('pdk-aaaaaa-small-3', { scope_repo_id: 21 });
     await record({ ...running, jobId: 901, runnerName: 'pdk-aaaaaa-small-3' });
     expect(await worker('pdk-aaaaaa-small-3')).toMatchObject({ assigned_job_id: 901 });
-  });
-
-  test('many transactions with the same jobs and workers at once all succeed (B6)', async () => {
-    const ids = Array.from({ length: 12 }, (_, index) => 1_000 + index);
-    for (const id of ids) await addWorker(`pdk-aaaaaa-small-${id}`);
-    const statements = ids.flatMap((jobId) => {
-      const runnerName = `pdk-aaaaaa-small-${2_011 - jobId}`;
-      return [
-        { ...queued, jobId },
-        { ...running, jobId, runnerName },
-        { ...completed, jobId, runnerName },
-      ];
-    });
-    const shuffled = fc.sample(fc.shuffledSubarray(statements, { minLength: 15 }), { numRuns: 40 });
-    await Promise.all(shuffled.map((batch) => record(...batch)));
-    await record(...statements);
-    const rows = await database.db.selectFrom('jobs').select(['status', 'k8s_pod']).execute();
-    expect(rows).toHaveLength(12);
-    expect(rows.every(({ status, k8s_pod: pod }) => status === 'completed' && pod !== null)).toBe(
-      true,
-    );
   });
 });

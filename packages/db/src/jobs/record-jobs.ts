@@ -4,7 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import type { EventToAppend } from '../events/installation-events.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
-import { bindWorkers } from '../workers/bind-workers.ts';
+import { bindWorkers } from '../workers/failing-keys.ts';
 import { jobToStore } from './read-jobs.ts';
 import { type StoredJob, storeJobs } from './store-jobs.ts';
 

@@ -5,8 +5,7 @@ import { pause } from '@paddock/runtime/pause';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
-import { holdLease } from './hold-lease.ts';
-import { takeLease } from './leases.ts';
+import { holdLease, takeLease } from './leases.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {

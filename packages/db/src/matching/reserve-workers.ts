@@ -1,11 +1,11 @@
 import type { WarmKey, WorkersToMake } from '@paddock/domain/matching/snapshot';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { installationToday, isUsable } from '../entities/told.ts';
 import { bearsOwnLogin } from '../entities/installations.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../states/states.ts';
-import { newWorkerName } from '../workers/worker-name.ts';
+import { WORKER_PREFIX } from '@paddock/domain/workers/worker-name';
 import { milliseconds } from '../milliseconds.ts';
 import { DOCUMENT_IN_FORCE, POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
@@ -223,3 +223,10 @@ export async function reserveWarmWorkers(
       delivery_guid as "deliveryGuid"`.execute(trx);
   return rows;
 }
+
+/** SQL: a new name for a worker, as `workerName` of the domain makes it, with 12 random digits. */
+export const newWorkerName = (
+  instance: Expression<string>,
+  pool: Expression<string>,
+): RawBuilder<string> =>
+  sql`${sql.lit(WORKER_PREFIX)} || ${instance} || '-' || translate(${pool}, '.', '-') || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12)`;

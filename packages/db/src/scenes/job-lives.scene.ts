@@ -1,9 +1,8 @@
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
+import { deliveryToRecord } from './delivery.scene.ts';
 
 const POOL = {
   name: 'small',
@@ -171,16 +170,5 @@ function delivery(
     },
     installation: { id: 1000 + appId },
   });
-  const parsed = parseDelivery('workflow_job', body);
-  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  const payload = JSON.stringify(body);
-  const digest = bodyDigest({ appId, event: 'workflow_job' }, payload);
-  return {
-    guid: crypto.randomUUID(),
-    appId,
-    parsed,
-    payload,
-    payloadRepaired: false,
-    bodyDigest: digest,
-  };
+  return deliveryToRecord('workflow_job', body, appId);
 }

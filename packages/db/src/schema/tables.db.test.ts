@@ -50,7 +50,7 @@ function family(type: string): string {
  * line.
  */
 function declaredTables(): Record<string, Columns> {
-  const source = globSync(['*tables.ts', 'columns.ts'], { cwd: import.meta.dirname })
+  const source = globSync('*tables.ts', { cwd: import.meta.dirname })
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
   const interfaces = new Map(

@@ -1,20 +1,23 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type {
+  ActionsTable,
+  DemandKeysTable,
   Json,
   JsonColumn,
   JsonColumnWithDefault,
   Nullable,
-  RefusedColumns,
-} from './columns.ts';
-import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type { ActionsTable, SessionsTable, TokensTable, UsageHoursTable } from './people-tables.ts';
-import type {
-  DemandKeysTable,
+  OperationsTable,
   OutagesTable,
+  RefusedColumns,
   RunnerGroupsTable,
+  SessionsTable,
   SwitchesTable,
+  TaskCountsTable,
+  TasksTable,
+  TokensTable,
+  UsageHoursTable,
   WaitReasonChangesTable,
-} from './matching-tables.ts';
+} from './other-tables.ts';
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
 export type EntityType = 'Organization' | 'User';

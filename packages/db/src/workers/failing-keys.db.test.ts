@@ -7,8 +7,12 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { saveRunnerGroup } from '../matching/stored-rules.ts';
-import { bindWorkers } from './bind-workers.ts';
-import { forgetFailuresOfChangedPools, noteKeyFailure, noteKeySuccess } from './failing-keys.ts';
+import {
+  bindWorkers,
+  forgetFailuresOfChangedPools,
+  noteKeyFailure,
+  noteKeySuccess,
+} from './failing-keys.ts';
 
 const database = useTestDatabase();
 beforeEach(() => emptyTables(database.db, ['workers', 'jobs', 'demand_keys', 'runner_groups']));
@@ -108,44 +112,17 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     expect(await keys()).toMatchObject([{ failures: 2 }]);
   });
 
+  const TO_REGISTER = ['github_error', 'invalid', 'conflict', 'unusable'];
+  const TO_POD = ['pod_refused', 'cluster_error'];
+  const TO_START = ['image_pull', 'container_config', 'node_refused', 'pending_timeout'];
+  const AFTERWARDS = ['outdated_runner', 'not_assigned', 'exit_code', 'no_job'];
+
   test.each([
-    ['registered', ['github_error', 'invalid', 'conflict', 'unusable']],
-    [
-      'pod_created',
-      ['github_error', 'invalid', 'conflict', 'unusable', 'pod_refused', 'cluster_error'],
-    ],
-    [
-      'started',
-      [
-        'github_error',
-        'invalid',
-        'conflict',
-        'unusable',
-        'pod_refused',
-        'cluster_error',
-        'image_pull',
-        'container_config',
-        'node_refused',
-        'pending_timeout',
-      ],
-    ],
+    ['registered', TO_REGISTER],
+    ['pod_created', [...TO_REGISTER, ...TO_POD]],
+    ['started', [...TO_REGISTER, ...TO_POD, ...TO_START]],
   ] as const)('a worker that is %s shows these to be over: %j', async (proof, ended) => {
-    const all = [
-      'github_error',
-      'invalid',
-      'conflict',
-      'unusable',
-      'pod_refused',
-      'cluster_error',
-      'image_pull',
-      'container_config',
-      'node_refused',
-      'pending_timeout',
-      'outdated_runner',
-      'not_assigned',
-      'exit_code',
-      'no_job',
-    ];
+    const all = [...TO_REGISTER, ...TO_POD, ...TO_START, ...AFTERWARDS];
     const over = [];
     for (const name of all) {
       await emptyTables(database.db, ['workers', 'demand_keys']);

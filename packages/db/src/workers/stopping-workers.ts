@@ -7,7 +7,7 @@ import {
   refusedForMs,
 } from '../entities/told.ts';
 import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
-import { type Binding, bindWorkers } from './bind-workers.ts';
+import { type Binding, bindWorkers } from './failing-keys.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';
 

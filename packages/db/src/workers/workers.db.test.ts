@@ -1,0 +1,133 @@
+import { expect, test } from '@jest/globals';
+import { isWorkerName, workerName } from '@paddock/domain/workers/worker-name';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putJob } from '@paddock/testing/demand-rows';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { untilBlocked } from '@paddock/testing/until-blocked';
+import { sql } from 'kysely';
+import { findInstance } from '../instance.ts';
+import { newWorkerName } from '../matching/reserve-workers.ts';
+import { adoptWorkers, type PodToAdopt } from './registrations.ts';
+import { findFittingRuns } from './runner-readings.ts';
+import { findWorkerToStop, markDeregistering, noteRunsRead } from './stopping-workers.ts';
+import { requestStops } from './worker-stops.ts';
+
+const database = useTestDatabase();
+
+test.each(['linux', 'v1.29.3-arm', 'p'.repeat(30)])(
+  'PostgreSQL names workers of the pool %s as the domain does (A8)',
+  async (pool) => {
+    const instance = await findInstance(database.db);
+    const made = newWorkerName(sql<string>`instance_id`, sql<string>`${pool}::text`);
+    const { rows } = await sql<{
+      name: string;
+    }>`select ${made} as name from instance, generate_series(1, 2)`.execute(database.db);
+    const names = rows.map(({ name }) => name);
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) {
+      expect(name).toBe(workerName(instance, pool, name.slice(-12)));
+      expect(isWorkerName(name, instance)).toBe(true);
+    }
+  },
+);
+
+const pod = (podName: string): PodToAdopt => ({
+  podName,
+  podUid: `uid of ${podName}`,
+  podCreatedAt: new Date(),
+  namespace: 'runners',
+  cluster: null,
+  pool: 'linux',
+  image: 'runner:1',
+  entityId: 11,
+  scopeRepoId: 0,
+  madeForJobId: null,
+  deliveryGuid: null,
+  entityType: 'Organization',
+  entityName: 'acme',
+  appId: 1001,
+  installationId: 31,
+  repoFullName: null,
+});
+
+test('a row that has come meanwhile stays as it is, and the other pods are adopted (A5, E6)', async () => {
+  const there = await putWorker(database.db);
+  const adopt = () =>
+    database.db
+      .transaction()
+      .execute((trx) => adoptWorkers(trx, [pod(there.pod_name), pod('pdk-left')]));
+  expect(await adopt()).toEqual(['pdk-left']);
+  expect(
+    await database.db
+      .selectFrom('workers')
+      .selectAll()
+      .where('pod_name', '=', there.pod_name)
+      .execute(),
+  ).toEqual([there]);
+});
+
+const ASKS = {
+  'asked to stop': (podName: string) =>
+    database.db
+      .transaction()
+      .execute(async (trx) => (await requestStops(trx, [{ podName, reason: 'over' }])).length > 0),
+  deregistered: (podName: string) => markDeregistering(database.db, podName),
+};
+
+test.each([
+  ['asked to stop', {}],
+  ['deregistered', { stopping_at: new Date(), stop_reason: 'over' }],
+] as const)(
+  'a worker believed to have had its job is not %s while a delivery binds it to one that runs (P2)',
+  async (what, stopping) => {
+    const { pod_name: podName } = await putWorker(database.db, {
+      status: 'running',
+      assigned_at: new Date(),
+      ...stopping,
+    });
+    const { asked } = await database.db.transaction().execute(async (trx) => {
+      const { job_id } = await putJob(trx, { status: 'running', wants_worker: false });
+      await trx
+        .updateTable('workers')
+        .set({ assigned_job_id: job_id })
+        .where('pod_name', '=', podName)
+        .execute();
+      const asking = ASKS[what](podName);
+      await untilBlocked(database.db);
+      return { asked: asking };
+    });
+    expect(await asked).toBe(false);
+  },
+);
+
+test('a worker may run any job of its entity, in any pool, that has no label beyond the worker’s and is not known to run (E5, P2)', async () => {
+  const { pod_name: podName } = await putWorker(database.db, {
+    status: 'running',
+    registered_labels: '["gpu", "linux"]',
+  });
+  await putJob(database.db, { run_id: 1, k8s_pool: 'of-others' });
+  await putJob(database.db, { run_id: 2, wants_worker: false });
+  await putJob(database.db, { run_id: 3, status: 'failed' });
+  await putJob(database.db, { run_id: 4, job_labels: '["linux", "windows"]' });
+  await putJob(database.db, { run_id: 5, entity_id: 7 });
+  await putJob(database.db, { run_id: 6, status: 'running', wants_worker: false });
+  const runs = async (limit: number, readFrom: number | null = null) =>
+    (await findFittingRuns(database.db, podName, { limit, readFrom })).map(({ runId }) => runId);
+  expect(await runs(3)).toEqual([3, 2, 1]);
+  expect(await runs(1)).toHaveLength(2);
+  expect(await runs(3, 3)).toEqual([2, 1]);
+});
+
+test('runs that were read before the deregistration are read again after it (P2)', async () => {
+  const { pod_name: podName } = await putWorker(database.db, {
+    stopping_at: new Date(),
+    stop_reason: 'idle',
+    stop_held_by: 'its log cannot be read',
+    stop_held_since: new Date(),
+  });
+  const stopping = () => findWorkerToStop(database.db, podName, []);
+  await noteRunsRead(database.db, podName, 7);
+  expect(await stopping()).toMatchObject({ runsReadFrom: 7, heldBy: 'its log cannot be read' });
+  expect(await markDeregistering(database.db, podName)).toBe(true);
+  expect(await stopping()).toMatchObject({ runsReadFrom: null, heldBy: null });
+});

