@@ -98,7 +98,7 @@ export async function noteKeySuccess(
  * For a WITH, after `bound` with the demand keys of workers that have got a job: forgets all
  * failures of these keys. A CTE, because a batch of deliveries has no time for a further statement.
  */
-export const forgottenFailures = sql`
+const forgottenFailures = sql`
   failing as materialized (
     select demand_key from demand_keys where failures > 0 and demand_key in (select demand_key from bound)
     order by demand_key for no key update
