@@ -4,29 +4,24 @@ import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { TEST_SCHEMA } from '@paddock/testing/database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { type StalledRuns, startStalledRuns, taskFor } from '../scenes/stalled-run.scene.ts';
+import { taskFor } from '../scenes/stalled-run.scene.ts';
+import {
+  useEvidence,
+  useSchedulerWorld,
+  useStalledRuns,
+} from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let seen: Seen;
-let runs: StalledRuns;
+// Without a kubelet: a worker stays pending, so that its row lets a second run go on as far as its
+// mark does.
+const world = useSchedulerWorld({ kubelet: false });
+const runs = useStalledRuns(world);
+const seen = useEvidence(world);
 let tunnel: Tunnel;
 beforeAll(async () => {
-  // Without a kubelet: a worker stays pending, so that its row lets a second run go on as far as
-  // its mark does.
-  world = await startSchedulerWorld({ kubelet: false });
-  runs = await startStalledRuns(world);
   tunnel = await startTunnel(world.databaseUrl);
 });
-afterAll(async () => {
-  await tunnel.cut();
-  await world.stop();
-  await runs.stop();
-});
+afterAll(() => tunnel.cut());
 beforeEach(async () => {
-  await world.reset();
-  seen = await look(world);
   await world.queueJob();
   await world.match();
 });

@@ -1,9 +1,8 @@
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesWithPin } from '@paddock/domain/pools/gate';
-import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import { secretExists } from '@paddock/kube/secrets';
-import type { Handler, Task } from '@paddock/queue/kind';
+import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { awaitGitHub } from '../await-github.ts';
 import { requireTimeLeft, type TaskRun } from '../task-run.ts';
@@ -51,32 +50,27 @@ async function provision(
   if (stoppingAt !== null) return done({ ended: 'stopping' });
 
   // 2. What have earlier runs made? The answer also proves that the cluster can take a JIT config.
-  const there = await readCluster(parts, worker, task);
-  if (there.pod !== undefined)
-    return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
+  requireTimeLeft(task);
+  const place = { namespace: worker.namespace, name: worker.podName };
+  const [pod, hasSecret] = await Promise.all([
+    findPod(parts.cluster, place),
+    secretExists(parts.cluster, place),
+  ]);
+  if (pod !== undefined) return finishPod(parts, worker, { uid: pod.uid, isNew: false }, run);
 
   // 3. Does the pool still serve the worker's entity?
   const pool = worker.poolToday;
   if (pool === undefined) {
-    return failWorker(parts, worker, {
-      reason: 'pool_unknown',
-      message: `The pool ${worker.pool} is no longer configured.`,
-    });
+    const message = `The pool ${worker.pool} is no longer configured.`;
+    return failWorker(parts, worker, { reason: 'pool_unknown', message });
   }
-  if (
-    !servesWithPin(
-      pool,
-      { id: worker.entityId, login: worker.login },
-      worker.loginOwner ?? undefined,
-    )
-  ) {
-    return failWorker(parts, worker, {
-      reason: 'pool_closed',
-      message: `The pool ${worker.pool} no longer serves ${worker.login}.`,
-    });
+  const { entityId: id, login, loginOwner } = worker;
+  if (!servesWithPin(pool, { id, login }, loginOwner ?? undefined)) {
+    const message = `The pool ${worker.pool} no longer serves ${login}.`;
+    return failWorker(parts, worker, { reason: 'pool_closed', message });
   }
 
-  if (!there.hasSecret) {
+  if (!hasSecret) {
     if (worker.registrationStartedAt !== null) {
       const message = 'A registration was begun, and its JIT config is lost.';
       return failWorker(parts, worker, { reason: 'registration_interrupted', message });
@@ -108,17 +102,3 @@ async function provision(
 
 /** The matcher gives the reservation back meanwhile. */
 const PAUSED_MS = 2_000;
-
-async function readCluster(
-  { cluster }: Provisioning,
-  worker: WorkerToProvision,
-  task: Task,
-): Promise<{ pod: ObservedPod | undefined; hasSecret: boolean }> {
-  requireTimeLeft(task);
-  const place = { namespace: worker.namespace, name: worker.podName };
-  const [pod, hasSecret] = await Promise.all([
-    findPod(cluster, place),
-    secretExists(cluster, place),
-  ]);
-  return { pod, hasSecret };
-}

@@ -53,7 +53,7 @@ export async function registerRunner(
   try {
     requireTimeLeft(task);
     const scope = await scopeOf(worker, client);
-    if (scope === undefined) return { instead: await awaitRepository(db, worker) };
+    if (scope === undefined) return { instead: await awaitRepository(parts, worker) };
     if (scope.kind === 'repository' && !servesRepository(pool, `${scope.owner}/${scope.repo}`)) {
       const message = `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`;
       return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
@@ -67,7 +67,6 @@ export async function registerRunner(
       const why = { reason: 'runner_group_open', message: `${excess}.` } as const;
       return { instead: await failWorker(parts, worker, why) };
     }
-    const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
     requireTimeLeft(task);
     marked = await markRegistrationStarted(db, worker.podName);
     if (!marked) return { instead: snooze(RETRY_MS, NOT_MARKED) };
@@ -80,7 +79,7 @@ export async function registerRunner(
     jit = await createJitConfig(client, scope, {
       name: worker.podName,
       labels: pool.labels,
-      runnerGroupId,
+      runnerGroupId: group?.id ?? DEFAULT_RUNNER_GROUP_ID,
     });
   } catch (error) {
     // PostgreSQL went away between the mark and the call, so the call was not made.
@@ -150,10 +149,7 @@ async function checkRunnerGroup(
   return excess;
 }
 
-async function awaitRepository(
-  db: Provisioning['db'],
-  worker: WorkerToProvision,
-): Promise<Outcome> {
+async function awaitRepository({ db }: Provisioning, worker: WorkerToProvision): Promise<Outcome> {
   const refusal = unseenRepository(worker);
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
   await recordRefusal(db, 'scheduler', { call, refusal });

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
 const DIND = { containerMode: 'dind' };
 const FOR_API = { repositories: ['acme/api'] };
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-  await world.gitHub.addRepository({ owner: 'acme', name: 'web' });
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  await world.db.deleteFrom('runner_groups').execute();
-});
+const world = useSchedulerWorld({ kubelet: false });
+beforeAll(() => world.gitHub.addRepository({ owner: 'acme', name: 'web' }));
+beforeEach(() => world.db.deleteFrom('runner_groups').execute());
 
 /** Each test has another group, because a scheduler remembers GitHub's answer about one. */
 let groups = 0;
@@ -28,13 +21,10 @@ const setGroup = (name: string, settings: object) =>
   world.gitHub.setRunnerGroup({ org: 'acme', name, ...settings });
 /** Of a plan that has none; as the entity of a job. */
 async function organizationWithoutGroups(login: string) {
-  const { id } = await world.gitHub.addOrganization({ login, runnerGroups: false });
-  const installation = await world.gitHub.install({
-    appId: APP_ID,
-    account: login,
-    announce: false,
-  });
-  const repository = await world.gitHub.addRepository({ owner: login, name: 'api' });
+  const { gitHub } = world;
+  const { id } = await gitHub.addOrganization({ login, runnerGroups: false });
+  const installation = await gitHub.install({ appId: APP_ID, account: login, announce: false });
+  const repository = await gitHub.addRepository({ owner: login, name: 'api' });
   return {
     entity_id: id,
     entity_name: login,
@@ -49,6 +39,11 @@ const reasons = async () =>
     (row) => row.wait_reason,
   );
 const kept = () => world.db.selectFrom('runner_groups').selectAll().executeTakeFirst();
+const endGroupPauses = () =>
+  world.db
+    .updateTable('runner_groups')
+    .set({ paused_until: sql`now()` })
+    .execute();
 const lists = async () =>
   (await world.gitHub.report()).calls['actions/list-self-hosted-runner-groups-for-org'] ?? 0;
 
@@ -101,10 +96,7 @@ test.each<[string, object, object, string]>([
     );
 
     // Once the pause is over, one tries, and the group's access is read again.
-    await world.db
-      .updateTable('runner_groups')
-      .set({ paused_until: sql`now()` })
-      .execute();
+    await endGroupPauses();
     await world.settle();
     expect(await registered()).toBe(before);
     expect(await world.workers()).toHaveLength(4);
@@ -142,10 +134,7 @@ test('where GitHub grants no runner groups, each entity has one try a pause (C7,
   ]);
   expect(await world.db.selectFrom('runner_groups').select('entity_id').execute()).toHaveLength(2);
 
-  await world.db
-    .updateTable('runner_groups')
-    .set({ paused_until: sql`now()` })
-    .execute();
+  await endGroupPauses();
   await world.settle(40);
   expect(await world.workers()).toHaveLength(4);
 

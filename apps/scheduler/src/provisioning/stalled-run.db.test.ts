@@ -1,29 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { bothEnds, type StalledRuns, startStalledRuns } from '../scenes/stalled-run.scene.ts';
+import { bothEnds } from '../scenes/stalled-run.scene.ts';
+import {
+  useEvidence,
+  useSchedulerWorld,
+  useStalledRuns,
+} from '../scenes/use-scheduler-world.scene.ts';
 
 /** A job that runs until it is cancelled. */
 const durationMs = 600_000;
 
-let world: SchedulerWorld;
-let seen: Seen;
-let runs: StalledRuns;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-  runs = await startStalledRuns(world);
-});
-afterAll(async () => {
-  await world.stop();
-  await runs.stop();
-});
-beforeEach(async () => {
-  await world.reset();
-  await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
-  seen = await look(world);
-});
+const world = useSchedulerWorld();
+const runs = useStalledRuns(world);
+const seen = useEvidence(world);
+beforeEach(() => world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] })));
 afterEach(async () => {
   for (const { id, status } of (await world.gitHub.truth()).jobs)
     if (status !== 'completed') await world.gitHub.cancelJob(id);

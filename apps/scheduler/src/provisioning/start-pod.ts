@@ -113,12 +113,9 @@ export async function adoptSecret(
   podUid: string,
   task: Task,
 ): Promise<Outcome> {
+  const { podName } = worker;
   requireTimeLeft(task);
-  const secret = await setSecretOwner(cluster, {
-    ...nameOf(worker),
-    podName: worker.podName,
-    podUid,
-  });
+  const secret = await setSecretOwner(cluster, { ...nameOf(worker), podName, podUid });
   return done({ podUid, secret });
 }
 
@@ -132,17 +129,9 @@ const secretOf = (worker: WorkerToProvision, jitConfig: string) =>
 const nameOf = ({ podName: name, namespace }: WorkerToProvision) => ({ name, namespace });
 
 function identityOf(worker: WorkerToProvision): WorkerIdentity {
-  const {
-    instance,
-    pool,
-    entityId,
-    scopeRepoId,
-    cluster,
-    madeForJobId,
-    deliveryGuid,
-    entityType,
-    repoFullName,
-  } = worker;
+  const { instance, pool, entityId, scopeRepoId, cluster, madeForJobId, deliveryGuid } = worker;
+  const { entityType: type, login: name, appId, installationId, repoFullName } = worker;
+  const repository = type === 'Organization' || repoFullName === null ? {} : { repoFullName };
   return {
     instance,
     pool,
@@ -151,12 +140,6 @@ function identityOf(worker: WorkerToProvision): WorkerIdentity {
     cluster,
     ...(madeForJobId === null ? {} : { madeForJobId }),
     ...(deliveryGuid === null ? {} : { deliveryGuid }),
-    entity: {
-      type: entityType,
-      name: worker.login,
-      appId: worker.appId,
-      installationId: worker.installationId,
-      ...(entityType === 'Organization' || repoFullName === null ? {} : { repoFullName }),
-    },
+    entity: { type, name, appId, installationId, ...repository },
   };
 }

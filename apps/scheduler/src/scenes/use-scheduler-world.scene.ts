@@ -3,6 +3,7 @@ import { late } from '@paddock/testing/use-test-database';
 import { look, type Seen } from './evidence.scene.ts';
 import { type FollowedPods, followedPods } from './followed-pods.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { type StalledRuns, startStalledRuns } from './stalled-run.scene.ts';
 import { setStopScene, type StopScene } from './stop.scene.ts';
 
 /** One world for the tests of a file; each of them begins with it reset. */
@@ -25,6 +26,16 @@ export function useFollowedPods(world: SchedulerWorld): FollowedPods {
     pods = await followedPods(world);
   });
   return late(() => pods);
+}
+
+/** Runs of executors in that world that stop at one of their calls. */
+export function useStalledRuns(world: SchedulerWorld): StalledRuns {
+  let runs: StalledRuns;
+  beforeAll(async () => {
+    runs = await startStalledRuns(world);
+  });
+  afterAll(() => runs.stop());
+  return late(() => runs);
 }
 
 /** What each test makes in that world, from its begin on. */
