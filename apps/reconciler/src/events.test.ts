@@ -17,24 +17,11 @@ test.each<[string, string, object, Tell]>([
     { appId: 7, deliveryGuid: 'guid', failure },
     (events) => events.redeliveryRefused(7, 'guid', failure),
   ],
-  ['listingFailed', 'warn', { appId: 7, failure }, (events) => events.listingFailed(7, failure)],
-  [
-    'redeliveriesGivenUp',
-    'error',
-    { appId: 7, count: 3 },
-    (events) => events.redeliveriesGivenUp(7, 3),
-  ],
   [
     'deliveredWithoutRow',
     'error',
     { appId: 7, count: 2, some: ['one', 'two'] },
     (events) => events.deliveredWithoutRow(7, ['one', 'two']),
-  ],
-  [
-    'redelivered',
-    'info',
-    { appId: 7, deliveryGuid: 'guid' },
-    (events) => events.redelivered(7, 'guid'),
   ],
   [
     'tickTaken',
@@ -66,20 +53,6 @@ test.each<[string, string, object, Tell]>([
     'debug',
     { jobId: 1, verdict: 'stated' },
     (events) => events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'stated' } } as never]),
-  ],
-  ['appNotChecked', 'warn', { appId: 7, failure }, (events) => events.appNotChecked(7, failure)],
-  [
-    'runnersMissing',
-    'warn',
-    { entity: 'acme', workers: 3 },
-    (events) => events.runnersMissing('acme', 3),
-  ],
-  ['tooManyStrays', 'error', { count: 30, cap: 20 }, (events) => events.tooManyStrays(30, 20)],
-  [
-    'stopsRequested',
-    'warn',
-    { count: 2, some: [1, 2].map((n) => ({ podName: `pdk-${n}`, reason: 'idle' })) },
-    (events) => events.stopsRequested([1, 2].map((n) => ({ podName: `pdk-${n}`, reason: 'idle' }))),
   ],
   [
     'podNotDeleted',

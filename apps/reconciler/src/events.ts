@@ -118,7 +118,7 @@ const TABLE = {
   runnersNotRead: (entity: string, failure: FailureIfShown) =>
     line.warn('could not read the runners of an entity from GitHub', { entity, failure }),
   runnersMissing: (entity: string, workers: number) =>
-    line.warn('ignored GitHub’s list without our runners, although several are registered', {
+    line.warn('ignored GitHub’s list without our runners, although some are registered', {
       entity,
       workers,
     }),
@@ -130,16 +130,6 @@ const TABLE = {
     line.warn('removing Secrets of ended workers again: they may still exist', listed(podNames)),
   registrationRemoved: (podName: string) =>
     line.info('removed a registration with our name and without a live worker', { podName }),
-  registrationsNotChecked: (entity: string, failure: FailureIfShown) =>
-    line.warn('could not compare the registrations of an entity with its workers', {
-      entity,
-      failure,
-    }),
-  registrationsMissing: (entity: string, workers: number) =>
-    line.warn('ignored GitHub’s list without our runners, although some are registered', {
-      entity,
-      workers,
-    }),
   registrationSecretNotRemoved: (podName: string, failure: KubeFailure) =>
     line.warn(
       'could not remove the Secret of a registration without a live worker; trying both again',

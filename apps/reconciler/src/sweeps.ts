@@ -9,7 +9,8 @@ import { redeliverDelivery } from './redelivery/redeliver-delivery.ts';
 import { redeliver } from './redelivery/redeliver.ts';
 import { redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
 import { kindsOf, type Sweep, type SweepContext } from './sweep.ts';
-import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
+import { checkApps } from './upkeep/check-apps.ts';
+import { upkeep } from './upkeep/upkeep.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
 
 /**
@@ -50,6 +51,9 @@ export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 /** With more unresolved deliveries of an App, discovery takes their repositories first. */
 export const HAND_OVER_ABOVE = 500;
 
+/** A pass with as much of each part of upkeep ends well within its task's time. */
+const UPKEEP = { batch: 1_000, maxBatches: 100, maxHours: 200 };
+
 const GITHUB_ASKS_TO_WAIT =
   'GitHub asks us to wait before we read its delivery log or request redeliveries';
 
@@ -72,7 +76,6 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   return {
     ...jobSweeps(context),
     ...workerSweeps(context),
-    ...upkeepSweeps(context),
     redeliver: {
       slots: 2,
       pass: async (pass) => {
@@ -112,6 +115,22 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         if (counts.more && counts.listed) return done(counts, [{ ...again, payload }]);
         const goesOn = counts.moreDue && everySeconds > 60;
         return done(counts, goesOn ? [{ ...again, dueInMs: 60_000 }] : []);
+      },
+    },
+    'check-apps': {
+      slots: 1,
+      pass: async (pass) => {
+        const { installationsGoneAtMost: goneAtMost } = config;
+        const { waitMs, ...counts } = await checkApps({ db, github, events, goneAtMost }, pass);
+        return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
+      },
+    },
+    upkeep: {
+      slots: 1,
+      pass: async ({ signal }) => {
+        const { counts, failed, isMore } = await upkeep({ db, config, signal, ...UPKEEP });
+        if (failed.length > 0) throw new Error(failed.join('; '));
+        return done(counts, isMore ? [sweepTask('upkeep')] : []);
       },
     },
     'recover-tasks': {

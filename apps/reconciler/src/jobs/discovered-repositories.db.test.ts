@@ -158,27 +158,6 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     expect(await scene.jobIds()).toEqual([job]);
   });
 
-  test('all have their turn, a bounded number in a pass, the least recently read first', async () => {
-    await addRepositories(5);
-    // Of acme three in a pass, and the only one of mona.
-    for (const resting of [4, 3, 1, 0])
-      expect(await scene.discover({ most: 3 })).toMatchObject({ resting });
-    const first = async () => {
-      const rows = await scene.db
-        .selectFrom('repositories')
-        .select('repo_id')
-        .where('entity_id', '=', scene.world.organization.id)
-        .orderBy('looked_at')
-        .limit(3)
-        .execute();
-      return new Set(rows.map((row) => row.repo_id));
-    };
-    const longestAgo = await first();
-    await scene.passMinutes(5);
-    await scene.discover({ most: 3 });
-    expect([...(await first())].filter((id) => longestAgo.has(id))).toEqual([]);
-  });
-
   test('archived ones are left out, and so are those that the installation no longer shows', async () => {
     await scene.world.github.addRepository({ owner: 'acme', name: 'of-old', archived: true });
     expect(await scene.discover()).toMatchObject({ resting: 3 });

@@ -266,44 +266,6 @@ describe('after an outage (E1)', () => {
     expect((await accepted()).size).toBe(241);
   });
 
-  test('list empty by mistake: no failure is forgotten, and the next cycle finds all', async () => {
-    await scene.queueJobs(1, {});
-    await scene.cycle();
-    await scene.queueJobs(3);
-    // Enough that the lost deliveries are a page below everything that the empty list could cover.
-    await scene.lengthenLog(100);
-    await scene.pass(1);
-    await scene.failList({ status: 200, body: [] });
-    expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
-    await scene.pass(120);
-    await scene.lengthenLog(100);
-    expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 3, accepted: 3 });
-  });
-
-  test('throttled_at: an attempt that GitHub held back is a failed one, and the cycle counts it', async () => {
-    await scene.queueJobs(1);
-    const [delivery] = await scene.attempts();
-    const entry = {
-      ...delivery,
-      delivered_at: new Date().toISOString(),
-      throttled_at: new Date().toISOString(),
-      status: '',
-      status_code: 0,
-    };
-    await scene.failList({ status: 200, body: [entry] });
-    expect(await scene.cycle()).toMatchObject({ throttled: 1, failed: 1, accepted: 1 });
-    expect(scene.receiver.received).toHaveLength(1);
-  });
-
-  test('attempts of one GUID over page borders are judged together', async () => {
-    await scene.queueJobs(1);
-    await scene.lengthenLog(99);
-    expect(await scene.cycle()).toMatchObject({ accepted: 1, pages: 1 });
-    await scene.db.deleteFrom('unresolved_deliveries').execute();
-    // The success is the newest of the first page, the failure alone on the second.
-    expect(await scene.cycle()).toMatchObject({ pages: 2, attempts: 101, failed: 0, accepted: 0 });
-  });
-
   test.each([-3_600_000, 3_600_000])(
     'clocks differ by %d ms: pages are read as far as they must be, and no further',
     async (skewMs) => {

@@ -38,14 +38,6 @@ describe('redelivery on the straight path (E1)', () => {
     expect(scene.asked).not.toContain(first?.id);
   });
 
-  test('forgets a delivery that has arrived since, even if the log calls it failed', async () => {
-    await scene.queueJobs(1);
-    await scene.cycle({ perMinute: 0 });
-    const [row] = await scene.unresolved();
-    await scene.storeEvent(row?.guid ?? '');
-    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 0 });
-  });
-
   test.each(['before it is known to be lost', 'after it was asked for'])(
     'takes a replay under the GUID of a lost delivery for no arrival of it, %s',
     async (when) => {

@@ -6,10 +6,10 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { createTestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Given, githubIsAway, passOf } from './pass.scene.ts';
+import { type Given, githubIsAway, passOf, useScene } from './pass.scene.ts';
 import { checkWorkers, type CheckWorkersOptions } from '../workers/check-workers.ts';
 
 export const QUERY = {
@@ -18,33 +18,34 @@ export const QUERY = {
   limit: 1_000,
 };
 
-export type CheckScene = Awaited<ReturnType<typeof startCheckScene>>;
-
 /**
  * Workers in the database and their runners at a simulated GitHub, for tests of the sweep that
  * checks them.
  */
-export async function startCheckScene() {
-  const database = await createTestDatabase();
-  const world = await startSmallWorld();
+async function startCheckScene(database: TestDatabase) {
   const { db } = database;
+  await emptyTables(db, [
+    'tasks',
+    'workers',
+    'jobs',
+    'installation_events',
+    'installations',
+    'apps',
+    'repositories',
+    'demand_keys',
+    'pools_documents',
+    'schedules',
+  ]);
+  const world = await startSmallWorld();
   // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
   const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
   const stop = new AbortController();
   const playing = new Set<Promise<unknown>>();
-  let told: string[] = [];
+  const told: string[] = [];
   const tell = (event: string) => (what: unknown) =>
     void told.push(`${event} ${JSON.stringify(what)}`);
 
-  /** Their applications end with that. */
-  const removeRunners = async () => {
-    for (const { id, scope } of (await world.github.truth()).runners) {
-      const owner = scope.includes('/') ? world.user : world.organization;
-      const where = scope.includes('/') ? `/repos/${scope}` : `/orgs/${scope}`;
-      await github.asInstallation(owner).octokit.request(`DELETE ${where}/actions/runners/${id}`);
-    }
-  };
   const truth = async (podName: string) =>
     (await world.github.truth()).runners.find(({ name }) => name === podName);
 
@@ -52,7 +53,7 @@ export async function startCheckScene() {
     db,
     world,
     truth,
-    told: () => told,
+    told,
     sweep: async ({ dryRun = false, pass = {}, ...more }: Given<CheckWorkersOptions> = {}) =>
       checkWorkers(
         {
@@ -132,31 +133,15 @@ export async function startCheckScene() {
         (calls['actions/list-self-hosted-runners-for-repo'] ?? 0)
       );
     },
-    async reset(): Promise<void> {
-      told = [];
-      await world.github.clearFaults();
-      await emptyTables(db, [
-        'tasks',
-        'workers',
-        'jobs',
-        'installation_events',
-        'installations',
-        'apps',
-        'repositories',
-        'demand_keys',
-        'pools_documents',
-        'schedules',
-      ]);
-      await removeRunners();
-    },
     async stop(): Promise<void> {
       stop.abort();
       await Promise.all(playing);
       await world.github.stop();
-      await database.drop();
     },
   };
 }
+
+export const useCheckScene = (database: TestDatabase) => useScene(() => startCheckScene(database));
 
 /** A worker whose pod was made `minutes` ago and has not started. Returns its name. */
 export const putPending = async (db: Kysely<Database>, minutes: number, given = {}) =>

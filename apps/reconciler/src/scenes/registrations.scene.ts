@@ -49,8 +49,8 @@ async function startRegistrationsScene(database: TestDatabase) {
   const told: string[] = [];
   const events: RemoveRegistrationsOptions['events'] = {
     registrationRemoved: (name) => void told.push(`removed ${name}`),
-    registrationsNotChecked: (entity, failure) => void told.push(`${entity}: ${failure?.kind}`),
-    registrationsMissing: (entity) => void told.push(`${entity}: runners missing`),
+    runnersNotRead: (entity, failure) => void told.push(`${entity}: ${failure?.kind}`),
+    runnersMissing: (entity) => void told.push(`${entity}: runners missing`),
     registrationSecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
     tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
   };

@@ -132,19 +132,6 @@ describe('schedules (E9, D10)', () => {
     expect(replicas.flatMap(({ seen }) => seen.errors)).toEqual([]);
   });
 
-  test('while PostgreSQL cannot be asked the schedules go on trying, and take the tick once they can', async () => {
-    const away = replica();
-    await sql`alter table schedules rename to schedules_away`.execute(database.db);
-    const stop = new AbortController();
-    const running = away.run(stop.signal);
-    await waitFor('a failed look', () => away.seen.errors.length > 0);
-    await sql`alter table schedules_away rename to schedules`.execute(database.db);
-    await waitFor('the tick', () => away.seen.taken.length > 0);
-    stop.abort();
-    await running;
-    expect(await tasks()).toHaveLength(1);
-  });
-
   test('an expression that node-cron cannot read is refused', async () => {
     const odd = replica([{ ...DAILY, cron: 'every day' }]);
     await expect(odd.run(AbortSignal.abort())).rejects.toThrow('expected 5 or 6 fields');

@@ -145,14 +145,6 @@ describe('old events (E7)', () => {
     ]);
   });
 
-  test('that are kept for ever are read once only', async () => {
-    for (let nth = 0; nth < 300; nth++) await putEvent('installation.created', 100);
-    await putEvent('ping', 100);
-    expect(await sweep()).toMatchObject({ events: 1 });
-    await putEvent('ping', 95);
-    expect(await sweep({ maxBatches: 1 })).toMatchObject({ events: 1 });
-  });
-
   test('go once, even if two passes remove them at the same time', async () => {
     for (let nth = 0; nth < 50; nth++) await putEvent('ping', 100);
     const passes = await Promise.all([

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { describe, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type CheckScene, putPending, startCheckScene } from '../scenes/check-workers.scene.ts';
+import { putPending, useCheckScene } from '../scenes/check-workers.scene.ts';
 
-let scene: CheckScene;
-beforeAll(async () => {
-  scene = await startCheckScene();
-});
-afterAll(() => scene.stop());
-beforeEach(() => scene.reset());
+const scene = useCheckScene(useTestDatabase());
 
 const NOTHING = { overdue: 0, stopping: 0, busy: 0, unread: 0, forgotten: 0, heldUp: 0 };
 const reason = async (podName: string) => (await scene.row(podName)).stop_reason;
@@ -35,14 +31,6 @@ describe('a pod that does not start', () => {
     });
     expect(await scene.sweep()).toEqual(NOTHING);
   });
-
-  test('has the time that its pool says', async () => {
-    await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
-    await putPending(scene.db, 0.5);
-    expect(await scene.sweep()).toEqual(NOTHING);
-    await putPending(scene.db, 1.5);
-    expect((await scene.sweep()).stopping).toBe(1);
-  });
 });
 
 describe('a runner that GitHub has never called online', () => {
@@ -56,21 +44,6 @@ describe('a runner that GitHub has never called online', () => {
       expect(await reason(young)).toBeNull();
     },
   );
-
-  test('but is online by now goes on, and is not asked for again before its idle deadline', async () => {
-    const podName = await scene.putRunning(6);
-    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1 });
-    expect(await scene.row(podName)).toMatchObject({
-      stop_reason: null,
-      online_seen_at: expect.any(Date),
-      idle_since: expect.any(Date),
-    });
-    await scene.db
-      .updateTable('workers')
-      .set({ runner_checked_at: minutesAgo(3) })
-      .execute();
-    expect(await scene.sweep()).toEqual(NOTHING);
-  });
 });
 
 describe('an idle runner', () => {
@@ -251,6 +224,6 @@ describe('stops that do not come about', () => {
       stop_held_since: minutesAgo(61),
     });
     expect(await scene.sweep()).toEqual({ ...NOTHING, heldUp: 1 });
-    expect(scene.told().join()).toContain('its log cannot be read');
+    expect(scene.told.join()).toContain('its log cannot be read');
   });
 });

@@ -1,20 +1,17 @@
-import { probeCluster } from '@paddock/kube/probe';
-import { type Given, passOf } from '../scenes/pass.scene.ts';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import { findPod } from '@paddock/kube/pods';
+import { createPod, findPod } from '@paddock/kube/pods';
+import { probeCluster } from '@paddock/kube/probe';
 import {
   type KubeSimulator,
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Ended, NAMESPACE, putEndedWorker } from '../scenes/ended-workers.scene.ts';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { type Given, passOf } from '../scenes/pass.scene.ts';
 import {
   type DeletedPodsCounts,
   deleteEndedPods,
@@ -32,13 +29,7 @@ let stillRunning: string[];
 beforeEach(async () => {
   await emptyTables(database.db, ['workers', 'tasks']);
   kube = await startKubeSimulator({ startDelayMs: [0, 1] });
-  const folder = mkdtempSync(join(tmpdir(), 'paddock-pods-'));
-  writeFileSync(join(folder, 'kubeconfig'), kube.kubeconfig);
-  cluster = connectCluster({
-    kubeconfigFile: join(folder, 'kubeconfig'),
-    requestTimeoutMs: 60_000,
-  });
-  rmSync(folder, { recursive: true });
+  cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 60_000 });
   failures = [];
   stillRunning = [];
 });
@@ -74,7 +65,58 @@ const sweep = async ({
     }),
   );
 
-const putEnded = (ended: Ended = {}) => putEndedWorker({ db: database.db, kube, cluster }, ended);
+const NAMESPACE = 'default';
+
+interface Ended {
+  status?: 'completed' | 'failed';
+  minutes?: number;
+  /** Absent: as the pod's. */
+  podUid?: string | null;
+  pod?: 'ended' | 'running' | 'unstarted' | 'none';
+  /** Its Secret is not known to be gone. */
+  secretLeft?: boolean;
+}
+
+/** A worker that ended `minutes` ago, with the remains of its pod. Returns its name. */
+async function putEnded({
+  status = 'completed',
+  minutes = 400,
+  pod = 'ended',
+  podUid,
+  secretLeft,
+}: Ended = {}): Promise<string> {
+  const { db } = database;
+  const secret = secretLeft === true ? {} : { secret_deleted_at: minutesAgo(minutes) };
+  const { pod_name: name } = await putWorker(db, {
+    status,
+    completed_at: minutesAgo(minutes),
+    ...secret,
+  });
+  if (pod === 'none') return name;
+  const { uid } = await createPod(cluster, {
+    metadata: {
+      namespace: NAMESPACE,
+      name,
+      annotations: pod === 'unstarted' ? { 'test.paddock/start': 'never' } : {},
+    },
+    spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
+  });
+  const at = { namespace: NAMESPACE, name };
+  await waitFor('the pod to come so far', async () => {
+    const there = await findPod(cluster, at);
+    return pod === 'unstarted' ? there?.nodeName !== undefined : there?.phase === 'Running';
+  });
+  if (pod === 'ended') {
+    kube.endPod({ namespace: NAMESPACE, name, end: status === 'failed' ? 'failed' : 'succeeded' });
+    await waitFor('the pod to end', async () => (await findPod(cluster, at))?.containersTerminated);
+  }
+  await db
+    .updateTable('workers')
+    .set({ pod_uid: podUid === undefined ? uid : podUid })
+    .where('pod_name', '=', name)
+    .execute();
+  return name;
+}
 
 const isThere = async (name: string) =>
   (await findPod(cluster, { namespace: NAMESPACE, name })) !== undefined;

@@ -30,8 +30,8 @@ export interface RemoveRegistrationsOptions {
   events: Pick<
     ReconcilerEvents,
     | 'registrationRemoved'
-    | 'registrationsNotChecked'
-    | 'registrationsMissing'
+    | 'runnersNotRead'
+    | 'runnersMissing'
     | 'registrationSecretNotRemoved'
     | 'tooManyStrays'
   >;
@@ -102,7 +102,7 @@ export async function removeRegistrations(
     db,
     github,
     pass,
-    onUnanswered: ({ what }, failure) => events.registrationsNotChecked(what, failure),
+    onUnanswered: ({ what }, failure) => events.runnersNotRead(what, failure),
   });
   const due: LeftRegistration[] = [];
   const scopes = await findKnownScopes(db, { madeWithinMs, appIds: github.appIds });
@@ -116,7 +116,7 @@ export async function removeRegistrations(
       const seen = await ask(known.login, (client) =>
         listOurs(client, known, { prefix, registered, byId: turn.hasFailedLong }),
       );
-      if (seen?.isComplete === false) events.registrationsMissing(known.login, registered.length);
+      if (seen?.isComplete === false) events.runnersMissing(known.login, registered.length);
       if (seen?.isComplete !== true) counts.failed++;
       else due.push(...(await noteLeft(options, { known, seen, counts }, pass)));
       return seen?.isComplete === true;
