@@ -203,24 +203,10 @@ async function probe(
   return { isGood: answer.status === 200, text };
 }
 
-interface Item {
-  readonly key: string;
-  readonly path: string;
-}
-
-interface Reference {
-  readonly name: string;
-  readonly key: string;
-  readonly optional?: boolean;
-}
-
+/** What the chart mounts; the projected sources are those of a service account. */
 interface Source {
-  readonly secret?: {
-    readonly secretName?: string;
-    readonly name?: string;
-    readonly items?: readonly Item[];
-  };
-  readonly configMap?: { readonly name: string; readonly items?: readonly Item[] };
+  readonly secret?: { readonly secretName: string };
+  readonly configMap?: { readonly name: string };
   readonly serviceAccountToken?: { readonly path: string; readonly expirationSeconds: number };
   readonly downwardAPI?: { readonly items: readonly { readonly path: string }[] };
 }
@@ -228,7 +214,6 @@ interface Source {
 interface Volume extends Source {
   readonly name: string;
   readonly projected?: { readonly sources: readonly Source[] };
-  readonly emptyDir?: object;
 }
 
 interface Probe {
@@ -243,10 +228,7 @@ interface Container {
   readonly env?: readonly {
     readonly name: string;
     readonly value?: string;
-    readonly valueFrom?: {
-      readonly secretKeyRef?: Reference;
-      readonly configMapKeyRef?: Reference;
-    };
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
   }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly livenessProbe?: Probe;
@@ -294,16 +276,12 @@ async function dataOf(
 async function environmentOf(cluster: ChartCluster, pod: PlayedPod): Promise<Texts> {
   const found: Record<string, string> = {};
   for (const { name, value = '', valueFrom } of pod.spec.containers[0].env ?? []) {
-    const kind = valueFrom?.secretKeyRef === undefined ? 'ConfigMap' : 'Secret';
-    const reference = valueFrom?.secretKeyRef ?? valueFrom?.configMapKeyRef;
-    if (reference === undefined) found[name] = value;
-    else {
-      const texts = await dataOf(cluster, kind, pod.metadata.namespace, reference.name);
-      const text = texts[reference.key];
-      if (text === undefined)
-        throw new Error(`couldn't find key ${reference.key} in ${kind} ${reference.name}`);
-      found[name] = text;
-    }
+    found[name] = value;
+    if (valueFrom === undefined) continue;
+    const { name: secret, key } = valueFrom.secretKeyRef;
+    const text = (await dataOf(cluster, 'Secret', pod.metadata.namespace, secret))[key];
+    if (text === undefined) throw new Error(`couldn't find key ${key} in Secret ${secret}`);
+    found[name] = text;
   }
   return found;
 }
@@ -337,11 +315,6 @@ async function filesOf(cluster: ChartCluster, pod: PlayedPod, source: Source): P
   }
   if (downwardAPI !== undefined)
     return Object.fromEntries(downwardAPI.items.map(({ path }) => [path, namespace]));
-  const kind = secret === undefined ? 'ConfigMap' : 'Secret';
-  const name = secret?.secretName ?? secret?.name ?? configMap?.name;
-  if (name === undefined) return {};
-  const texts = await dataOf(cluster, kind, namespace, name);
-  const items = secret?.items ?? configMap?.items;
-  if (items === undefined) return texts;
-  return Object.fromEntries(items.map(({ key, path }) => [path, texts[key] ?? '']));
+  if (secret !== undefined) return dataOf(cluster, 'Secret', namespace, secret.secretName);
+  return configMap === undefined ? {} : dataOf(cluster, 'ConfigMap', namespace, configMap.name);
 }

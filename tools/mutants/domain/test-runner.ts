@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { INSTRUMENTER_CONSTANTS, type InstrumenterContext } from '@stryker-mutator/api/core';
 import { PluginKind } from '@stryker-mutator/api/plugin';
@@ -63,9 +63,7 @@ class DomainTests implements TestRunner {
     const wanted = testFilter && new Set(testFilter);
     const files = testFilter
       ? this.#files.filter((file) => testFilter.some((id) => id.startsWith(idOf(file, ''))))
-      : this.#files
-          .filter((file) => this.#imports.get(file)?.has(mutated))
-          .toSorted(nearestTo(sandboxFileName));
+      : this.#files.filter((file) => this.#imports.get(file)?.has(mutated));
     Object.assign(context, { hitCount: hitLimit === undefined ? undefined : 0, hitLimit });
     try {
       const tests = await this.#run({
@@ -130,15 +128,6 @@ interface Wanted {
 
 const activate = (mutant: string | undefined): void =>
   void Object.assign(context, { activeMutant: mutant });
-
-/** The tests named after a file, then those of its folder, are the likeliest to fail. */
-const nearestTo =
-  (source: string) =>
-  (one: string, other: string): number =>
-    nearness(source, other) - nearness(source, one);
-
-const nearness = (source: string, file: string): number =>
-  file === source.replace(/\.ts$/, '.test.ts') ? 2 : dirname(file) === dirname(source) ? 1 : 0;
 
 const idOf = (file: string, name: string): string => `${relative(DOMAIN, file)}: ${name}`;
 
