@@ -11,7 +11,7 @@ import {
   type SeenRun,
 } from '@paddock/db/jobs/repositories';
 import type { Database } from '@paddock/db/schema/tables';
-import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
+import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-job';
 import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';

@@ -1,5 +1,5 @@
 import { takeTick } from '@paddock/db/schedules/schedules';
-import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
+import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';

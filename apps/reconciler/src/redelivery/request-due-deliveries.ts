@@ -4,7 +4,7 @@ import {
   recordRedeliveryRequest,
 } from '@paddock/db/deliveries/redelivery';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
-import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
+import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
