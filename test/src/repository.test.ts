@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { settings as consoleSettings } from '@paddock/console/config';
-import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import {
+  lookUpAccessTask,
   diagnoseTask,
   provisionTask,
   removeSecretTask,
   stopTask,
 } from '@paddock/domain/tasks/worker-tasks';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { settings as ingress } from '@paddock/ingress/config';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/enqueue';
 import { settings as reconciler } from '@paddock/reconciler/config';

@@ -1,5 +1,5 @@
 import { databaseUrl as databaseUrlOf } from '@paddock/db/connection/database-url';
-import { isLoopback } from '@paddock/domain/text/is-loopback';
+import { isLoopback } from '@paddock/domain/pools/config-file';
 import { readConfig } from '@paddock/runtime/read-config';
 import type { Secret } from '@paddock/runtime/secret';
 import { serviceSettings } from '@paddock/runtime/service-settings';

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { quoteHugeNumbers } from '@paddock/domain/deliveries/quote-huge-numbers';
+import { quoteHugeNumbers, repairJsonText } from '@paddock/domain/text/storable';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
-import { repairJsonText } from '@paddock/domain/text/storable';
 
 /** PostgreSQL's parser has a stack of 2 MB. GitHub nests about ten levels. */
 const DEEPEST = 500;

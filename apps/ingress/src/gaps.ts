@@ -1,5 +1,5 @@
 import type { WantedPasses } from '@paddock/db/schedules/schedules';
-import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
+import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';

@@ -2,7 +2,7 @@ import { type DeliveryToRecord, recordDeliveries } from '@paddock/db/deliveries/
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { isOldDemand } from '@paddock/domain/jobs/old-delivery';
+import { isOldDemand } from '@paddock/domain/jobs/merge-statement';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import type { Kysely } from 'kysely';
 import { type JobTimes, jobTimes } from './job-times.ts';

@@ -6,8 +6,7 @@ import type { Provisioning } from './provisioning/provisioning.ts';
 import { createRemoveSecret } from './following/remove-secret.ts';
 import { waitingForCluster } from './following/waiting-for-cluster.ts';
 import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
-import { LOOK_UP_ACCESS } from '@paddock/domain/tasks/key-tasks';
-import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
+import { LOOK_UP_ACCESS, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 
 /** The scheduler's kinds of task, and how many of each one process runs at once. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({

@@ -120,15 +120,6 @@ describe('an App', () => {
     expect(await getApp(connect().asApp(world.appId))).toMatchObject({ events: ['workflow_job'] });
   });
 
-  test('is refused with another key', async () => {
-    const github = connect({
-      apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }],
-    });
-    expect(await failureOf(getApp(github.asApp(world.appId)))).toMatchObject({
-      kind: 'unauthorized',
-    });
-  });
-
   test('stops the start when its key cannot be read, and the key is not shown', () => {
     expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).toThrow(
       'private key of GitHub App 7',
@@ -243,14 +234,6 @@ describe('the way to GitHub', () => {
       kind: 'timeout',
       operation: 'GET /app',
     });
-  });
-
-  test('reports a cut connection as a network failure', async () => {
-    const client = connect().asApp(world.appId);
-    await world.github.failNext({ path: '^/app$' });
-    const failure = await failureOf(getApp(client));
-    expect(failure).toMatchObject({ kind: 'network' });
-    expect(failure?.status).toBeUndefined();
   });
 
   test('ends a call under way when the caller’s signal aborts', async () => {

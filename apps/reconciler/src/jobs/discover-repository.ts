@@ -11,7 +11,7 @@ import {
 import { untilStored } from '@paddock/db/jobs/store-jobs';
 import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
+import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-job';
 import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { takeTick } from '@paddock/db/schedules/schedules';
-import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
+import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';

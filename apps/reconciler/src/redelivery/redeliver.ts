@@ -15,7 +15,7 @@ import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
-import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
+import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';

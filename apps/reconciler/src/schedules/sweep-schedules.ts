@@ -1,5 +1,4 @@
-import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
-import { REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import { redeliverySchedule, REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/enqueue';
 import type { ValuesOf } from '@paddock/runtime/rules';
 import type { cadenceRules } from '../rules.ts';

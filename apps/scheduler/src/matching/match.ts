@@ -24,8 +24,7 @@ import { noteUnservedKeys, type UnservedKey } from '@paddock/db/workers/failing-
 import type { Database } from '@paddock/db/schema/tables';
 import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';
-import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
-import { provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { lookUpAccessTask, provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely, Transaction } from 'kysely';
 

@@ -1,13 +1,13 @@
 import { findMatchingSettings } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/schema/tables';
-import { diagnoseEntity } from '@paddock/domain/entities/diagnose-entity';
-import type {
-  AuthFailures,
-  EntityFacts,
-  IgnoredJobs,
-  InstalledApp,
-  WaitingKey,
-} from '@paddock/domain/entities/entity-facts';
+import {
+  diagnoseEntity,
+  type AuthFailures,
+  type EntityFacts,
+  type IgnoredJobs,
+  type InstalledApp,
+  type WaitingKey,
+} from '@paddock/domain/entities/diagnose-entity';
 import { type Kysely, type NotNull, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';

@@ -1,8 +1,8 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { rulesOf } from '@paddock/domain/matching/stored-rules';
-import { capsInForce } from '@paddock/domain/why/caps-in-force';
+import { capsInForce } from '@paddock/domain/why/raise-cap';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
-import { nearestPool } from '@paddock/domain/why/nearest-pool';
+import { nearestPool } from '@paddock/domain/pools/pools-document';
 import type {
   CapFacts,
   EarlierReason,

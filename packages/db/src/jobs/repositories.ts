@@ -1,4 +1,4 @@
-import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
+import type { KnownJob } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql } from 'kysely';
 import { type EntityToAsk, installationToday, isUsable, mayCall } from '../entities/told.ts';
 import { isPinned } from '../entities/installations.ts';

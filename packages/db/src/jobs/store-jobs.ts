@@ -1,6 +1,5 @@
-import { jobOutcome } from '@paddock/domain/jobs/job-outcome';
+import { jobOutcome, type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
 import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';

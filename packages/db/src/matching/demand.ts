@@ -8,7 +8,7 @@ import type { Database } from '../schema/tables.ts';
 import { PLACELESS, RESERVED, RETURNABLE, UNASSIGNED, UNEXPLAINED } from '../states/states.ts';
 import { BLAMED } from '../workers/failing-keys.ts';
 import { hasWarm } from './reserve-workers.ts';
-import type { KeyState } from '@paddock/domain/matching/key-states';
+import type { KeyState } from '@paddock/domain/matching/plan-pass';
 
 /**
  * `deficits`: per key with waiting jobs or unassigned workers, how many there are of each, and of

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import { bodyDigest } from './body-digest.ts';
 import { HANDLED_EVENTS, parseDelivery, whyMisnamed } from './parse-delivery.ts';
-import { quoteHugeNumbers } from './quote-huge-numbers.ts';
+import { quoteHugeNumbers } from '../text/storable.ts';
 import { reduceJobPayload } from './reduce-job-payload.ts';
 import { definitions } from '../scenes/webhook-examples.scene.ts';
 

@@ -1,13 +1,6 @@
 import { OUTCOMES } from '../deliveries/outcomes.ts';
 import { WAIT_REASONS } from '../matching/wait-reasons.ts';
 import { type Actor, actorOn, count as counted, instant } from '../why/reason-explanations.ts';
-import type {
-  AuthFailures,
-  EntityFacts,
-  IgnoredJobs,
-  InstalledApp,
-  WaitingKey,
-} from './entity-facts.ts';
 
 /** One thing that is wrong, or that keeps jobs waiting. */
 export interface Diagnosis {
@@ -38,43 +31,48 @@ const nameOf = ({ asked, entity }: EntityFacts): string => entity?.login ?? aske
 const appsOf = (ids: readonly number[]): string =>
   `the ${ids.length === 1 ? 'App' : 'Apps'} ${ids.join(', ')}`;
 
+/** What the team that runs Paddock can mend. */
+const fault = (
+  name: string,
+  sentence: string,
+  advice: string,
+  since: Date | null = null,
+): Diagnosis => ({ name, sentence, since, actor: 'platform', advice });
+
 function findMissing(facts: EntityFacts): Diagnosis[] {
   const present = facts.installations.filter(isThere).map(({ appId }) => appId);
+  const { configuredApps: configured } = facts;
   if (present.length === 0) {
     const ends = facts.installations.map(({ deletedAt }) => Number(deletedAt));
     return [
-      {
-        name: 'not_installed',
-        sentence: `No App of Paddock is installed on ${nameOf(facts)}.`,
-        since: ends.length === 0 ? null : new Date(Math.max(...ends)),
-        actor: 'platform',
-        advice: 'Install the App on the account, or have its owner do so.',
-      },
+      fault(
+        'not_installed',
+        `No App of Paddock is installed on ${nameOf(facts)}.`,
+        'Install the App on the account, or have its owner do so.',
+        ends.length === 0 ? null : new Date(Math.max(...ends)),
+      ),
     ];
   }
-  const { configuredApps: configured } = facts;
   if (configured === null || present.some((id) => configured.includes(id))) return [];
   const wanted = configured.length === 0 ? 'no App' : appsOf(configured);
   return [
-    {
-      name: 'wrong_app',
-      sentence: `Paddock is configured for ${wanted}, and ${nameOf(facts)} has only ${appsOf(present)}.`,
-      since: null,
-      actor: 'platform',
-      advice: 'Install a configured App there, or add the one that is installed to `github.apps`.',
-    },
+    fault(
+      'wrong_app',
+      `Paddock is configured for ${wanted}, and ${nameOf(facts)} has only ${appsOf(present)}.`,
+      'Install a configured App there, or add the one that is installed to `github.apps`.',
+    ),
   ];
 }
 
 function diagnoseApp(facts: EntityFacts, app: InstalledApp): Diagnosis[] {
-  const suspended: Diagnosis = {
-    name: 'suspended',
-    sentence: `The App ${app.appId} is suspended on ${nameOf(facts)}.`,
-    since: app.suspendedAt,
-    actor: 'platform',
-    advice: 'Lift the suspension of the App in the account’s settings at GitHub.',
-  };
-  return [...(app.suspendedAt === null ? [] : [suspended]), ...diagnoseSelection(facts, app)];
+  const { appId, suspendedAt } = app;
+  const suspended = fault(
+    'suspended',
+    `The App ${appId} is suspended on ${nameOf(facts)}.`,
+    'Lift the suspension of the App in the account’s settings at GitHub.',
+    suspendedAt,
+  );
+  return [...(suspendedAt === null ? [] : [suspended]), ...diagnoseSelection(facts, app)];
 }
 
 /** What its deliveries say of the repository, and whether they say all. */
@@ -88,15 +86,13 @@ function diagnoseSelection(
   if (!isKnown && facts.isRepositorySeen) return [];
   const begin = `The App ${appId} is installed on selected repositories of ${nameOf(facts)}`;
   return [
-    {
-      name: isKnown ? 'repository_not_selected' : 'repository_maybe_not_selected',
-      sentence: isKnown
+    fault(
+      isKnown ? 'repository_not_selected' : 'repository_maybe_not_selected',
+      isKnown
         ? `${begin}, and ${repository} is none of them.`
         : `${begin}; no delivery says whether ${repository} is one of them.`,
-      since: null,
-      actor: 'platform',
-      advice: 'Look at the repositories of the installation at GitHub, and select this one.',
-    },
+      'Look at the repositories of the installation at GitHub, and select this one.',
+    ),
   ];
 }
 
@@ -104,21 +100,19 @@ function diagnoseName({ asked, entity }: EntityFacts): Diagnosis[] {
   if (entity === null || entity.login === null) return [];
   if (isSame(entity.login, asked.login) || asked.login === String(entity.id)) return [];
   return [
-    {
-      name: 'renamed',
-      sentence: `The account ${asked.login} is called ${entity.login} now.`,
-      since: null,
-      actor: 'platform',
-      advice: 'Use the new name: the configuration may still have the old one.',
-    },
+    fault(
+      'renamed',
+      `The account ${asked.login} is called ${entity.login} now.`,
+      'Use the new name: the configuration may still have the old one.',
+    ),
   ];
 }
 
-function diagnoseReinstallation(
+const diagnoseReinstallation = (
   { installationsSeen }: EntityFacts,
   { appId, installationId }: InstalledApp,
-): Diagnosis[] {
-  return installationsSeen
+): Diagnosis[] =>
+  installationsSeen
     .filter((seen) => seen.appId === appId && seen.installationId !== installationId)
     .map((seen) => ({
       name: 'reinstalled',
@@ -127,52 +121,45 @@ function diagnoseReinstallation(
       actor: 'wait',
       advice: 'Nothing: Paddock uses the installation of today.',
     }));
-}
 
 function diagnoseRefusals(
   facts: EntityFacts,
   { appId, count, since, isNotFound }: AuthFailures,
 ): Diagnosis {
   const times = `In the last day GitHub refused the App ${appId} ${counted(count, 'time')}`;
-  const isInstalled = facts.installations.some((app) => isThere(app) && app.appId === appId);
-  return isInstalled
-    ? {
-        name: 'refused',
-        sentence: isNotFound ? `${times}: it knew no such installation.` : `${times}.`,
-        since,
-        actor: 'platform',
-        advice: `\`paddock trace ${nameOf(facts)} --kind event\` has what GitHub said.`,
-      }
-    : {
-        name: 'wrong_app',
-        sentence: `${times}, which is not installed on ${nameOf(facts)}.`,
-        since,
-        actor: 'platform',
-        advice: 'Install this App, or take it out of `github.apps`.',
-      };
+  if (!facts.installations.some((app) => isThere(app) && app.appId === appId))
+    return fault(
+      'wrong_app',
+      `${times}, which is not installed on ${nameOf(facts)}.`,
+      'Install this App, or take it out of `github.apps`.',
+      since,
+    );
+  return fault(
+    'refused',
+    isNotFound ? `${times}: it knew no such installation.` : `${times}.`,
+    `\`paddock trace ${nameOf(facts)} --kind event\` has what GitHub said.`,
+    since,
+  );
 }
 
 function diagnoseDeliveries(facts: EntityFacts): Diagnosis[] {
   const { undelivered, lastDeliveryAt, installations } = facts;
   if (undelivered !== null)
     return [
-      {
-        name: 'not_delivered',
-        sentence: `GitHub could not deliver ${counted(undelivered.count, 'event')} of ${nameOf(facts)}, and Paddock asks for them again.`,
-        since: undelivered.since,
-        actor: 'platform',
-        advice: '`paddock redeliveries` has how they failed: see how GitHub reaches the webhook.',
-      },
+      fault(
+        'not_delivered',
+        `GitHub could not deliver ${counted(undelivered.count, 'event')} of ${nameOf(facts)}, and Paddock asks for them again.`,
+        '`paddock redeliveries` has how they failed: see how GitHub reaches the webhook.',
+        undelivered.since,
+      ),
     ];
   if (lastDeliveryAt !== null || !installations.some(isThere)) return [];
   return [
-    {
-      name: 'not_delivered',
-      sentence: `The rows have no delivery about ${nameOf(facts)}.`,
-      since: null,
-      actor: 'platform',
-      advice: 'Check the App’s webhook, and that the App is subscribed to `workflow_job`.',
-    },
+    fault(
+      'not_delivered',
+      `The rows have no delivery about ${nameOf(facts)}.`,
+      'Check the App’s webhook, and that the App is subscribed to `workflow_job`.',
+    ),
   ];
 }
 
@@ -227,3 +214,71 @@ function diagnoseWait({ pool, waiting, reason, since, jobId }: WaitingKey): Diag
 }
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** What is known of an entity, or of one repository of it. */
+export interface EntityFacts {
+  /** The login or id, and the repository, as they were asked for. */
+  readonly asked: { readonly login: string; readonly repository: string | null };
+  /** Null: no row names it. */
+  readonly entity: { readonly id: number; readonly login: string | null } | null;
+  readonly installations: readonly InstalledApp[];
+  /** The Apps of the configuration; null: no scheduler has stored them. */
+  readonly configuredApps: readonly number[] | null;
+  /** What its newest deliveries came to; of a repository, those about it. */
+  readonly ignored: readonly IgnoredJobs[];
+  /** Refused authentications among its events of the last day, by App. */
+  readonly authFailures: readonly AuthFailures[];
+  /** The installations that its newest deliveries name. */
+  readonly installationsSeen: readonly SeenInstallation[];
+  readonly lastDeliveryAt: Date | null;
+  /** One of its newest deliveries is about the repository that was asked for. */
+  readonly isRepositorySeen: boolean;
+  readonly undelivered: { readonly count: number; readonly since: Date } | null;
+  /** The pools in which its jobs wait for a reason. */
+  readonly waiting: readonly WaitingKey[];
+}
+
+/** An App on the entity. */
+export interface InstalledApp {
+  readonly appId: number;
+  readonly installationId: number;
+  readonly selection: string | null;
+  readonly suspendedAt: Date | null;
+  readonly deletedAt: Date | null;
+  /**
+   * What its deliveries say of the repository. `unknown`: one from before may have selected it; null:
+   * no repository was asked for.
+   */
+  readonly choice: 'selected' | 'removed' | 'never' | 'unknown' | null;
+}
+
+export interface IgnoredJobs {
+  readonly outcome: string;
+  readonly count: number;
+  readonly since: Date;
+  readonly lastAt: Date;
+  readonly lastJobId: number | null;
+}
+
+export interface AuthFailures {
+  readonly appId: number;
+  readonly count: number;
+  readonly since: Date;
+  /** GitHub knew no such installation, each time. */
+  readonly isNotFound: boolean;
+}
+
+export interface SeenInstallation {
+  readonly appId: number;
+  readonly installationId: number;
+  readonly lastAt: Date;
+}
+
+export interface WaitingKey {
+  readonly pool: string;
+  readonly waiting: number;
+  readonly reason: string;
+  readonly since: Date;
+  /** The job that waits longest. */
+  readonly jobId: number;
+}

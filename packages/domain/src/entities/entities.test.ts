@@ -4,8 +4,7 @@ import {
   type ListedInstallation,
   compareInstallations,
 } from './compare-installations.ts';
-import { diagnoseEntity } from './diagnose-entity.ts';
-import type { EntityFacts, InstalledApp } from './entity-facts.ts';
+import { diagnoseEntity, type EntityFacts, type InstalledApp } from './diagnose-entity.ts';
 import { type AppToCheck, findAppProblems } from './find-app-problems.ts';
 import { refusedSubject, refusalReason } from './refused-subject.ts';
 

@@ -17,29 +17,24 @@ export function findAppProblems({
   atRepositories,
 }: AppToCheck): string[] {
   const lacks = (name: string, level: Level) => rankOf(permissions[name]) < LEVELS.indexOf(level);
-  const problems: string[] = [];
-  if (!events.includes('workflow_job')) {
-    problems.push('it is not subscribed to the event workflow_job: GitHub announces no jobs');
-  }
-  if (lacks('actions', 'read'))
-    problems.push('it lacks the permission actions: read, without which jobs cannot be looked up');
-  if (onOrganizations && lacks('organization_self_hosted_runners', 'write')) {
-    problems.push(
-      'it lacks the permission organization_self_hosted_runners: write, without which no runner of an organisation can register',
-    );
-  }
-  if (onUsers && lacks('administration', 'write')) {
-    problems.push(
-      'it lacks the permission administration: write, without which no runner of a user’s repository can register',
-    );
-  }
-  if (onOrganizations && atRepositories && lacks('administration', 'write')) {
-    problems.push(
-      'it lacks the permission administration: write, without which no runner of a pool with `registration: repository` can register',
-    );
-  }
-  return problems;
+  const needs = (name: string, level: Level, what: string) =>
+    lacks(name, level) ? [`it lacks the permission ${name}: ${level}, without which ${what}`] : [];
+  return [
+    ...(events.includes('workflow_job')
+      ? []
+      : ['it is not subscribed to the event workflow_job: GitHub announces no jobs']),
+    ...needs('actions', 'read', 'jobs cannot be looked up'),
+    ...(onOrganizations
+      ? needs('organization_self_hosted_runners', 'write', runnersOf('an organisation'))
+      : []),
+    ...(onUsers ? needs('administration', 'write', runnersOf('a user’s repository')) : []),
+    ...(onOrganizations && atRepositories
+      ? needs('administration', 'write', runnersOf('a pool with `registration: repository`'))
+      : []),
+  ];
 }
+
+const runnersOf = (whose: string): string => `no runner of ${whose} can register`;
 
 const LEVELS = ['read', 'write', 'admin'] as const;
 type Level = (typeof LEVELS)[number];

@@ -1,9 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Merged, jobOutcome } from './job-outcome.ts';
-import { type KnownJob, judgeDiscoveredJob } from './judge-discovered-job.ts';
-import { type JobAnswer, type JobToJudge, type JobVerdict, judgeJob } from './judge-job.ts';
-import type { JobRow } from './merge-statement.ts';
-import { OLD_AFTER_MS, isOldDemand } from './old-delivery.ts';
+import {
+  type Merged,
+  jobOutcome,
+  type JobRow,
+  OLD_AFTER_MS,
+  isOldDemand,
+} from './merge-statement.ts';
+import {
+  type KnownJob,
+  judgeDiscoveredJob,
+  type JobAnswer,
+  type JobToJudge,
+  type JobVerdict,
+  judgeJob,
+} from './judge-job.ts';
 
 const pending: JobToJudge = {
   status: 'pending',

@@ -1,6 +1,10 @@
-import type { DeliveredStatement, StatedStatus } from '../deliveries/workflow-job-event.ts';
-import type { PlacedJob } from '../pools/place-job.ts';
-import { isOldDemand } from './old-delivery.ts';
+import type {
+  DeliveredStatement,
+  StatedStatus,
+  JobStatement,
+} from '../deliveries/workflow-job-event.ts';
+import type { PlacedJob, IgnoredJob } from '../pools/place-job.ts';
+import type { Outcome } from '../deliveries/outcomes.ts';
 
 /** The part of a job's row that GitHub's statements change. Instants are ISO 8601 in UTC. */
 export interface JobRow extends PlacedJob {
@@ -174,3 +178,38 @@ function endOf(row: JobRow, facts: DeliveredStatement): Pick<JobRow, 'conclusion
 /** These texts compare as pairs do. An unknown instant comes last. */
 const rankOfEnd = ({ completedAt, conclusion }: Pick<JobRow, 'completedAt' | 'conclusion'>) =>
   `${completedAt ?? 'unknown'} ${conclusion ?? ''}`;
+
+/**
+ * A `queued` delivery this old may be a captured one, replayed after its job's row was retired.
+ * GitHub drops a job that no runner took for a day. But a job that waited for an approval is queued
+ * late.
+ */
+export const OLD_AFTER_MS = 86_400_000;
+
+/** Whether a waiting job's statement is that old at `now`, in milliseconds since 1970. */
+export const isOldDemand = (
+  { status, queuedAt }: Pick<JobStatement, 'status' | 'queuedAt'>,
+  now: number,
+): boolean =>
+  status === 'pending' && queuedAt !== null && Date.parse(queuedAt) < now - OLD_AFTER_MS;
+
+/** What a statement has done to a job's row. */
+export interface Merged {
+  readonly before: Pick<JobRow, 'status'> | undefined;
+  /** The same object if nothing changed. */
+  readonly after: Pick<JobRow, 'status'> | undefined;
+  readonly place: PlacedJob | IgnoredJob;
+  /** By this statement, a worker runs the job whose pool does not serve it. */
+  readonly isMisused: boolean;
+}
+
+/** The outcome of the statement's delivery. */
+export function jobOutcome({ before, after, place, isMisused }: Merged): Outcome {
+  const isIgnored = 'ignored' in place;
+  if (after === undefined && isIgnored) return place.ignored;
+  if (after === undefined || after === before) return 'job_already_exists';
+  if (isMisused) return 'worker_misused';
+  if (before === undefined) return isIgnored ? 'worker_bound' : 'job_stored';
+  if (after.status === before.status) return 'job_facts_added';
+  return after.status === 'completed' ? 'job_marked_completed' : 'job_marked_running';
+}

@@ -1,14 +1,26 @@
 import { afterGivingBack, afterMaking, afterStopping, afterTakingBack } from './after-changes.ts';
-import { type KeyState, keyStates } from './key-states.ts';
 import { MOST_PER_PASS } from './matching-settings.ts';
 import { pickUnwanted, type Reservation } from './pick-unwanted.ts';
-import { type HeldBack, type SpareStops, planSpareStops } from './plan-spare.ts';
-import { planWarm, type WarmPlan } from './plan-warm.ts';
-import { planMaking } from './plan-making.ts';
+import {
+  type HeldBack,
+  type SpareStops,
+  planSpareStops,
+  planWarm,
+  type WarmPlan,
+} from './plan-spare.ts';
+import { planMaking, findRivals, type KeyPlan } from './plan-workers.ts';
 import { capsOf } from './caps.ts';
-import { findRivals, type KeyPlan } from './plan-workers.ts';
-import { lackingOf, type Returnable, type Snapshot, type WorkersToMake } from './snapshot.ts';
+import {
+  lackingOf,
+  type Returnable,
+  type Snapshot,
+  type WorkersToMake,
+  type Demand,
+  type StoredState,
+} from './snapshot.ts';
 import { rulesOf } from './stored-rules.ts';
+import { failureClass } from './failure-classes.ts';
+import type { WaitReason } from './wait-reasons.ts';
 
 /** The changes of a pass. Named workers must be unchanged since the snapshot. */
 export interface PassPlan {
@@ -139,3 +151,51 @@ function withoutGone(stops: readonly SpareStops[], gone: readonly Reservation[])
     })
     .filter(({ count }) => count > 0);
 }
+
+/** A row of `demand_keys`: a pass' findings and plan for a key. */
+export interface KeyState extends StoredState {
+  readonly demandKey: number;
+  readonly entityId: number;
+  readonly entityName: string;
+  readonly scopeRepoId: number;
+  readonly pool: string;
+}
+
+/** The news about keys that is not stored yet. */
+function keyStates(
+  demand: readonly Demand[],
+  plans: ReadonlyMap<number, KeyPlan>,
+  { away, reserved }: { away: WaitReason | undefined; reserved: ReadonlySet<number> },
+): KeyState[] {
+  return demand.flatMap(({ stored, ...key }) => {
+    const { made = 0, waitReason = null, cap = null } = plans.get(key.demandKey) ?? {};
+    const { demandKey, entityId, entityName, scopeRepoId, pool, waiting } = key;
+    const state = {
+      waiting,
+      unassigned: key.unassigned + made,
+      cap,
+      waitReason: waitReason ?? delayOf(key, reserved.has(key.demandKey) ? away : undefined),
+    };
+    return isSame(state, stored)
+      ? []
+      : [{ demandKey, entityId, entityName, scopeRepoId, pool, ...state }];
+  });
+}
+
+/**
+ * Why jobs wait longer than usual although nothing keeps workers from being made for them. `away`:
+ * workers of the key wait for a service.
+ */
+function delayOf(key: Omit<Demand, 'stored'>, away: WaitReason | undefined): WaitReason | null {
+  if (away !== undefined) return away;
+  if (key.failureClass !== null) return failureClass(key.failureClass).reason;
+  if (key.lacksNodes) return 'no_capacity';
+  return key.waiting - key.unassigned > lackingOf(key) ? 'unexplained_ends' : null;
+}
+
+const isSame = (state: StoredState, stored: StoredState | null): boolean =>
+  stored !== null &&
+  stored.waiting === state.waiting &&
+  stored.unassigned === state.unassigned &&
+  stored.cap === state.cap &&
+  stored.waitReason === state.waitReason;

@@ -8,8 +8,8 @@ import {
   type SpareWorkers,
   isWantedByJobs,
   planSpareStops,
+  planWarm,
 } from './plan-spare.ts';
-import { planWarm } from './plan-warm.ts';
 import type { WarmKey } from './snapshot.ts';
 
 const worker = (podName: string, given: Partial<Reservation> = {}): Reservation => ({

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isLoopback } from '../text/is-loopback.ts';
 import { misplacedInFile, withoutRefused } from './misplaced-keys.ts';
 import { checkedTogether, refuseUntrusted } from './check-together.ts';
 import { keysOfPools } from './pool.ts';
@@ -88,3 +87,7 @@ export const configJsonSchema = (): object => ({
 
 export type ConfigFile = z.infer<typeof configFile>;
 export type GitHubPart = Pick<ConfigFile, 'github'>;
+
+/** An address of this machine, reached without a network. */
+export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { NamedEntity } from './entities.ts';
-import { matchesGlob } from '../text/matches-glob.ts';
 
 const ENTITY = /^(?:id:[1-9][0-9]{0,15}|[A-Za-z0-9*][A-Za-z0-9_*-]{0,99})$/;
 const REPOSITORY = /^[A-Za-z0-9*][A-Za-z0-9_*-]{0,99}\/[A-Za-z0-9._*-]{1,100}$/;
@@ -81,3 +80,35 @@ export const servesWithPin = (
 ): boolean =>
   servesEntity(gate, entity) &&
   ((owner ?? entity.id) === entity.id || loginThrough(gate, entity) === undefined);
+
+/**
+ * Whether a text matches a pattern, without regard to case. `*` matches any number of characters
+ * other than `/`. Never backtracks, so no pattern takes long.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const [patterns, texts] = [pattern.toLowerCase().split('/'), text.toLowerCase().split('/')];
+  return (
+    patterns.length === texts.length &&
+    patterns.every((part, index) => matchesPart(part, texts[index] ?? ''))
+  );
+}
+
+/**
+ * The first and last piece must be at the ends. The others follow in order, each as early as
+ * possible.
+ */
+function matchesPart(pattern: string, text: string): boolean {
+  const pieces = pattern.split('*');
+  const [first = '', last = ''] = [pieces[0], pieces.at(-1)];
+  if (pieces.length === 1) return pattern === text;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+    return false;
+  const end = text.length - last.length;
+  let from = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = text.indexOf(piece, from);
+    if (found === -1 || found + piece.length > end) return false;
+    from = found + piece.length;
+  }
+  return true;
+}

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 
-const OF_POD_SPEC = [
-  ...'activeDeadlineSeconds automountServiceAccountToken affinity containers dnsConfig dnsPolicy hostAliases hostNetwork'.split(
-    ' ',
-  ),
-  ...'imagePullSecrets initContainers runtimeClassName schedulerName securityContext serviceAccountName'.split(
-    ' ',
-  ),
-  ...'topologySpreadConstraints volumes'.split(' '),
-];
-const OF_CONTAINER =
-  'args command env envFrom imagePullPolicy lifecycle volumeMounts workingDir'.split(' ');
+const wordsOf = (text: string): string[] => text.trim().split(/\s+/);
+
+const OF_POD_SPEC = wordsOf(`
+  activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy
+  hostAliases hostNetwork imagePullSecrets initContainers runtimeClassName schedulerName
+  securityContext serviceAccountName topologySpreadConstraints volumes`);
+const OF_CONTAINER = wordsOf(`
+  args command env envFrom imagePullPolicy lifecycle volumeMounts workingDir`);
 
 /** Keys of actions-runner-controller's scale sets, which its users paste. */
 const OF_SCALE_SETS = {

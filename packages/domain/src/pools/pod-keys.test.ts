@@ -144,7 +144,10 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
     'without logs, no template puts one into the status of its pods from its %s, whatever else is wrong',
     (list) => {
       const pool = withSpec({
-        [list]: [{ name: 'setup', terminationMessagePolicy: 'FallbackToLogsOnError' }],
+        [list]: [
+          { name: 'setup', terminationMessagePolicy: 'FallbackToLogsOnError' },
+          { name: 'plain', terminationMessagePolicy: 'File' },
+        ],
       });
       const place = `template.spec.${list}.0.terminationMessagePolicy: `;
       const refused = [expect.stringContaining(place)];

@@ -306,8 +306,9 @@ describe('the limits of a pool’s settings', () => {
     for (const problem of problems) expect(problem).toMatch(new RegExp(`^${key}`));
   });
 
-  test('it makes workers, and does so for no public repository, unless it says otherwise', () => {
-    expect(poolSchema.parse(POOL)).toMatchObject({ paused: false, publicRepositories: false });
+  test('it makes workers, keeps logs, and serves no public repository, unless it says otherwise', () => {
+    const usual = { paused: false, keepLogs: true, publicRepositories: false };
+    expect(poolSchema.parse(POOL)).toMatchObject(usual);
   });
 });
 

@@ -82,7 +82,7 @@ export function sharedLabels(
 }
 
 /** The pool that comes first among those that have all labels of a job. */
-export const byPreference = (a: Pool, b: Pool): number =>
+const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
 /** An entity's rule in the configuration, by id before login. Undefined: it may not use Paddock. */
@@ -106,4 +106,23 @@ export function admittingLogin(
 ): string | undefined {
   const listed = loginAmong(new Set(Object.keys(entities).map((key) => key.toLowerCase())), entity);
   return listed ?? loginThrough(pools.find(({ name }) => name === place.pool) ?? {}, entity);
+}
+
+/** The pool that lacks the fewest labels of a job. */
+export interface NearestPool {
+  readonly pool: string;
+  /** Empty: it has all of them. */
+  readonly missing: readonly string[];
+}
+
+/** On a tie, the pool that would come first if it had all labels. Undefined: there is no pool. */
+export function nearestPool(
+  pools: readonly Pool[],
+  jobLabels: readonly string[],
+): NearestPool | undefined {
+  const wanted = normaliseLabels(jobLabels);
+  const [nearest] = pools
+    .map((one) => ({ pool: one, missing: wanted.filter((label) => !one.labels.includes(label)) }))
+    .toSorted((a, b) => a.missing.length - b.missing.length || byPreference(a.pool, b.pool));
+  return nearest && { pool: nearest.pool.name, missing: nearest.missing };
 }

@@ -29,3 +29,9 @@ export const DELETING_SWEEPS: ReadonlySet<string> = new Set([
 
 /** How often a scheduled sweep is tried. Few, since the next tick starts it again anyway. */
 export const SWEEP_ATTEMPTS = 3;
+
+/**
+ * The schedule of the sweep over an App's delivery log. Ingress asks for passes, the reconciler
+ * runs them.
+ */
+export const redeliverySchedule = (appId: number): string => `redeliver:${appId}`;

@@ -1,10 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { lookUpAccessTask } from './key-tasks.ts';
+import {
+  lookUpAccessTask,
+  diagnoseTask,
+  provisionTask,
+  removeSecretTask,
+  stopTask,
+} from './worker-tasks.ts';
 import { lookUpJobsTask } from './look-up-task.ts';
-import { redeliverySchedule } from './schedule-names.ts';
+import { redeliverySchedule, DELETING_SWEEPS } from './sweep-names.ts';
 import { type PassesSinceSuccess, isOverdue, whyOverdue } from './why-overdue.ts';
-import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from './worker-tasks.ts';
-import { DELETING_SWEEPS } from './sweep-names.ts';
 
 const worker = { type: 'worker', id: 'pod-1', name: 'pod-1' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { anyCharacter, fc } from '@paddock/testing/random-cases';
 import { duration } from './duration.ts';
-import { matchesGlob } from './matches-glob.ts';
+import { matchesGlob } from '../pools/gate.ts';
 import { newestFailures } from './newest-failures.ts';
 import { jsonText, repairJsonText, storable } from './storable.ts';
 

@@ -60,6 +60,13 @@ describe('a waiting job (P5)', () => {
     },
   );
 
+  test('is told so since it waits, as far as that is known', () => {
+    const group = { name: 'review', excess: null, lacksRepository: true };
+    const sinceOf = (job: object) => explainWait(factsWith({ key: null, group, job })).since;
+    expect(explainWait(factsWith({ group })).since).toEqual(secondsAgo(120));
+    expect([sinceOf({}), sinceOf({ queuedAt: null })]).toEqual([secondsAgo(300), secondsAgo(299)]);
+  });
+
   test('a reason that is no limit comes before its runner group', () => {
     const group = { name: 'review', excess: null, lacksRepository: true };
     const { sentence } = explainWait(factsWith({ ...first, reason: 'pool_paused', group }));
@@ -200,6 +207,9 @@ describe('a waiting job (P5)', () => {
       ...answer,
       since: secondsAgo(299),
     });
+    expect(explainWait(factsWith({ place: null, workers: [workerWith(ready)] }))).toMatchObject(
+      answer,
+    );
     // Known for long, and waiting again since then.
     const changedAt = secondsAgo(60);
     expect(explainWait(factsWith({ key: null, job: { changedAt } }))).toMatchObject(answer);
@@ -360,13 +370,6 @@ describe('a job that has ended', () => {
   });
 });
 
-const cap = {
-  kind: 'at_pool_cap',
-  name: 'maxWorkers of the pool linux',
-  used: 1,
-  limit: 1,
-} as const;
-
 test('names the worker that keeps its place under the cap and does not go, before any that does not start (P5)', () => {
   const keepers = ['pdk-1', 'pdk-2'].map((name, nth) => ({
     name,
@@ -376,7 +379,7 @@ test('names the worker that keeps its place under the cap and does not go, befor
     heldBy: 'its pod is being deleted, and is still there.',
     since: secondsAgo(600 - nth),
   }));
-  const caps = [{ ...cap, held: keepers }];
+  const caps = [{ ...fullPool.caps[0], held: keepers }];
   expect(
     explainWait(factsWith({ reason: 'at_pool_cap', caps, workers: [workerWith(stuck)] })),
   ).toMatchObject({
@@ -387,4 +390,6 @@ test('names the worker that keeps its place under the cap and does not go, befor
     advice: 'Look at the worker pdk-1: its pod, its node and its log.',
     caps: [{ name: 'maxWorkers of the pool linux', used: 1, limit: 1 }],
   });
+  // Another cap holds nothing back.
+  expect(explainWait(factsWith({ reason: 'github_budget', caps })).sentence).not.toContain('pdk-1');
 });

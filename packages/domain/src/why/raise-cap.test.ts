@@ -9,8 +9,7 @@ import {
   snapshotOf,
   storedRules,
 } from '../scenes/snapshot.scene.ts';
-import { capsInForce } from './caps-in-force.ts';
-import { settingOf, smallestRaise, withLimit, workersAfter } from './raise-cap.ts';
+import { capsInForce, settingOf, smallestRaise, withLimit, workersAfter } from './raise-cap.ts';
 import type { CapFacts } from './wait-facts.ts';
 
 const place = { entityId: 9, login: 'acme', pool: 'linux' };

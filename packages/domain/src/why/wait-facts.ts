@@ -1,5 +1,5 @@
 import type { WaitReason } from '../matching/wait-reasons.ts';
-import type { NearestPool } from './nearest-pool.ts';
+import type { NearestPool } from '../pools/pools-document.ts';
 
 /** A job of our rows, as the answer needs it. */
 export interface JobFacts {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
-import { registerRunner } from './call-api.ts';
+import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
 import { connectGitHubSimulator } from './control.ts';
 import { type Payload, exampleOf } from './fragments.ts';
 import { playRunner } from './play-runner.ts';
@@ -50,41 +50,54 @@ describe('the truth of the simulated GitHub', () => {
     expect(await world.github.report()).toMatchObject({ excessWorkers: 0, completed: 1, lost: 0 });
   });
 
-  test('gives a job to any idle runner that fits, chosen by the seed', async () => {
-    const names = ['a', 'b', 'c', 'd'];
-    const gone = new AbortController();
-    const ends: Promise<unknown>[] = [];
-    for (const name of names)
-      ends.push(playRunner((await register(name, 'linux', 'big')).jitConfig, gone.signal));
-    await waitFor(
-      'four idle runners',
-      async () =>
-        (await world.github.truth()).runners.filter(({ state }) => state === 'idle').length === 4,
-    );
-    const chosen = new Set<string | null>();
-    for (let n = 0; n < 3; n += 1)
-      chosen.add(
-        (await world.github.queueJob({ repo: 'acme/api', labels: ['Linux'], durationMs: 1 }))
-          .runnerName,
-      );
-    expect(chosen.size).toBe(3);
-    gone.abort();
-    await Promise.all(ends);
+  test('each job counts once: a second runner is needed only for a second job', async () => {
+    await queue('linux');
+    await queue('linux', 'gpu');
+    await register('with-gpu', 'linux', 'gpu');
+    await register('plain', 'linux');
+    await register('with-gpu-too', 'linux', 'gpu');
+    expect(await excess()).toEqual(['with-gpu-too']);
   });
 
-  test('the default group keeps public repositories out', async () => {
-    const { jitConfig } = await register('private-only', 'linux');
-    const end = playRunner(jitConfig, never);
-    await waitFor('an idle runner', async () =>
-      (await world.github.truth()).runners.some(({ state }) => state === 'idle'),
-    );
-    expect(await world.github.queueJob({ repo: 'acme/site', labels: ['linux'] })).toMatchObject({
-      status: 'queued',
+  test('runners that cannot serve the job cover nothing', async () => {
+    await queue('linux', 'gpu');
+    await register('plain', 'linux');
+    await registerRunner(world, {
+      name: 'of-site',
+      labels: ['linux', 'gpu'],
+      repository: 'acme/site',
     });
-    expect(
-      await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 1 }),
-    ).toMatchObject({ status: 'in_progress' });
-    await end;
+    await register('with-gpu', 'gpu', 'LINUX');
+    expect(await excess()).toEqual(['plain', 'of-site']);
+  });
+
+  test('a runner that has not connected within a minute covers nothing', async () => {
+    await queue('linux');
+    await register('stuck', 'linux');
+    now += 60_000;
+    await register('instead', 'linux');
+    expect(await excess()).toEqual([]);
+  });
+
+  test('a runner that went away before it connected covered nothing, so its replacement is no excess', async () => {
+    await queue('linux');
+    const lost = await register('lost', 'linux');
+    await register('replacement', 'linux');
+    await register('too-many', 'linux');
+    expect(await excess()).toEqual(['replacement', 'too-many']);
+    const authorization = await installationAuthorization(world);
+    await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${lost.runnerId}`, {
+      authorization,
+    });
+    expect(await excess()).toEqual(['too-many']);
+  });
+
+  test('a runner that connected covered the job, even if it is gone now', async () => {
+    await queue('linux', 'gpu');
+    const { jitConfig } = await register('comes', 'linux', 'gpu');
+    await register('too-many', 'linux', 'gpu');
+    await playRunner(jitConfig, never);
+    expect(await excess()).toEqual(['too-many']);
   });
 
   test('another process reads and controls it by the same methods', async () => {

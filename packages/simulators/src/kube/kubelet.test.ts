@@ -223,6 +223,21 @@ describe('the simulated kubelet', () => {
     expect((await call('POST', 'pods', pod('c'))).status).toBe(201);
   });
 
+  test('fails the nth matching call, before its work or after it', async () => {
+    await start();
+    const control = connectKubeControl(simulator.url);
+    await control.failNext({ method: 'POST', path: '/pods$', status: 500, after: 1 });
+    expect((await call('POST', 'pods', pod('a'))).status).toBe(201);
+    expect((await call('POST', 'pods', pod('b'))).status).toBe(500);
+    expect(await read('b')).toBeUndefined();
+    await control.failNext({ method: 'POST', path: '/pods$', afterCommit: true });
+    await expect(call('POST', 'pods', pod('c'))).rejects.toThrow('fetch failed');
+    expect(await read('c')).toBeDefined();
+    const { calls, creations } = await control.report();
+    expect(calls['create pods']).toBe(3);
+    expect(creations.map(({ name }) => name)).toEqual(['a', 'c']);
+  });
+
   test('refuses a call without the right token, and serves control functions without one', async () => {
     await start();
     const response = await fetch(`${simulator.url}/api/v1/pods`);
@@ -257,6 +272,8 @@ const play = (
   return played('config', killed.signal, () => undefined, { image: 'runner:1', env: {} });
 };
 
+/** Random numbers for a runner that dies: at its start, or later. */
+const AT_START = 0.4;
 const LATER = 0.6;
 
 describe('faults of runners', () => {
@@ -264,17 +281,29 @@ describe('faults of runners', () => {
     struck = [];
   });
 
-  // With any fraction of a millisecond that the random number gives.
-  test.each([0, 0.5, 1 / 3, 0.99999])(
-    'a runner that dies during its job ends as killed by the kernel (%d)',
-    async (draw) => {
-      expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, draw])).toEqual({
-        exitCode: DIED,
-        log: ['busy'],
-      });
-      expect(struck).toEqual(['runner_died']);
-    },
-  );
+  test('a runner that dies during its job ends as killed by the kernel', async () => {
+    // With any fraction of a millisecond that the random number gives.
+    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, 1 / 3])).toEqual({
+      exitCode: DIED,
+      log: ['busy'],
+    });
+    expect(struck).toEqual(['runner_died']);
+  });
+
+  test('a runner that dies at its start has done nothing', async () => {
+    expect(await play(quick, { dieRate: 0.1 }, [0.09, AT_START])).toEqual({
+      exitCode: DIED,
+      log: [],
+    });
+    expect(struck).toEqual(['runner_died_at_start']);
+  });
+
+  test('a runner whose pod is deleted before its death was killed, and did not die', async () => {
+    const killed = new AbortController();
+    const played = play(busy, { dieRate: 1, dieWithinMs: 3_600_000 }, [0, LATER, 1], killed);
+    killed.abort();
+    expect(await played).toMatchObject({ exitCode: 143 });
+  });
 
   test('a silent runner does nothing until its pod is deleted', async () => {
     const killed = new AbortController();
