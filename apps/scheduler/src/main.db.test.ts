@@ -55,10 +55,15 @@ describe('the scheduler as a process', () => {
       'events_total{event="podCreated"}',
       'job_to_pod_seconds_count{pool="linux"}',
     ];
-    await waitFor('the metrics', async () => {
+    const shown = await waitFor('the metrics', async () => {
       const { text } = await get(scheduler.port, '/metrics');
-      return counted.every((metric) => text.includes(`\npaddock_${metric} 1\n`));
+      return counted.every((metric) => text.includes(`\npaddock_${metric} 1\n`)) && text;
     });
+    expect(shown).toMatch(/^paddock_match_duration_seconds_count(\{.*\})? [1-9]/m);
+    for (const atRest of ['pools_file_refused', 'warm_scopes_unknown'])
+      expect(shown).toMatch(new RegExp(`^paddock_${atRest}(\\{.*\\})? 0$`, 'm'));
+    for (const ofKind of ['task_queued', 'task_due', 'task_oldest_due_seconds'])
+      expect(shown).toMatch(new RegExp(`^paddock_${ofKind}\\{kind="[a-z-]+"\\} \\d`, 'm'));
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
     expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);

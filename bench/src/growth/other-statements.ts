@@ -28,7 +28,7 @@ export const otherStatements: Readonly<Record<string, string>> = {
   'the beginning and the end of an outage': 'noteAway noteBack confirmOutages',
   'a change of the configuration file': 'endRefusalsOfApp',
   'a start or an end of a process': `
-    createFitness takeOverTasks releaseLease lockMatching saveAppIds`,
+    createFitness takeOverTasks lockMatching saveAppIds`,
   'a person': `
     setSwitch liftSwitch readTaskCounts enqueueAsked findInstallation readAnew lockFailed
     noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced findOperation record
