@@ -93,6 +93,7 @@ await main(async () => {
 
   const poolsLoader = createPoolsLoader({
     db,
+    cluster,
     path: config.configPath,
     refreshMs: config.poolsRefreshMs,
     reconsiderHours: config.reconsiderHours,

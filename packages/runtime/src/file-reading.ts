@@ -19,7 +19,7 @@ export interface FileReadingOptions<T> {
    * Reads all that it needs by `readFile`: a change of these files causes the next reading.
    * Undefined, or a problem in the list, refuses what they say.
    */
-  readonly read: (readFile: ReadFile, problems: string[]) => T | undefined;
+  readonly read: (readFile: ReadFile, problems: string[]) => T | undefined | Promise<T | undefined>;
   /** Called once for each state of the files that is refused. */
   readonly onRefused: (problems: readonly string[]) => void;
   /** Called for each state that is accepted, the first included. */
@@ -55,7 +55,7 @@ export function createFileReading<T>({
       if (seen !== undefined && !(await hasChanged(seen))) return undefined;
       const files: Files = new Map();
       const problems: string[] = [];
-      const value = read((path) => textOf(take(files, path)), problems);
+      const value = await read((path) => textOf(take(files, path)), problems);
       seen = files;
       if (value === undefined || problems.length > 0) {
         refusal = problems.join('; ');

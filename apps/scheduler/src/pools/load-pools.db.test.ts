@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload } from '@paddock/testing/signed-delivery';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { createPoolsLoader } from './load-pools.ts';
 
@@ -22,6 +24,19 @@ entities: { '*': {} }
 describe('the pools of the configuration file, as schedulers load them', () => {
   const database = useTestDatabase();
   let folder: string;
+
+  let kube: Awaited<ReturnType<typeof startKubeSimulator>>;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    kube = await startKubeSimulator({ namespaces: ['runners'], kubelet: false });
+    const kubeconfigFile = join(mkdtempSync(join(tmpdir(), 'paddock-pools-')), 'kubeconfig');
+    writeFileSync(kubeconfigFile, kube.kubeconfig);
+    cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 10_000 });
+  });
+  afterAll(async () => {
+    cluster.close();
+    await kube.stop();
+  });
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
@@ -40,6 +55,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     const reconsidered: number[] = [];
     const pools = createPoolsLoader({
       db,
+      cluster,
       path,
       refreshMs: 1_000,
       reconsiderHours: 48,
@@ -132,6 +148,42 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       expect(await labels()).toEqual(['macos,self-hosted']);
     },
   );
+
+  describe('a file whose pods the API server judges by a dry run', () => {
+    const POD = { method: 'POST', path: '/namespaces/runners/pods$' };
+    const unreadable = { ...POD, status: 400, reason: 'BadRequest', message: 'quantities must …' };
+
+    test.each([
+      ['refuses', { ...POD, status: 422, reason: 'Invalid', message: 'tolerations[0]: …' }],
+      ['cannot read', unreadable],
+    ])(
+      '%s: it is refused with its words, and the pools in force stay (B4, H1)',
+      async (_how, fault) => {
+        const path = write('paddock.yaml', yaml('linux'));
+        const { pools, refused } = await startReplica(path);
+        kube.failNext(fault);
+        write('paddock.yaml', yaml('windows'));
+        await pools.once();
+        expect(refused).toEqual([
+          expect.stringMatching(/the cluster takes no pod of the pool small: .*…/),
+        ]);
+        expect(await labels()).toEqual(['linux,self-hosted']);
+        expect(pools.warning()).toContain('the pools loaded before stay in force');
+      },
+    );
+
+    test.each([
+      ['does not answer', { ...POD, status: 503 }],
+      ['has a quota', { ...POD, status: 403, reason: 'Forbidden', message: 'exceeded quota' }],
+      ['allows no dry run, of any pod', { ...unreadable, times: 2 }],
+    ])('%s: it comes into force (B4)', async (_how, fault) => {
+      kube.failNext(fault);
+      const { refused } = await startReplica(write('paddock.yaml', yaml('linux')));
+      expect(refused).toEqual([]);
+      expect(await labels()).toEqual(['linux,self-hosted']);
+      kube.clearFaults();
+    });
+  });
 
   test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
     const tunnel = await startTunnel(database.urlOf('scheduler'));

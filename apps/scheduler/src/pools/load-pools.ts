@@ -4,7 +4,12 @@ import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pool
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
+import type { Pool } from '@paddock/domain/pools/pool';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
+import type { Cluster } from '@paddock/kube/connect';
+import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
+import { createPod } from '@paddock/kube/pods';
+import { type RunnerPodSpec, runnerPod } from '@paddock/kube/runner-pod';
 import { createFileReading } from '@paddock/runtime/file-reading';
 import { pause } from '@paddock/runtime/pause';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -24,6 +29,8 @@ export interface PoolsLoader {
 
 export interface PoolsLoaderOptions {
   readonly db: Kysely<Database>;
+  /** Its API server judges the pods of a changed file. */
+  readonly cluster: Cluster;
   /** The configuration file. `followKeys` reads its Apps. */
   readonly path: string;
   readonly refreshMs: number;
@@ -53,16 +60,28 @@ const RETRY_MS = 1_000;
  */
 export function createPoolsLoader({
   db,
+  cluster,
   path,
   refreshMs,
   reconsiderHours,
   events,
 }: PoolsLoaderOptions): PoolsLoader {
   const file = createFileReading<PoolsDocument>({
-    read: (readFile, problems) => {
+    read: async (readFile, problems) => {
       const { value, problems: found } = readYamlFile(path, configFileToLoad, readFile);
       problems.push(...found);
-      return value && { pools: value.pools, entities: value.entities };
+      if (value === undefined || found.length > 0) return undefined;
+      const { pools, entities } = value;
+      for (const pool of pools) {
+        const failure = await tryPool(cluster, pool);
+        if (failure?.kind === 'invalid')
+          problems.push(
+            `${path}: the cluster takes no pod of the pool ${pool.name}: ${failure.message}`,
+          );
+        // It would not answer for the others either, and each creation has its own answer.
+        else if (failure !== undefined && isTransient(failure)) break;
+      }
+      return { pools, entities };
     },
     onRefused: events.fileRefused,
     onAccepted: events.fileAccepted,
@@ -113,3 +132,23 @@ export function createPoolsLoader({
 
 const digestOf = (content: PoolsDocument): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');
+
+/** What the API server has against a pod of this pool, by a dry run; undefined: nothing. */
+async function tryPool(cluster: Cluster, pool: Pool): Promise<KubeFailure | undefined> {
+  const { name, namespace, image } = pool;
+  const identity = { instance: 'dry-run', pool: name, entityId: 0, scopeRepoId: 0 };
+  const named = { ...identity, name: 'paddock-dry-run', namespace };
+  const failure = await tryPod(cluster, { ...pool, ...named });
+  // A value that it cannot read; or the namespace's webhooks allow no dry run, of no pod.
+  if (failure?.reason !== 'BadRequest') return failure;
+  return (await tryPod(cluster, { ...named, image })) === undefined ? failure : undefined;
+}
+
+const tryPod = (cluster: Cluster, pod: RunnerPodSpec): Promise<KubeFailure | undefined> =>
+  createPod(cluster, runnerPod(pod), { dryRun: true }).then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof KubeError) return error.failure;
+      throw error;
+    },
+  );

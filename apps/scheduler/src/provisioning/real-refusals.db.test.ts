@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
+import { createPoolsLoader } from '../pools/load-pools.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
 import { startWebhook, type Webhook } from '../scenes/webhook.scene.ts';
@@ -133,4 +137,21 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
       expect(await seen.failures()).toEqual([]);
     },
   );
+
+  test('of a value that it cannot read, as the file is loaded: the file is refused with its words (B4, H1)', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
+    const path = join(folder, 'paddock.yaml');
+    writeFileSync(
+      path,
+      `github: { apps: [{ id: 1001, webhookSecret: { env: HOOK_SECRET } }] }
+pools: [{ name: large, labels: [large], image: i, namespace: runners, resources: { limits: { memory: 16GB } } }]
+entities: { '*': {} }`,
+    );
+    const { db, cluster, events } = world.parts;
+    const rest = { refreshMs: 1_000, reconsiderHours: 48 };
+    const loader = createPoolsLoader({ db, cluster, events, path, ...rest });
+    await loader.once();
+    expect(loader.warning()).toMatch(/takes no pod of the pool large: .*quantities must match/);
+    rmSync(folder, { recursive: true });
+  });
 });
