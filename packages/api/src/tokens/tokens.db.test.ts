@@ -53,6 +53,23 @@ describe('tokens (F7)', () => {
     });
   });
 
+  test('its use is noted at most once an hour', async () => {
+    const { token, lastUsedAt } = await create({});
+    expect(lastUsedAt).toBeNull();
+    const used = async () => {
+      await checkToken(db(), token);
+      const { items } = await ask(listTokensEndpoint, db());
+      return items[0]?.lastUsedAt;
+    };
+    const first = await used();
+    expect(first).not.toBeNull();
+    expect(await used()).toBe(first);
+    await sql`update tokens set last_used_at = last_used_at - interval '61 minutes'`.execute(db());
+    expect(new Date((await used()) ?? 0).getTime()).toBeGreaterThanOrEqual(
+      new Date(first ?? 0).getTime(),
+    );
+  });
+
   test('a revoked token has no bearer, and stays in the list with who revoked it first', async () => {
     const { token } = await create({}, 'ada');
     const revoked = await ask(revokeTokenEndpoint, db(), { name: 'ci' }, 'grace');

@@ -5,6 +5,7 @@ import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { Client } from './client.ts';
 import { clientConfig, connectDatabase, type DatabaseConnection, openDatabase } from './connect.ts';
 import { listen } from './listen.ts';
 import { type Outage, watchOutages } from './outage.ts';
@@ -149,6 +150,13 @@ describe('silence', () => {
     sql`select pg_sleep(${seconds})`.execute(db);
   const one = ({ db } = connection) => sql<{ one: number }>`select 1 as one`.execute(db);
   const openFour = (of = connection) => Promise.all([1, 2, 3, 4].map(() => sleeping(0.1, of)));
+
+  test('a connection is closed although no server answers its goodbye', async () => {
+    const client = new Client(clientConfig(options()));
+    await client.connect();
+    tunnel.replaceServer();
+    await expect(client.end()).resolves.toBeUndefined();
+  });
 
   test('the longest answer is that of the longest statement and a little more, and has no limit in a migration (A11)', () => {
     expect(clientConfig({ ...options(), statementTimeoutMs: 15_000 }).answerLimitMs).toBe(20_000);

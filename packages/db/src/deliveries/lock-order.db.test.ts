@@ -89,6 +89,21 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
     expect(isInOrder).toBe(true);
   });
 
+  test('new jobs by id', async () => {
+    const deliveries = [201, 202, 203, 204, 205, 206, 207, 208].map((id) => jobDelivery(id));
+    const [first, ...others] = jobsOf(deliveries);
+    if (first === undefined) throw new Error('There are several jobs.');
+    const { recorded } = await database.db.transaction().execute(async (trx) => {
+      await storeJobs(trx, [first], pools.version);
+      const started = recordDeliveries(database.db, deliveries.toReversed(), pools);
+      await untilBlocked(database.db);
+      // Would deadlock if one of these came before the first.
+      await storeJobs(trx, others, pools.version);
+      return { recorded: started };
+    });
+    expect(new Set(await recorded)).toEqual(new Set(['job_already_exists']));
+  });
+
   test('new jobs before the update of known ones, which another batch may take for new', async () => {
     await recordDeliveries(database.db, [jobDelivery(301)], pools);
     const reading = await database.db.startTransaction().execute();

@@ -131,6 +131,14 @@ describe('a refusal ends', () => {
     expect(await isRefused()).toBe(false);
   });
 
+  test('by itself, and a call that did not wait does not put that off (C9)', async () => {
+    await refuse('entity');
+    await setTimes({ since: '2 hours', left: '9 seconds' });
+    expect(seconds(await refuse('entity'))).toBe(9);
+    await setTimes({ since: '2 hours', left: '0' });
+    expect(await isRefused()).toBe(false);
+  });
+
   test.each(SUBJECTS)('of the %s with the App’s new key, and of no other App', async (subject) => {
     await refuse(subject);
     await endRefusalsOfApp(database.db, 1002);

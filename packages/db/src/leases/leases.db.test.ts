@@ -57,6 +57,25 @@ const options = (name: string, errors: unknown[] = []) => ({
 });
 
 describe('holding a lease (A12)', () => {
+  test('a replica that lost it is notified, and works again once it is free', async () => {
+    const running = new Set<string>();
+    const stop = new AbortController();
+    const holding = holdLease(options('held'), steadyWork(running, 'held'), stop.signal);
+    await waitFor('the work', () => running.has('held'));
+    await sql`update leases set holder = 'thief', fence = fence + 1, expires_at = now() + interval '1 minute'`.execute(
+      database.db,
+    );
+    const stolen = await holder();
+    await waitFor('the end of the work', () => running.size === 0);
+    await expire();
+    await waitFor('the work to go on', () => running.has('held'));
+    stop.abort();
+    await holding;
+    const again = await holder();
+    expect([stolen?.holder, again?.holder]).toEqual(['thief', 'held']);
+    expect(again?.fence).toBeGreaterThan(stolen?.fence ?? Number.NaN);
+  });
+
   test('one of two works; when it stops, the other does', async () => {
     const running = new Set<string>();
     const stops = { one: new AbortController(), two: new AbortController() };

@@ -3,6 +3,7 @@ import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { emptyTables } from '@paddock/testing/empty-tables';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -152,6 +153,33 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     await failTimes(3, 'exit_code', { entity_id: 90_000_002 });
     await bind((await putWorker(database.db)).pod_name);
     expect(await keys()).toMatchObject([{ failures: 0 }, { failures: 3 }]);
+  });
+
+  test('a failure waits for the transaction that binds its worker, and then counts nothing', async () => {
+    const { pod_name: podName } = await putWorker(database.db);
+    const binding = await database.db.startTransaction().execute();
+    await bindWorkers(binding, [{ worker: podName, jobId: 1 }]);
+    const failing = noteKeyFailure(
+      database.dbOf('scheduler'),
+      { podName, failureClass: 'exit_code', message: '' },
+      USUAL_FAILURE_RULES,
+    );
+    await untilBlocked(database.db);
+    await binding.commit().execute();
+    await failing;
+    expect(await keys()).toEqual([]);
+  });
+
+  test('a failed worker whose job becomes known late did not fail before it had one', async () => {
+    const podName = await failTimes(3, 'no_job');
+    await bind(podName);
+    expect(await keys()).toMatchObject([{ failures: 0 }]);
+    await noteKeyFailure(
+      database.db,
+      { podName, failureClass: 'no_job', message: '' },
+      USUAL_FAILURE_RULES,
+    );
+    expect(await keys()).toMatchObject([{ failures: 0 }]);
   });
 
   test('another access of the runner group ends that idle runners got no job', async () => {

@@ -9,7 +9,12 @@ import { findInstance } from '../instance.ts';
 import { newWorkerName } from '../matching/reserve-workers.ts';
 import { adoptWorkers, type PodToAdopt } from './registrations.ts';
 import { findFittingRuns } from './runner-readings.ts';
-import { findWorkerToStop, markDeregistering, noteRunsRead } from './stopping-workers.ts';
+import {
+  endStoppedWorker,
+  findWorkerToStop,
+  markDeregistering,
+  noteRunsRead,
+} from './stopping-workers.ts';
 import { requestStops } from './worker-stops.ts';
 
 const database = useTestDatabase();
@@ -116,6 +121,19 @@ test('a worker may run any job of its entity, in any pool, that has no label bey
   expect(await runs(3)).toEqual([3, 2, 1]);
   expect(await runs(1)).toHaveLength(2);
   expect(await runs(3, 3)).toEqual([2, 1]);
+});
+
+test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
+  const { pod_name: podName } = await putWorker(database.db, {
+    stopping_at: new Date(),
+    stop_reason: 'surplus',
+    pod_uid: 'seen',
+  });
+  const end = (hadPod: boolean) =>
+    database.db
+      .transaction()
+      .execute((trx) => endStoppedWorker(trx, podName, { hadPod, message: 'ended' }));
+  expect([await end(false), await end(true)]).toEqual([false, true]);
 });
 
 test('runs that were read before the deregistration are read again after it (P2)', async () => {
