@@ -79,3 +79,11 @@ export type TraceItem = Trace['items'][number];
 export type EventPayload = Output<typeof traceEventEndpoint>;
 export type Usage = Output<typeof listUsageEndpoint>;
 export type UsageRow = Usage['items'][number];
+
+/** Why the API did not do what was asked (RFC 9457), or why no answer came: status 0. */
+export interface Trouble {
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors?: readonly { readonly place: string; readonly message: string }[];
+}

@@ -4,7 +4,7 @@ import { TroubleNote } from './parts/answer.tsx';
 import { giveBackFocus } from './state/keep-focus.ts';
 import { place } from './state/place.ts';
 import { type Asked, type Field, question } from './state/question.ts';
-import type { Trouble } from './state/request.ts';
+import type { Trouble } from './answers.ts';
 
 /** The dialog of every action. It takes a note for those who read it later. */
 export function Dialog() {

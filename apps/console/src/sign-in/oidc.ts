@@ -1,5 +1,4 @@
 import type { Identity } from '@paddock/api/sessions/sessions';
-import type { Secret } from '@paddock/runtime/secret';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -17,14 +16,7 @@ import {
   randomState,
 } from 'openid-client';
 import { identityOf } from './identity.ts';
-import type { SignInFile } from './sign-in-file.ts';
-
-export type OidcOptions = Readonly<
-  Omit<NonNullable<SignInFile['oidc']>, 'clientSecret'> & {
-    /** Undefined: a public client. */
-    clientSecret: Secret | undefined;
-  }
->;
+import type { OidcOptions } from './sign-in-file.ts';
 
 /** What a sign-in must show at its end that it was given at its beginning. */
 export interface Flow {

@@ -1,9 +1,9 @@
+import type { Secret } from '@paddock/runtime/secret';
 import { secretSource } from '@paddock/domain/pools/config-file';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { z } from 'zod';
-import type { OidcOptions } from './oidc.ts';
 
 const group = z.string().min(1).max(200);
 
@@ -79,6 +79,13 @@ export const signInFile = z
   .refine(({ oidc, proxy }) => (oidc ?? proxy) !== undefined, 'must have oidc or proxy');
 
 export type SignInFile = z.output<typeof signInFile>;
+
+export type OidcOptions = Readonly<
+  Omit<NonNullable<SignInFile['oidc']>, 'clientSecret'> & {
+    /** Undefined: a public client. */
+    clientSecret: Secret | undefined;
+  }
+>;
 
 /** How people sign in without a token. Nobody does so without the file. */
 interface SignIn {

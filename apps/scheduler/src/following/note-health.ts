@@ -4,13 +4,15 @@ import type { PodTransition } from '@paddock/db/workers/worker-pods';
 import type { FailureRules } from '@paddock/domain/matching/failure-classes';
 import { OUTDATED_RUNNER, START_FAILURES } from '@paddock/domain/workers/stop-reasons';
 import type { Kysely } from 'kysely';
-import { outdatedMessage } from './note-refused-version.ts';
 
 /** What functions need that count failures of workers. */
 export interface NotingFailures {
   readonly db: Kysely<Database>;
   readonly failureRules: FailureRules;
 }
+
+export const outdatedMessage = (podName: string, version?: string): string =>
+  `GitHub no longer serves the version of the runner ${podName}${version === undefined ? '' : ` (${version})`}: the pool needs a newer image`;
 
 /** What the cluster or a person does to a pod does not count against its key. */
 const NOT_THE_WORKERS_FAULT = new Set(['evicted', 'node_lost', 'pod_deleted']);

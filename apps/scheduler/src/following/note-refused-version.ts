@@ -4,14 +4,11 @@ import type { Cluster } from '@paddock/kube/connect';
 import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { readRefusedVersion } from '@paddock/kube/runner-version';
 import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
-import type { NotingFailures } from './note-health.ts';
+import { type NotingFailures, outdatedMessage } from './note-health.ts';
 
 export interface NotingVersions extends NotingFailures {
   readonly cluster: Cluster;
 }
-
-export const outdatedMessage = (podName: string, version?: string): string =>
-  `GitHub no longer serves the version of the runner ${podName}${version === undefined ? '' : ` (${version})`}: the pool needs a newer image`;
 
 /**
  * Reads the log of a runner that ended without a job. GitHub refuses a runner whose version it no

@@ -6,7 +6,7 @@ import type { RunnerGroups } from '@paddock/github/runner-groups';
 import type { Cluster } from '@paddock/kube/connect';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, type Outcome } from '@paddock/queue/outcome';
-import type { SchedulerEvents } from '../events.ts';
+import type { FailReason, SchedulerEvents } from '../events.ts';
 import type { NotingFailures } from '../following/note-health.ts';
 
 /** The dependencies of every phase of a worker's making. */
@@ -17,14 +17,6 @@ export interface Provisioning extends NotingFailures {
   readonly reach: Reaches;
   readonly events: SchedulerEvents;
 }
-
-/** Why a worker ended before it had a pod: `workers.stop_reason`. */
-export type FailReason =
-  | 'registration_interrupted'
-  | 'pool_unknown'
-  | 'pool_closed'
-  | 'runner_group_open'
-  | 'provisioning_failed';
 
 /**
  * Ends a worker without a pod and enqueues the removal of its Secret. The reconciler deletes a

@@ -1,5 +1,5 @@
-import type { SpareKey, SpareStops } from '@paddock/domain/matching/plan-spare';
-import type { Returnable } from '@paddock/domain/matching/snapshot';
+import type { SpareStops } from '@paddock/domain/matching/plan-spare';
+import type { Returnable, SpareKey } from '@paddock/domain/matching/snapshot';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { deficits } from './demand.ts';

@@ -1,20 +1,8 @@
-import {
-  blockedBy,
-  commonAmong,
-  entityRuleOf,
-  type MatchingRules,
-  type Place,
-} from './matching-rules.ts';
+import { blockedBy, commonAmong, entityRuleOf, type MatchingRules } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 import { planMaking } from './plan-workers.ts';
-import { type Snapshot, spareOf, type WorkersToMake } from './snapshot.ts';
-
-/** A key with more unassigned workers than waiting jobs. */
-export interface SpareKey extends Place {
-  /** How many more unassigned workers than waiting jobs it has; at least 1. */
-  readonly spare: number;
-}
+import { type Snapshot, type SpareKey, spareOf, type WorkersToMake } from './snapshot.ts';
 
 /** A key whose jobs wait for more workers than could be made. */
 export interface HeldBack {

@@ -4,12 +4,12 @@ import type { MatchingRules } from './matching-rules.ts';
 import { type Reservation, pickUnwanted } from './pick-unwanted.ts';
 import {
   type HeldBack,
-  type SpareKey,
   type SpareWorkers,
   isWantedByJobs,
   planSpareStops,
   planWarm,
 } from './plan-spare.ts';
+import type { SpareKey } from './snapshot.ts';
 import type { WarmKey } from './snapshot.ts';
 
 const worker = (podName: string, given: Partial<Reservation> = {}): Reservation => ({

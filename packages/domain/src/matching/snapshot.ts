@@ -1,6 +1,6 @@
 import type { Reservation } from './pick-unwanted.ts';
-import type { SpareKey } from './plan-spare.ts';
 import type { KeyDemand } from './caps.ts';
+import type { Place } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 import { NO_RULES, type StoredRules } from './stored-rules.ts';
 
@@ -71,6 +71,12 @@ export interface StoredState {
 /** A surplus worker that was asked to end. */
 export interface Returnable extends Omit<LiveWorkers, 'alive'> {
   readonly podName: string;
+}
+
+/** A key with more unassigned workers than waiting jobs. */
+export interface SpareKey extends Place {
+  /** How many more unassigned workers than waiting jobs it has; at least 1. */
+  readonly spare: number;
 }
 
 /** A key with configured warm workers. */

@@ -1,7 +1,6 @@
 import { USUAL_MAX_WORKERS } from '../pools/entities.ts';
 import { failureClass, type Proof } from './failure-classes.ts';
 import type { Limit, MatchingRules, Nodeless, PoolRule, Told } from './matching-rules.ts';
-import type { Snapshot } from './snapshot.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
 /** Everything that limits matching, as the rows say it. Objects are keyed by the id as text. */
@@ -82,7 +81,7 @@ export interface FailingKey {
  * The rules as they bind at the snapshot's instant. The document is read leniently: it may be a
  * newer version's.
  */
-export function rulesOf({ rules: stored }: Pick<Snapshot, 'rules'>): MatchingRules {
+export function rulesOf({ rules: stored }: { readonly rules: StoredRules }): MatchingRules {
   const entities = Object.entries(stored.entities).map(([key, { maxWorkers, weight }]) => {
     return [
       key.toLowerCase(),

@@ -1,13 +1,13 @@
 import type { KeyDemand } from '../matching/caps.ts';
 import type { MatchingRules, PoolRule } from '../matching/matching-rules.ts';
 import type { Reservation } from '../matching/pick-unwanted.ts';
-import type { SpareKey } from '../matching/plan-spare.ts';
 import {
   type Demand,
   EMPTY_SNAPSHOT,
   type Returnable,
   type Snapshot,
   type WarmKey,
+  type SpareKey,
 } from '../matching/snapshot.ts';
 import { type FailingKey, NO_RULES, type StoredRules } from '../matching/stored-rules.ts';
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { connection, isPaused, lastNewsAt } from '../state/live.ts';
-import type { Trouble } from '../state/request.ts';
+import type { Trouble } from '../answers.ts';
 import type { Shown } from '../state/use-answer.ts';
 import { Ago, At } from './time.tsx';
 

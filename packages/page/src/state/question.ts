@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Trouble } from './request.ts';
+import type { Trouble } from '../answers.ts';
 
 /** One input besides the note. */
 export interface Field {

@@ -1,3 +1,4 @@
+import type { Trouble } from '../answers.ts';
 import { readJson } from '../text/words.ts';
 import { hrefOf } from './base.ts';
 import { setClock } from './clock.ts';
@@ -51,11 +52,3 @@ export async function request<T>(
 
 const isTrouble = (told: unknown): told is Trouble =>
   typeof told === 'object' && told !== null && 'detail' in told && 'title' in told;
-
-/** Why the API did not do what was asked (RFC 9457), or why no answer came: status 0. */
-export interface Trouble {
-  readonly status: number;
-  readonly title: string;
-  readonly detail: string;
-  readonly errors?: readonly { readonly place: string; readonly message: string }[];
-}

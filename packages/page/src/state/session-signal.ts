@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Trouble } from './request.ts';
+import type { Trouble } from '../answers.ts';
 
 export interface Session {
   /** As `token ci`. */

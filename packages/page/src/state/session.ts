@@ -1,5 +1,5 @@
 import { request } from './request.ts';
-import type { Trouble } from './request.ts';
+import type { Trouble } from '../answers.ts';
 import { refusedLink, type Session, session, unreachable } from './session-signal.ts';
 
 const AGAIN_MS = 3_000;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { isResting, onChange, type Watched } from './live.ts';
 import { request } from './request.ts';
-import type { Trouble } from './request.ts';
+import type { Trouble } from '../answers.ts';
 
 /** What the API answered last, and what is wrong with asking it now. */
 export interface Shown<T> {

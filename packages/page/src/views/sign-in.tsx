@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Heading } from '../parts/heading.tsx';
 import { TroubleNote } from '../parts/answer.tsx';
-import type { Trouble } from '../state/request.ts';
+import type { Trouble } from '../answers.ts';
 import { hrefOf } from '../state/base.ts';
 import { place } from '../state/place.ts';
 import { signIn } from '../state/session.ts';
