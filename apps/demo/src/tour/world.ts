@@ -13,7 +13,7 @@ import type { System } from '../start-system.ts';
 
 const HOUR_MS = 3_600_000;
 /** Dozens of stops look at once. */
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 200;
 /** For one state. The slowest takes half of it on two busy cores. */
 const LONGEST_MS = 120_000;
 
