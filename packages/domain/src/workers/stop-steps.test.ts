@@ -1,143 +1,271 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
-  DEREGISTERED,
-  type Given,
-  IDLE,
-  WORKER,
-  brief,
-  decide,
-} from '../scenes/stop-evidence.scene.ts';
-import { type StopEvidence, hasOutlived, isUnplaced } from './stop-steps.ts';
+  type PodStatus,
+  type RunnerSays,
+  isUnused,
+  podMayGo,
+  podSays,
+  runnerSays,
+} from './nothing-runs.ts';
+import {
+  type StopEvidence,
+  type StopStep,
+  type StoppingWorker,
+  hasOutlived,
+  isUnplaced,
+  nextStopStep,
+} from './stop-steps.ts';
 
-describe('the way to an end, in this order (E5)', () => {
-  test.each<[string, Given, string]>([
-    ['it has ended', { worker: { hasEnded: true } }, 'leave'],
-    ['it is to stay after all', { worker: { isStopping: false } }, 'leave'],
-    ['the pod comes first', {}, 'look at the pod'],
-    [
-      'the pod comes first, even without a registration',
-      { worker: { registrationBegun: false } },
-      'look at the pod',
-    ],
-    ['a job is bound', { pod: 'working', worker: { isAssigned: true } }, 'keep, assigned'],
-    ['then the runner', { pod: 'working' }, 'look at the runner'],
-    ['busy', { pod: 'working', runner: 'busy' }, 'keep, assigned'],
-    ['idle for the first time', { ...IDLE, worker: { idleForMs: 0 } }, 'wait 60000'],
-    ['idle again, but too soon', { ...IDLE, worker: { idleForMs: 59_000 } }, 'wait 1000'],
-    [
-      'idle, but since when is not written down',
-      { ...IDLE, worker: { idleForMs: null } },
-      'wait 60000',
-    ],
-    ['idle twice', IDLE, 'look at the log'],
-    ['offline is idle', { pod: 'working', runner: 'offline' }, 'look at the log'],
-    ['its log shows a job: which one?', { ...IDLE, log: 'job_begun' }, 'look at the job'],
-    ['a run names it', { ...IDLE, log: 'job_begun', job: 'found' }, 'bind'],
-    ['some runs do not name it', { ...IDLE, log: 'job_begun', job: 'more' }, 'keep, assigned'],
-    [
-      'the log shows a job that is over: its worker has had it',
-      { ...IDLE, job: 'none', log: 'job_over' },
-      'keep, assigned',
-    ],
-    ['the log shows a job', { ...IDLE, job: 'none', log: 'job_begun' }, 'keep, assigned'],
-    ['the log cannot be read', { ...IDLE, job: 'none', log: 'unreadable' }, 'wait 45000, held up'],
-    [
-      'the log cannot be read, and nothing says that it ever began',
-      {
-        pod: 'unstarted',
-        runner: 'unknown',
-        job: 'none',
-        log: 'unreadable',
-        worker: { wasOnline: false },
-      },
-      'wait 45000, held up',
-    ],
-    [
-      'the log has lost its beginning',
-      { ...IDLE, job: 'none', log: 'silent' },
-      'wait 45000, held up',
-    ],
-    ['all is proven, and no run is read', { ...IDLE, log: 'listening' }, 'deregister'],
-    [
-      'once online, offline now, and its log says nothing',
-      { pod: 'working', runner: 'offline', job: 'none', log: 'silent' },
-      'wait 45000, held up',
-    ],
-    [
-      'never online, and its log says nothing',
-      {
-        pod: 'working',
-        runner: 'offline',
-        job: 'none',
-        log: 'silent',
-        worker: { wasOnline: false },
-      },
-      'deregister',
-    ],
-    [
-      'never seen online, unknown now, and its log says nothing: it may have run its job',
-      {
-        pod: 'working',
-        runner: 'unknown',
-        job: 'none',
-        log: 'silent',
-        worker: { wasOnline: false },
-      },
-      'wait 45000, held up',
-    ],
-    [
-      'GitHub does not know it',
-      { pod: 'working', runner: 'unknown', worker: { idleForMs: null } },
-      'look at the log',
-    ],
-    [
-      'deregistered: the log is read again',
-      { pod: 'working', worker: DEREGISTERED },
-      'look at the log',
-    ],
-    [
-      'deregistered, and a job after all',
-      { pod: 'working', job: 'none', log: 'job_begun', worker: DEREGISTERED },
-      'keep, assigned',
-    ],
-    [
-      'deregistered, and a job bound',
-      { pod: 'working', worker: { ...DEREGISTERED, isAssigned: true } },
-      'keep, assigned',
-    ],
-    [
-      'deregistered just now',
-      {
-        pod: 'working',
-        job: 'none',
-        log: 'listening',
-        worker: { ...DEREGISTERED, deregisteredForMs: 10_000 },
-      },
-      'wait 20000',
-    ],
-    [
-      'deregistered, and still nothing',
-      { pod: 'working', job: 'none', log: 'listening', worker: DEREGISTERED },
-      'delete_pod',
-    ],
-    [
-      'an attempt died while it deregistered',
-      { ...IDLE, job: 'none', log: 'listening', worker: { deregistration: 'begun' } },
-      'deregister',
-    ],
-    [
-      'an attempt died while it deregistered: GitHub must answer again',
-      { pod: 'working', worker: { deregistration: 'begun' } },
-      'look at the runner',
-    ],
-    [
-      'an attempt died while it deregistered: its reason counts no more',
-      { pod: 'working', worker: { deregistration: 'begun', reason: 'pod_gone' } },
-      'look at the runner',
-    ],
-  ])('%s', (_what, given, expected) => {
-    expect(brief(decide(given))).toBe(expected);
-  });
+const RULES = {
+  idleApartMs: 60_000,
+  unreadMs: 600_000,
+  lastLookMs: 30_000,
+  offlineMs: 600_000,
+  retryMs: 45_000,
+};
+
+/** A registered worker that was idle and is to be stopped; GitHub has called it idle for long. */
+const WORKER: StoppingWorker = {
+  hasEnded: false,
+  isStopping: true,
+  reason: 'idle',
+  isAssigned: false,
+  hadJob: false,
+  hadPod: true,
+  hadStarted: true,
+  podlessForMs: null,
+  registrationBegun: true,
+  deregistration: 'none',
+  deregisteredForMs: null,
+  wasOnline: true,
+  idleForMs: 60_000,
+  offlineForMs: null,
+  stoppingForMs: 0,
+  heldBy: null,
+};
+
+/** What a row of the tables says of the worker beside a reason and times. */
+const WORDS: Readonly<Record<string, Partial<StoppingWorker>>> = {
+  ended: { hasEnded: true },
+  'to stay': { isStopping: false },
+  deregistered: { deregistration: 'done', deregisteredForMs: 30_000 },
+  'deregistered just now': { deregistration: 'done', deregisteredForMs: 10_000 },
+  'deregistration begun': { deregistration: 'begun' },
+  'never registered': { registrationBegun: false },
+  'never had a pod': { hadPod: false },
+  'never started': { hadStarted: false },
+  'never online': { wasOnline: false },
+  'never idle': { idleForMs: null },
+  assigned: { isAssigned: true },
+  'had a job': { hadJob: true },
+  'found just now': { heldBy: null },
+  'held up by another': { heldBy: 'GitHub is away' },
+  'after more runs': { heldBy: `${heldBy('unreadable')}: GitHub is asked for more runs` },
+};
+
+/** What an attempt finds in a log that proves nothing. */
+function heldBy(log: string): string | null {
+  const found: Record<string, string> = {
+    unreadable: 'its log cannot be read',
+    cut: 'its log has lost its beginning',
+    silent: 'its log shows no line of a runner',
+    none: 'its node says that it has not run, although it has',
+  };
+  return `${found[log]}, so it is not known whether a job runs`;
+}
+
+/** The evidence that the words of a row say; `before`: what holds for its whole table. */
+function evidenceOf(words: string, before: Partial<StoppingWorker> = {}): StopEvidence {
+  const seen: Record<string, unknown> = {};
+  const worker: Record<string, unknown> = { ...WORKER, ...before };
+  for (const word of words.split(', ').filter((some) => some !== '')) {
+    const [, part, says] = /^(pod|runner|log|job) (\w+)$/.exec(word) ?? [];
+    const [, state, seconds] = /^(idle|offline|stopping) for ([\d.]+) s$/.exec(word) ?? [];
+    if (part !== undefined) seen[part] = says;
+    else if (state !== undefined) worker[`${state}ForMs`] = Number(seconds) * 1000;
+    else if (word === 'going') seen['isGoing'] = true;
+    else if (word.startsWith('for ')) worker['reason'] = word.slice(4);
+    else if (WORDS[word] === undefined) throw new Error(`no row may say "${word}"`);
+    else Object.assign(worker, WORDS[word]);
+  }
+  return { ...seen, worker } as unknown as StopEvidence;
+}
+
+/** What the step is, without its sentence. */
+function brief(step: StopStep): string {
+  if ('look' in step) return `look at the ${step.look}`;
+  if (step.act === 'wait') return `wait ${step.forMs / 1000} s${step.heldUp ? ', held up' : ''}`;
+  return step.act === 'keep' ? `keep, ${step.assigned ? 'assigned' : 'unassigned'}` : step.act;
+}
+
+/** A row: what is known, an arrow, and the next step. */
+function holds(row: string, before?: Partial<StoppingWorker>): void {
+  const [words = '', step] = row.split('→').map((side) => side.trim());
+  expect(brief(nextStopStep(evidenceOf(words, before), RULES))).toBe(step);
+}
+
+test.each([
+  'ended → leave',
+  'to stay → leave',
+  ' → look at the pod',
+  'never registered → look at the pod',
+  'pod working, assigned → keep, assigned',
+  'pod working → look at the runner',
+  'pod working, runner busy → keep, assigned',
+  'pod working, runner online, idle for 0 s → wait 60 s',
+  'pod working, runner online, idle for 59 s → wait 1 s',
+  'pod working, runner online, never idle → wait 60 s',
+  'pod working, runner online → look at the log',
+  'pod working, runner offline → look at the log',
+  'pod working, runner online, log job_begun → look at the job',
+  'pod working, runner online, log job_begun, job found → bind',
+  'pod working, runner online, log job_begun, job more → keep, assigned',
+  // Its worker has had it.
+  'pod working, runner online, log job_over, job none → keep, assigned',
+  'pod working, runner online, log job_begun, job none → keep, assigned',
+  'pod working, runner online, log unreadable, job none → wait 45 s, held up',
+  'pod unstarted, runner unknown, log unreadable, job none, never online → wait 45 s, held up',
+  'pod working, runner online, log silent, job none → wait 45 s, held up',
+  'pod working, runner online, log listening → deregister',
+  'pod working, runner offline, log silent, job none → wait 45 s, held up',
+  'pod working, runner offline, log silent, job none, never online → deregister',
+  // It may have run its job.
+  'pod working, runner unknown, log silent, job none, never online → wait 45 s, held up',
+  'pod working, runner unknown, never idle → look at the log',
+  'pod working, deregistered → look at the log',
+  'pod working, log job_begun, job none, deregistered → keep, assigned',
+  'pod working, deregistered, assigned → keep, assigned',
+  'pod working, log listening, job none, deregistered just now → wait 20 s',
+  'pod working, log listening, job none, deregistered → delete_pod',
+  'pod working, runner online, log listening, job none, deregistration begun → deregister',
+  'pod working, deregistration begun → look at the runner',
+  'pod working, deregistration begun, for pod_gone → look at the runner',
+])('the way to an end, in this order (E5): %s', (row) => {
+  holds(row);
+});
+
+test.each([
+  'pod unplaced, never online → look at the runner',
+  'pod unplaced, runner offline, never online, for pending_timeout, idle for 0 s → deregister',
+  'pod unplaced, runner offline, never online, for surplus, idle for 0 s → wait 60 s',
+  'pod unplaced, runner unknown, never online → deregister',
+  'pod unplaced, runner busy, never online → keep, assigned',
+  // Somebody runs it elsewhere.
+  'pod unplaced, runner offline → look at the log',
+  'pod unplaced, deregistered just now, never online → delete_pod',
+  'pod unstarted, runner offline, never online → look at the log',
+  'pod unstarted, runner offline, log none, never online → deregister',
+  'pod unstarted, runner offline, log unreadable, never online, for pending_timeout, idle for 0 s → wait 60 s',
+  'pod unstarted, runner offline, log unreadable, never online → deregister',
+  'pod unstarted, log unreadable, deregistered, never online → delete_pod',
+  'pod unstarted, runner offline, job none → look at the log',
+  'pod unstarted, runner online, log unreadable, job none → wait 45 s, held up',
+  'pod unstarted, runner online, log job_begun, job none → keep, assigned',
+  'pod unstarted, runner online, log job_begun, job none, deregistered → keep, assigned',
+  'pod unstarted, runner unknown, job none, never online → look at the log',
+  'pod unstarted, runner unknown, log none, job none, never online → deregister',
+  'pod unstarted, runner unknown, log silent, job none, never online → deregister',
+  'pod unstarted, runner unknown, log job_begun, job none, never online → keep, assigned',
+  'pod unstarted, runner online, log none, job none → wait 45 s, held up',
+  'pod working, runner online, log none, job none → wait 45 s, held up',
+  'pod unstarted, runner busy → keep, assigned',
+  // It may have taken a job right before.
+  'pod unstarted, job none, deregistered, never online → look at the log',
+  'pod unstarted, log none, job none, deregistered, never online → delete_pod',
+  'pod unstarted, log silent, job none, deregistered, never online → delete_pod',
+  'pod unstarted, log job_begun, job none, deregistered, never online → keep, assigned',
+  'pod over, runner unknown, job none → deregister',
+  'pod working, going → wait 45 s, held up',
+  'pod over, going → wait 45 s, held up',
+  'pod unplaced, going, runner offline, never online → deregister',
+  'pod unstarted, going, runner offline, log none, never online, for pod_gone → deregister',
+  'pod unstarted, going, log none, deregistered, never online → wait 45 s, held up',
+  'pod unstarted, going, runner online, log job_begun, job none, never online → keep, assigned',
+  'pod ended → wait 45 s',
+  'pod working, for pending_timeout → keep, unassigned',
+  'pod working, for image_pull → keep, unassigned',
+  'pod unstarted, runner offline, log none, never online, for pending_timeout → deregister',
+  'pod working, log silent, job none, deregistered, never online, for pending_timeout → delete_pod',
+  'pod working, for pod_gone → keep, unassigned',
+])('a pod says what may run (E5): %s', (row) => {
+  holds(row);
+});
+
+test.each([
+  'pod absent, for pod_gone → look at the runner',
+  'pod absent, runner unknown, for pod_gone → end',
+  'pod absent, runner unknown, assigned → end',
+  // It may work on a node that is cut off.
+  'pod absent, runner online, for pod_gone → wait 45 s, held up',
+  'pod absent, runner busy, for pod_gone → wait 45 s, held up',
+  'pod absent, runner offline, offline for 0 s → wait 600 s',
+  'pod absent, runner offline, offline for 200 s → wait 400 s',
+  'pod absent, runner offline, deregistered, never online, never had a pod → end',
+  'pod absent, runner offline, offline for 600 s → end',
+  'pod absent, runner busy, offline for 600 s → end',
+  'pod absent, deregistered → end',
+  'pod absent, deregistration begun → look at the runner',
+  // Idle is no proof.
+  'pod absent, runner online, assigned, never had a pod → wait 45 s, held up',
+  'never had a pod, never registered → end',
+  'pod absent, never online, never had a pod → look at the runner',
+  'pod absent, runner offline, never online, never started → deregister',
+  'pod absent, runner offline, never started, offline for 0 s → wait 600 s',
+  'pod absent, runner unknown, never online, never had a pod → end',
+  'pod absent, runner busy, never online, never had a pod → keep, assigned',
+  'pod absent, runner offline, never had a pod, idle for 0 s → wait 60 s',
+  'pod absent, runner offline, never online, never had a pod → deregister',
+])('without a pod only GitHub’s word ends a row (A3): %s', (row) => {
+  holds(row);
+});
+
+test.each([
+  'pod over, assigned → keep, assigned',
+  'pod working → look at the runner',
+  'pod over, runner busy → keep, assigned',
+  'pod working, runner online, idle for 0 s → wait 60 s',
+  'pod over, runner unknown → deregister',
+  'pod over, deregistered → delete_pod',
+  'pod working, runner online, job none → look at the log',
+  'pod unstarted, runner offline, job none → look at the log',
+  'pod working, runner online, log job_over, job none → deregister',
+  'pod working, runner online, log listening, job none → deregister',
+  'pod working, runner online, log job_begun, job none → keep, assigned',
+  'pod working, runner unknown, log job_begun, job none → wait 45 s, held up',
+  'pod working, runner offline, log silent, job none → wait 45 s, held up',
+  'pod unstarted, runner offline, log silent, job none → wait 45 s, held up',
+  'pod unstarted, runner offline, log none, job none → wait 45 s, held up',
+  'pod working, log silent, job none, deregistered → wait 45 s, held up',
+  'pod working, log job_begun, job none, deregistered → keep, assigned',
+  'pod working, log job_over, job none, deregistered → delete_pod',
+])('a worker that has had its job, or is no more believed to have one (E5, P2): %s', (row) => {
+  holds(row, { reason: 'over', hadJob: true, wasOnline: false });
+});
+
+test.each([
+  'pod working, runner online, log unreadable, found just now → wait 45 s, held up',
+  'pod working, runner online, log unreadable, held up by another → wait 45 s, held up',
+  'pod working, runner online, log unreadable, idle for 599.999 s → wait 45 s, held up',
+  'pod working, runner online, log unreadable, stopping for 599.999 s → wait 45 s, held up',
+  'pod working, runner online, log unreadable → look at the job',
+  'pod working, runner online, log unreadable, job found → bind',
+  'pod working, runner online, log unreadable, job more → wait 45 s, held up',
+  'pod working, runner online, log unreadable, after more runs → look at the job',
+  'pod working, runner online, log unreadable, job none → deregister',
+  'pod working, runner online, log cut, job none → deregister',
+  'pod working, runner online, log silent, job none → deregister',
+  'pod working, runner online, log none, job none → deregister',
+  'pod working, runner unknown, log unreadable, never idle, stopping for 599.999 s → wait 45 s, held up',
+  'pod working, runner unknown, log unreadable, never idle → look at the job',
+  // A person must decide.
+  'pod working, runner unknown, log unreadable, job none, had a job, never idle → wait 45 s, held up',
+  'pod working, runner online, log unreadable, had a job → look at the job',
+  'pod working, runner online, log unreadable, deregistered → look at the job',
+  'pod working, runner online, log unreadable, job none, deregistered → delete_pod',
+  'pod working, runner online, log unreadable, job found, deregistered → bind',
+])('a log that proves nothing leaves the word to GitHub, for long (P2): %s', (row) => {
+  const [, log = ''] = /log (\w+)/.exec(row) ?? [];
+  holds(row, { idleForMs: 600_000, stoppingForMs: 600_000, heldBy: heldBy(log) });
 });
 
 const WEEK_MS = 7 * 86_400_000;
@@ -157,181 +285,101 @@ test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
 );
 
 test('nothing is done to a worker before all proofs, if any one is missing (P2)', () => {
-  const full = { ...IDLE, log: 'listening' } as const;
+  const full = evidenceOf('pod working, runner online, log listening');
   for (const missing of ['pod', 'runner', 'log'] as const) {
     const { [missing]: _left, ...rest } = full;
-    expect(brief(decide(rest))).toBe(`look at the ${missing}`);
+    expect(brief(nextStopStep(rest, RULES))).toBe(`look at the ${missing}`);
   }
 });
 
-const LONG = { idleForMs: 600_000, stoppingForMs: 600_000 };
-const SAID = 'its log cannot be read, so it is not known whether a job runs';
-const unread = (worker: Given['worker'], more: Given = {}): Given => ({
-  ...IDLE,
-  log: 'unreadable',
-  ...more,
-  worker: { ...LONG, heldBy: SAID, ...worker },
+test.each([
+  ['pod unplaced, never online', true],
+  ['pod unstarted, never online', false],
+  ['pod unplaced', false],
+  ['pod unplaced, never online, had a job', false],
+  ['pod unplaced, never online, assigned', false],
+  ['pod unplaced, never online, going', false],
+])('a pod is deleted without GitHub only where nothing can have run: %s', (words, expected) => {
+  expect(isUnplaced(evidenceOf(words))).toBe(expected);
 });
 
-describe('a log that proves nothing leaves the word to GitHub, for long (P2)', () => {
-  test.each<[string, Given, string]>([
-    ['no attempt before found that', unread({ heldBy: null }), 'wait 45000, held up'],
-    ['another thing was in the way', unread({ heldBy: 'GitHub is away' }), 'wait 45000, held up'],
-    ['GitHub has called it idle for less', unread({ idleForMs: 599_999 }), 'wait 45000, held up'],
-    ['it has been stopping for less', unread({ stoppingForMs: 599_999 }), 'wait 45000, held up'],
-    ['it was called idle for long: no run may name it', unread({}), 'look at the job'],
-    ['a run names it', unread({}, { job: 'found' }), 'bind'],
-    ['there are more runs', unread({}, { job: 'more' }), 'wait 45000, held up'],
-    [
-      'there were more runs at the attempt before',
-      unread({ heldBy: `${SAID}: GitHub is asked for more runs` }),
-      'look at the job',
-    ],
-    ['no run names it', unread({}, { job: 'none' }), 'deregister'],
-    [
-      'it has lost its beginning',
-      unread(
-        { heldBy: 'its log has lost its beginning, so it is not known whether a job runs' },
-        { log: 'cut', job: 'none' },
-      ),
-      'deregister',
-    ],
-    [
-      'it has no line of a runner',
-      unread(
-        { heldBy: 'its log shows no line of a runner, so it is not known whether a job runs' },
-        { log: 'silent', job: 'none' },
-      ),
-      'deregister',
-    ],
-    [
-      'its node says that it has not run',
-      unread(
-        {
-          heldBy:
-            'its node says that it has not run, although it has, so it is not known whether a job runs',
-        },
-        { log: 'none', job: 'none' },
-      ),
-      'deregister',
-    ],
-    [
-      'GitHub does not know it, for less',
-      unread({ idleForMs: null, stoppingForMs: 599_999 }, { runner: 'unknown' }),
-      'wait 45000, held up',
-    ],
-    [
-      'GitHub does not know it',
-      unread({ idleForMs: null }, { runner: 'unknown' }),
-      'look at the job',
-    ],
-    [
-      'GitHub does not know it, and it had a job: a person must decide',
-      unread({ idleForMs: null, hadJob: true }, { runner: 'unknown', job: 'none' }),
-      'wait 45000, held up',
-    ],
-    ['it had a job, and is idle since', unread({ hadJob: true }), 'look at the job'],
-    ['deregistered: runs are read again', unread(DEREGISTERED), 'look at the job'],
-    ['deregistered, and none names it', unread(DEREGISTERED, { job: 'none' }), 'delete_pod'],
-    ['deregistered, and one names it', unread(DEREGISTERED, { job: 'found' }), 'bind'],
-  ])('%s', (_what, given, expected) => {
-    expect(brief(decide(given))).toBe(expected);
-  });
+const RUNNING: PodStatus = {
+  phase: 'Running',
+  nodeName: 'node-1',
+  runner: { state: 'running' },
+  runnerStartedAt: new Date(0),
+  containersTerminated: false,
+};
+const waits = {
+  phase: 'Pending',
+  runner: { state: 'waiting' },
+  containersTerminated: false,
+} as const;
+const untold = { ...waits, runner: { state: 'unknown' } } as const;
+const over = { runner: { state: 'terminated' } } as const;
+
+test.each<[string, PodStatus | undefined, string, string]>([
+  ['gone', undefined, 'absent', ''],
+  ['on no node', untold, 'unplaced', 'unchanged'],
+  ['on a node that has not reported', { ...untold, nodeName: 'node-1' }, 'unstarted', 'unchanged'],
+  ['waiting for its image', { ...waits, nodeName: 'node-1' }, 'unstarted', 'unchanged'],
+  [
+    'waiting again after it ran',
+    { ...waits, nodeName: 'node-1', runnerStartedAt: new Date(0) },
+    'working',
+    'no',
+  ],
+  ['running while another container waits', { ...RUNNING, phase: 'Pending' }, 'working', 'no'],
+  ['running', RUNNING, 'working', 'no'],
+  [
+    'running by its state alone',
+    { ...waits, nodeName: 'node-1', runner: { state: 'running' } },
+    'working',
+    'no',
+  ],
+  [
+    'called succeeded, while its container seems to run',
+    { ...RUNNING, phase: 'Succeeded' },
+    'working',
+    'now',
+  ],
+  ['running, and no container has reported', { ...untold, phase: 'Running' }, 'working', 'no'],
+  ['of a node that is silent', { ...untold, phase: 'Unknown' }, 'working', 'no'],
+  [
+    'failed with its node, while its container seems to run',
+    { ...RUNNING, phase: 'Failed' },
+    'working',
+    'now',
+  ],
+  ['over beside others', { ...RUNNING, ...over }, 'over', 'no'],
+  [
+    'over, and not yet called ended',
+    { ...RUNNING, ...over, containersTerminated: true },
+    'over',
+    'now',
+  ],
+  [
+    'ended',
+    { ...RUNNING, ...over, phase: 'Succeeded', containersTerminated: true },
+    'ended',
+    'now',
+  ],
+  [
+    'evicted before it started',
+    { ...untold, phase: 'Failed', containersTerminated: true },
+    'ended',
+    'now',
+  ],
+])('a pod %s (E5, P2)', (_which, pod, says, mayGo) => {
+  expect([podSays(pod), pod === undefined ? '' : podMayGo(pod)]).toEqual([says, mayGo]);
 });
 
-test.each<[string, Given, boolean]>([
-  ['no node has it', { pod: 'unplaced', worker: { wasOnline: false } }, true],
-  ['a node has it', { pod: 'unstarted', worker: { wasOnline: false } }, false],
-  ['its runner was online', { pod: 'unplaced' }, false],
-  ['it had a job', { pod: 'unplaced', worker: { wasOnline: false, hadJob: true } }, false],
-  ['a job is bound', { pod: 'unplaced', worker: { wasOnline: false, isAssigned: true } }, false],
-  ['it goes', { pod: 'unplaced', isGoing: true, worker: { wasOnline: false } }, false],
-])(
-  'a pod is deleted without GitHub only where nothing can have run: %s',
-  (_what, given, expected) => {
-    expect(isUnplaced({ ...given, worker: { ...WORKER, ...given.worker } })).toBe(expected);
-  },
-);
-
-describe('a worker that has had its job, or is no more believed to have one (E5, P2)', () => {
-  const had = { worker: { reason: 'over', hadJob: true, wasOnline: false } } as const;
-  const deregistered = { worker: { ...had.worker, ...DEREGISTERED } } as const;
-  test.each<[string, Given, string]>([
-    [
-      'its job runs after all',
-      { pod: 'over', worker: { ...had.worker, isAssigned: true } },
-      'keep, assigned',
-    ],
-    ['GitHub must answer', { ...had, pod: 'working' }, 'look at the runner'],
-    ['GitHub calls it busy', { ...had, pod: 'over', runner: 'busy' }, 'keep, assigned'],
-    [
-      'GitHub calls it idle for the first time',
-      { ...IDLE, worker: { ...had.worker, idleForMs: 0 } },
-      'wait 60000',
-    ],
-    [
-      'its runner has ended beside others: no log, and no run',
-      { ...had, pod: 'over', runner: 'unknown' },
-      'deregister',
-    ],
-    [
-      'its runner has ended beside others, after all',
-      { ...deregistered, pod: 'over' },
-      'delete_pod',
-    ],
-    ['its runner goes on: the log is read', { ...had, ...IDLE, job: 'none' }, 'look at the log'],
-    [
-      'its status is late: the log is read, though no reading called it online',
-      { ...had, pod: 'unstarted', runner: 'offline', job: 'none' },
-      'look at the log',
-    ],
-    [
-      'its log shows the end of its job',
-      { ...had, ...IDLE, job: 'none', log: 'job_over' },
-      'deregister',
-    ],
-    [
-      'its log shows that it waits',
-      { ...had, ...IDLE, job: 'none', log: 'listening' },
-      'deregister',
-    ],
-    ['its log shows a job', { ...had, ...IDLE, job: 'none', log: 'job_begun' }, 'keep, assigned'],
-    [
-      'its log shows a job, and GitHub does not know it',
-      { ...had, pod: 'working', runner: 'unknown', job: 'none', log: 'job_begun' },
-      'wait 45000, held up',
-    ],
-    [
-      'its log says nothing',
-      { ...had, pod: 'working', runner: 'offline', job: 'none', log: 'silent' },
-      'wait 45000, held up',
-    ],
-    [
-      'its log says nothing, and its status is late',
-      { ...had, pod: 'unstarted', runner: 'offline', job: 'none', log: 'silent' },
-      'wait 45000, held up',
-    ],
-    [
-      'its node says that it never began',
-      { ...had, pod: 'unstarted', runner: 'offline', job: 'none', log: 'none' },
-      'wait 45000, held up',
-    ],
-    [
-      'its log says nothing, at the last look',
-      { ...deregistered, pod: 'working', job: 'none', log: 'silent' },
-      'wait 45000, held up',
-    ],
-    [
-      'its log shows a job, at the last look',
-      { ...deregistered, pod: 'working', job: 'none', log: 'job_begun' },
-      'keep, assigned',
-    ],
-    [
-      'all is proven',
-      { ...deregistered, pod: 'working', job: 'none', log: 'job_over' },
-      'delete_pod',
-    ],
-  ])('%s', (_what, given, expected) => {
-    expect(brief(decide(given))).toBe(expected);
-  });
+test.each<[RunnerSays, Parameters<typeof runnerSays>[0], boolean]>([
+  ['unknown', undefined, true],
+  ['offline', { online: false, busy: false }, true],
+  ['online', { online: true, busy: false }, false],
+  ['busy', { online: true, busy: true }, false],
+  ['busy', { online: false, busy: true }, false],
+])('a runner that GitHub calls %s: %j (P2)', (says, runner, unused) => {
+  expect([runnerSays(runner), isUnused(runnerSays(runner))]).toEqual([says, unused]);
 });
