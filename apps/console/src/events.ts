@@ -1,10 +1,9 @@
-import { type EventLog, line, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
+import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { createSamples } from '@paddock/runtime/samples';
 import type { Answered } from './http/answer.ts';
 
 const TABLE = {
-  ...SERVICE_ROWS,
   answered: (fields: object) => line.debug('answered', fields),
   personActed: (fields: object) => line.info('a person acted', fields),
   answerFailed: (fields: object) => line.error('an answer failed', fields),

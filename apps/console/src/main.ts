@@ -1,19 +1,9 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { listPoolsEndpoint } from '@paddock/api/pools/pools';
-import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
-import { watchOutages } from '@paddock/db/connection/outage';
 import { readChanges } from '@paddock/api/sessions/read-changes';
 import { createFitness } from '@paddock/db/connection/wait-until-fit';
-import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
-import { createLogger } from '@paddock/runtime/logger';
+import { runService } from '@paddock/db/run-service';
 import { loop } from '@paddock/runtime/loop';
-import { main } from '@paddock/runtime/main';
-import { createMetrics } from '@paddock/runtime/metrics';
-import { printConfigIfAsked } from '@paddock/runtime/read-config';
-import { warnOfRules } from '@paddock/runtime/rules';
-import { run } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
@@ -38,51 +28,33 @@ const SILENCE_MS = 70_000;
 
 const MOST_CONNECTIONS = 2_000;
 
-await main(async () => {
-  const config = readConsoleConfig(process.env);
-  if (printConfigIfAsked(process.argv, settings, config)) return;
+const declared = { environment: process.env, settings, read: readConsoleConfig };
 
-  const { outage, log } = watchOutages(createLogger('console', config.logLevel));
-  warnOfRules(process.env, log);
-  const metrics = createMetrics(log);
-  const events = createConsoleEvents(log, metrics);
+await runService('console', declared, async (config, service) => {
+  const events = createConsoleEvents(service.log, service.metrics);
 
   const { schema, statementTimeoutMs } = config;
-  const database = {
-    url: guardedDatabaseUrl(config, log),
-    schema,
+  const limits = {
     connectTimeoutMs: statementTimeoutMs,
     statementTimeoutMs,
     lockTimeoutMs: statementTimeoutMs,
-    outage,
-    onCut: events.connectionsCut,
   };
-  const answering = connectDatabase({
-    ...database,
+  const answering = service.connect({
+    ...limits,
     forLists: true,
     poolSize: config.poolSize - OTHER_CONNECTIONS,
     applicationName: 'paddock-console',
   });
-  const unproven = connectDatabase({
-    ...database,
+  const unproven = service.connect({
+    ...limits,
     poolSize: 1,
     applicationName: 'paddock-console-unproven',
   });
-  const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-console-check' };
-  const checking = connectDatabase(checkOptions);
-
-  let isStopping = false;
-  const whyNotReady = createFitness({
-    db: checking.db,
-    schema,
-    config: clientConfig(checkOptions),
+  const checking = service.connect({
+    ...limits,
+    poolSize: 1,
+    applicationName: 'paddock-console-check',
   });
-  const health = createHealthApp({
-    registry: metrics.registry,
-    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-  });
-  const host = config.httpHost;
-  const healthServer = await listenHttp(health, { port: config.healthPort, host });
   const page = await loadPage(import.meta.dirname, {
     hasProvider: config.signIn.oidc !== undefined,
   });
@@ -110,7 +82,7 @@ await main(async () => {
     endpoints: ENDPOINTS,
     db: answering.db,
     events,
-    isStopping: () => isStopping,
+    isStopping: service.isStopping,
     streams,
     answerSignIn:
       oidc &&
@@ -123,36 +95,24 @@ await main(async () => {
     page,
     prefix: config.pathPrefix,
   });
-  const http = await listenHttp(listener, { port: config.httpPort, host }).catch(
-    async (error: unknown) => {
-      await healthServer.close();
-      throw error;
-    },
+  const http = await service.serve(
+    { whyNotReady: createFitness({ ...checking, schema }) },
+    { listener, port: config.httpPort },
   );
   http.server.requestTimeout = REQUEST_TIMEOUT_MS;
   http.server.headersTimeout = REQUEST_TIMEOUT_MS;
   http.server.timeout = SILENCE_MS;
   http.server.maxConnections = MOST_CONNECTIONS;
 
-  await run(
-    {
-      http: serveUntilStopped(http, log, healthServer),
-      changes: (signal) =>
-        loop(
-          streams.once,
-          { wake, intervalMs: config.lookEveryMs, onError: events.lookFailed },
-          signal,
-        ),
+  return {
+    http: http.part,
+    async changes(signal) {
+      signal.addEventListener('abort', streams.close);
+      await loop(
+        streams.once,
+        { wake, intervalMs: config.lookEveryMs, onError: events.lookFailed },
+        signal,
+      );
     },
-    {
-      graceMs: config.drainMs,
-      log,
-      onStop: () => {
-        isStopping = true;
-        streams.close();
-      },
-    },
-  );
-  await Promise.all([answering, unproven, checking].map((connection) => connection.close()));
-  await outage.close();
+  };
 });

@@ -2,7 +2,7 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
-import { type EventLog, line, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
+import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { createSamples } from '@paddock/runtime/samples';
 import type { JobTimes } from './job-times.ts';
@@ -64,7 +64,6 @@ interface Stored {
 }
 
 const TABLE = {
-  ...SERVICE_ROWS,
   poolsInForce: (version: number) => line.info('pools document in force', { version }),
   poolsUnavailable: (error: unknown) => line.warn('pools document could not be read', { error }),
   /** Debug only: the stored row says the same. */

@@ -1,24 +1,10 @@
-import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
-import { watchOutages } from '@paddock/db/connection/outage';
-import {
-  createFitness,
-  waitUntilFit,
-  type WhyNotReady,
-} from '@paddock/db/connection/wait-until-fit';
+import { createFitness, type WhyNotReady } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { runService } from '@paddock/db/run-service';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { appEvents } from '@paddock/github/follow-apps';
 import { followApps } from '@paddock/github/follow-apps';
-import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
-import { createLogger } from '@paddock/runtime/logger';
-import { main } from '@paddock/runtime/main';
-import { createMetrics } from '@paddock/runtime/metrics';
-import { printConfigIfAsked } from '@paddock/runtime/read-config';
-import { warnOfRules } from '@paddock/runtime/rules';
-import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
@@ -36,47 +22,37 @@ import { createWriteHealth, type WriteHealth } from './write-health.ts';
  */
 const MAX_BATCH_BYTES = 8_388_608;
 
-await main(async () => {
-  const config = readIngressConfig(process.env);
-  if (printConfigIfAsked(process.argv, settings, config)) return;
+const declared = { environment: process.env, settings, read: readIngressConfig };
 
-  const { outage, log } = watchOutages(createLogger('ingress', config.logLevel));
-  warnOfRules(process.env, log);
-  const metrics = createMetrics(log);
+await runService('ingress', declared, async (config, service) => {
+  const { log, metrics } = service;
   const budget = createBodyBudget(config);
   const events = createIngressEvents({ log, metrics, held: budget });
 
   const { schema, writeTimeoutMs, bodyTimeoutMs } = config;
   // PostgreSQL cancels and names a slow statement before we give up the connection.
   const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
-  const database = {
-    url: guardedDatabaseUrl(config, log),
-    schema,
-    connectTimeoutMs: writeTimeoutMs,
-    outage,
-    onCut: events.connectionsCut,
-  };
   // Deliveries have their own connections. Their time limits fit into GitHub's 10 s.
-  const writing = connectDatabase({
-    ...database,
+  const inTime = {
+    connectTimeoutMs: writeTimeoutMs,
+    statementTimeoutMs,
+    longestUseMs: writeTimeoutMs,
+  };
+  const writing = service.connect({
+    ...inTime,
     poolSize: config.writers,
     applicationName: 'paddock-ingress-write',
-    statementTimeoutMs,
     lockTimeoutMs: statementTimeoutMs,
-    longestUseMs: writeTimeoutMs,
   });
   // So has readiness, which must not wait for other statements or a dead host.
-  const checkOptions = {
-    ...database,
+  const checking = service.connect({
+    ...inTime,
     poolSize: 1,
     applicationName: 'paddock-ingress-check',
-    statementTimeoutMs,
-    longestUseMs: writeTimeoutMs,
-  };
-  const checking = connectDatabase(checkOptions);
-  const reading = connectDatabase({
-    ...database,
-    poolSize: config.poolSize - config.writers - checkOptions.poolSize,
+  });
+  const reading = service.connect({
+    connectTimeoutMs: writeTimeoutMs,
+    poolSize: config.poolSize - config.writers - 1,
     applicationName: 'paddock-ingress',
   });
   declareSharedGauges(metrics, reading.db);
@@ -130,58 +106,26 @@ await main(async () => {
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 
-  let isStopping = false;
-  const fitness = createFitness({
-    db: checking.db,
-    schema,
-    config: clientConfig(checkOptions),
-    timeoutMs: config.answerTimeoutMs,
-  });
-  const whyNotReady = createReadiness({
-    whyNotReady: fitness,
-    pools,
-    writes,
-  });
-  const health = createHealthApp({
-    registry: metrics.registry,
-    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-    warning: followed.warning,
-  });
-  const host = config.httpHost;
-  const healthServer = await listenHttp(health, { port: config.healthPort, host });
-  const listener = createListener({ receive, isStopping: () => isStopping });
-  const http = await listenHttp(listener, { port: config.httpPort, host }).catch(
-    async (error: unknown) => {
-      await healthServer.close();
-      throw error;
+  const fitness = createFitness({ ...checking, schema, timeoutMs: config.answerTimeoutMs });
+  const http = await service.serve(
+    {
+      whyNotReady: createReadiness({ whyNotReady: fitness, pools, writes }),
+      warning: followed.warning,
+    },
+    {
+      listener: createListener({ receive, isStopping: service.isStopping }),
+      port: config.httpPort,
     },
   );
   http.server.requestTimeout = bodyTimeoutMs;
   http.server.headersTimeout = bodyTimeoutMs;
 
-  await run(
-    {
-      http: serveUntilStopped(http, log, healthServer),
-      pools: async (signal) => {
-        await waitUntilFit(
-          { whyNotReady: fitness, pollMs: 1_000, onUnfit: events.notReady },
-          signal,
-        );
-        await pools.run(signal);
-      },
-      gaps: gaps.run,
-      apps: followed.run,
-    },
-    {
-      graceMs: config.drainMs,
-      log,
-      onStop: () => {
-        isStopping = true;
-      },
-    },
-  );
-  await Promise.all([writing, checking, reading].map((connection) => connection.close()));
-  await outage.close();
+  return {
+    http: http.part,
+    pools: service.onceFit(fitness, pools.run),
+    gaps: gaps.run,
+    apps: followed.run,
+  };
 });
 
 interface ReadinessOptions {

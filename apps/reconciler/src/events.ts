@@ -6,7 +6,7 @@ import type { HeldStop, StopRequest } from '@paddock/db/workers/worker-stops';
 import type { EndingVersion } from '@paddock/db/workers/runner-versions';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
-import { type EventLog, line, listed, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
+import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { Unanswered } from './passes/ask-github.ts';
 
@@ -20,7 +20,6 @@ interface Tick {
 }
 
 const TABLE = {
-  ...SERVICE_ROWS,
   githubAsksToWait,
 
   // Schedules and tasks.

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
-import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { listen } from '@paddock/db/connection/listen';
-import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
-import { watchOutages } from '@paddock/db/connection/outage';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
-import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
+import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { createReaches } from '@paddock/db/outages';
+import { runService } from '@paddock/db/run-service';
 import { appEvents } from '@paddock/github/follow-apps';
 import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
@@ -19,15 +17,8 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
-import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
-import { createLogger } from '@paddock/runtime/logger';
 import { loop } from '@paddock/runtime/loop';
-import { main } from '@paddock/runtime/main';
-import { createMetrics } from '@paddock/runtime/metrics';
-import { printConfigIfAsked } from '@paddock/runtime/read-config';
-import { warnOfRules } from '@paddock/runtime/rules';
-import { run } from '@paddock/runtime/run';
+import type { Service as Part } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
@@ -44,26 +35,20 @@ const WATCH_MS = 30_000;
 /** How often to look for instants that a wrong clock of PostgreSQL has left. */
 const WATCH_CLOCK_MS = 60_000;
 
-await main(async () => {
-  const config = readReconcilerConfig(process.env);
-  if (printConfigIfAsked(process.argv, settings, config)) return;
+const declared = { environment: process.env, settings, read: readReconcilerConfig };
 
-  const { outage, log } = watchOutages(createLogger('reconciler', config.logLevel));
-  warnOfRules(process.env, log);
-  const metrics = createMetrics(log);
+await runService('reconciler', declared, async (config, service) => {
+  const { log, metrics, outage } = service;
+  const { schema } = config;
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const cluster = connectConfiguredCluster(config);
-  const { schema } = config;
-  const databaseOptions = {
-    url: guardedDatabaseUrl(config, log),
-    schema,
+  service.closeAtEnd(cluster.close);
+  const connection = service.connect({
     applicationName: 'paddock-reconciler',
-    outage,
-    onCut: events.connectionsCut,
-  };
-  const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize });
+    poolSize: config.poolSize,
+  });
   const { db } = connection;
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
@@ -93,25 +78,13 @@ await main(async () => {
   const scheduled = () => sweepSchedules(config, github.appIds);
   declareReconcilerGauges(metrics, db, { ...config, schedules: scheduled });
 
-  const ownConfig = clientConfig(databaseOptions);
-  const whyNotReady = createFitness({ db, schema, config: ownConfig });
-  let stopping = false;
-  const health = createHealthApp({
-    registry: metrics.registry,
-    whyNotReady: async () => (stopping ? 'stopping' : whyNotReady()),
-    warning: apps.warning,
-  });
-  const http = await listenHttp(health, { port: config.healthPort, host: config.httpHost });
-
-  const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
-    await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
-    if (!signal.aborted) await part(signal);
-  };
+  const whyNotReady = createFitness({ ...connection, schema });
+  const http = await service.serve({ whyNotReady, warning: apps.warning });
 
   const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({
     connection,
-    config: ownConfig,
+    config: connection.config,
     schema,
     kinds: sweepKinds({
       db,
@@ -119,10 +92,10 @@ await main(async () => {
       cluster,
       config,
       events,
-      isAway: (service) => reach[service].report(),
+      isAway: (peer) => reach[peer].report(),
       taskEvents,
     }),
-    isAway: (service) => reach[service].isAway(),
+    isAway: (peer) => reach[peer].isAway(),
     holder,
     secrets: apps.secrets,
     events: taskEvents,
@@ -134,46 +107,39 @@ await main(async () => {
   outage.onAnswer(executor.wake);
   const watchSweeps = createSweepWatch(db, scheduled, events);
 
-  try {
-    await run(
-      {
-        http: serveUntilStopped(http, log),
-        executor: onceFit(executor.run),
-        reachingGitHub: reach.github.run,
-        reachingCluster: reach.cluster.run,
-        apps: apps.run,
-        schedules: onceFit(schedules.run),
-        extraPasses: onceFit((signal) =>
-          listen(
-            {
-              config: ownConfig,
-              channels: [sweepEventChannel(schema)],
-              onWake: schedules.wake,
-              onError: events.scheduleFailed,
-            },
-            signal,
-          ),
-        ),
-        sweeps: onceFit((signal) =>
-          loop(
-            watchSweeps,
-            { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
-            signal,
-          ),
-        ),
-        clock: onceFit((signal) =>
-          loop(
-            createClockWatch(db, events),
-            { wake: createWake(), intervalMs: WATCH_CLOCK_MS, onError: events.clockNotChecked },
-            signal,
-          ),
-        ),
-      },
-      { graceMs: config.drainMs, log, onStop: () => void (stopping = true) },
-    );
-  } finally {
-    cluster.close();
-    await connection.close();
-    await outage.close();
-  }
+  const onceFit = (part: Part) => service.onceFit(whyNotReady, part);
+
+  return {
+    http: http.part,
+    executor: onceFit(executor.run),
+    reachingGitHub: reach.github.run,
+    reachingCluster: reach.cluster.run,
+    apps: apps.run,
+    schedules: onceFit(schedules.run),
+    extraPasses: onceFit((signal) =>
+      listen(
+        {
+          config: connection.config,
+          channels: [sweepEventChannel(schema)],
+          onWake: schedules.wake,
+          onError: events.scheduleFailed,
+        },
+        signal,
+      ),
+    ),
+    sweeps: onceFit((signal) =>
+      loop(
+        watchSweeps,
+        { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
+        signal,
+      ),
+    ),
+    clock: onceFit((signal) =>
+      loop(
+        createClockWatch(db, events),
+        { wake: createWake(), intervalMs: WATCH_CLOCK_MS, onError: events.clockNotChecked },
+        signal,
+      ),
+    ),
+  };
 });

@@ -9,7 +9,7 @@ import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { type EventLog, line, listed, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
+import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 
 /** Why a worker ended before it had a pod: `workers.stop_reason`. */
@@ -52,7 +52,6 @@ const podChanged = (pod: PodTransition) => {
 };
 
 const TABLE = {
-  ...SERVICE_ROWS,
   githubAsksToWait,
 
   // The pools of the configuration file.

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { failureRules } from '@paddock/db/rules';
-import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
-import { watchOutages } from '@paddock/db/connection/outage';
-import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
+import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { endRefusalsOfApp } from '@paddock/db/entities/refusals';
 import { createReaches } from '@paddock/db/outages';
+import { runService } from '@paddock/db/run-service';
 import { appEvents } from '@paddock/github/follow-apps';
 import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
@@ -20,14 +18,7 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
-import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
-import { createLogger } from '@paddock/runtime/logger';
-import { main } from '@paddock/runtime/main';
-import { createMetrics } from '@paddock/runtime/metrics';
-import { printConfigIfAsked } from '@paddock/runtime/read-config';
-import { warnOfRules } from '@paddock/runtime/rules';
-import { run } from '@paddock/runtime/run';
+import type { Service as Part } from '@paddock/runtime/run';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
@@ -38,26 +29,16 @@ import { createRecentRunJobs } from './stopping/recent-run-jobs.ts';
 import { runMatching } from './matching/match-loop.ts';
 import { createPoolsLoader } from './pools/load-pools.ts';
 
-await main(async () => {
-  const config = readSchedulerConfig(process.env);
-  if (printConfigIfAsked(process.argv, settings, config)) return;
+const declared = { environment: process.env, settings, read: readSchedulerConfig };
 
-  const { outage, log } = watchOutages(createLogger('scheduler', config.logLevel));
-  warnOfRules(process.env, log);
-  const metrics = createMetrics(log);
+await runService('scheduler', declared, async (config, service) => {
+  const { log, metrics, outage } = service;
+  const { schema } = config;
   const events = createEvents(log, metrics);
   const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
-  const { schema } = config;
-  const databaseOptions = {
-    url: guardedDatabaseUrl(config, log),
-    schema,
+  const connection = service.connect({
     applicationName: 'paddock-scheduler',
-    outage,
-    onCut: events.connectionsCut,
-  };
-  const connection = connectDatabase({
-    ...databaseOptions,
     poolSize: config.poolSize,
   });
   const { db } = connection;
@@ -79,6 +60,7 @@ await main(async () => {
   });
   const runnerGroups = createRunnerGroups({ onRefused: events.runnerGroupRefused });
   const cluster = connectConfiguredCluster(config);
+  service.closeAtEnd(cluster.close);
   let wakeExecutor: (() => void) | undefined;
   const reach = createReaches({
     db,
@@ -100,15 +82,11 @@ await main(async () => {
     events,
   });
 
-  const ownConfig = clientConfig(databaseOptions);
-  const whyNotReady = createFitness({ db, schema, config: ownConfig });
-  let isStopping = false;
-  const health = createHealthApp({
-    registry: metrics.registry,
-    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+  const whyNotReady = createFitness({ ...connection, schema });
+  const http = await service.serve({
+    whyNotReady,
     warning: () => poolsLoader.warning() ?? apps.warning(),
   });
-  const http = await listenHttp(health, { port: config.healthPort, host: config.httpHost });
 
   const {
     stopIdleApartMs: idleApartMs,
@@ -129,10 +107,10 @@ await main(async () => {
   const pods = createPodsSync({ ...recording, outage, onSynced: () => wakeExecutor?.() });
   const executor = createExecutor({
     connection,
-    config: ownConfig,
+    config: connection.config,
     schema,
     kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, ...stopping }),
-    isAway: (service) => reach[service].isAway() || (service === 'cluster' && !pods.isSynced()),
+    isAway: (peer) => reach[peer].isAway() || (peer === 'cluster' && !pods.isSynced()),
     holder,
     secrets: apps.secrets,
     events: executorEvents(metrics, log),
@@ -143,7 +121,7 @@ await main(async () => {
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = {
     db,
-    config: ownConfig,
+    config: connection.config,
     schema,
     tickMs,
     forgottenAfterMs,
@@ -153,28 +131,16 @@ await main(async () => {
     pods,
   };
   const following = { ...recording, holder, leaseMs, renewMs, stuckAfterMs };
-  const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
-    await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
-    if (!signal.aborted) await part(signal);
-  };
+  const onceFit = (part: Part) => service.onceFit(whyNotReady, part);
 
-  try {
-    await run(
-      {
-        http: serveUntilStopped(http, log),
-        pools: onceFit(poolsLoader.run),
-        apps: apps.run,
-        matching: onceFit((signal) => runMatching(matching, signal)),
-        executor: onceFit(executor.run),
-        reachingGitHub: reach.github.run,
-        reachingCluster: reach.cluster.run,
-        following: onceFit((signal) => followPods(following, signal)),
-      },
-      { graceMs: config.drainMs, log, onStop: () => void (isStopping = true) },
-    );
-  } finally {
-    cluster.close();
-    await connection.close();
-    await outage.close();
-  }
+  return {
+    http: http.part,
+    pools: onceFit(poolsLoader.run),
+    apps: apps.run,
+    matching: onceFit((signal) => runMatching(matching, signal)),
+    executor: onceFit(executor.run),
+    reachingGitHub: reach.github.run,
+    reachingCluster: reach.cluster.run,
+    following: onceFit((signal) => followPods(following, signal)),
+  };
 });

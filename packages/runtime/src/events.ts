@@ -27,13 +27,6 @@ export const listed = (list: readonly unknown[]) => ({
   some: list.slice(0, MOST_LISTED),
 });
 
-/** The rows that every service's table has. */
-export const SERVICE_ROWS = {
-  notReady: (reason: string) => line.warn('not ready', { reason }),
-  connectionsCut: ({ message: reason }: Error) =>
-    line.warn('cut connections to PostgreSQL', { reason }),
-};
-
 type Table = Readonly<Record<string, (...told: never[]) => Line | undefined>>;
 
 type Told<T extends Table> = {

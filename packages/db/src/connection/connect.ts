@@ -48,6 +48,8 @@ export interface DatabaseOptions {
 export interface DatabaseConnection {
   readonly db: Kysely<Database>;
   readonly pool: pg.Pool;
+  /** For connections that are not pooled. */
+  readonly config: ConnectionConfig;
   close(): Promise<void>;
 }
 
@@ -135,7 +137,7 @@ export const connectDatabase = (options: DatabaseOptions): DatabaseConnection =>
 export function openDatabase(config: ConnectionConfig, poolSize: number): DatabaseConnection {
   const pool = openPool(config, poolSize);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, close: () => db.destroy() };
+  return { db, pool, config, close: () => db.destroy() };
 }
 
 /**

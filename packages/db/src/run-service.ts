@@ -1,0 +1,122 @@
+import type { RequestListener } from 'node:http';
+import { line, tellEvents } from '@paddock/runtime/events';
+import { createHealthApp } from '@paddock/runtime/health';
+import { type HttpServer, listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
+import { createLogger, type Logger } from '@paddock/runtime/logger';
+import { main } from '@paddock/runtime/main';
+import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
+import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { warnOfRules } from '@paddock/runtime/rules';
+import { run, type Service as Part } from '@paddock/runtime/run';
+import type { serviceSettings } from '@paddock/runtime/service-settings';
+import type { Declarations, Environment, SettingsOf } from '@paddock/runtime/settings';
+import {
+  connectDatabase,
+  type DatabaseConnection,
+  type DatabaseOptions,
+} from './connection/connect.ts';
+import { guardedDatabaseUrl } from './connection/database-url.ts';
+import { type Outage, watchOutages } from './connection/outage.ts';
+import { waitUntilFit, type WhyNotReady } from './connection/wait-until-fit.ts';
+
+type ServiceConfig = Omit<SettingsOf<typeof serviceSettings>, 'configPath'> & {
+  readonly healthPort: number;
+};
+
+/** What the parts of a service are made of. */
+export interface Service {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly outage: Outage;
+  readonly isStopping: () => boolean;
+  /** Opens a pool, and closes it once all parts have stopped. */
+  readonly connect: (
+    options: Omit<DatabaseOptions, 'url' | 'schema' | 'outage' | 'onCut'>,
+  ) => DatabaseConnection;
+  /** Serves health and metrics, and what the service itself answers on a port of its own. */
+  readonly serve: (
+    health: { readonly whyNotReady: WhyNotReady; readonly warning?: () => string | undefined },
+    own?: { readonly listener: RequestListener; readonly port: number },
+  ) => Promise<HttpServer & { readonly part: Part }>;
+  /** Called once all parts have stopped. */
+  readonly closeAtEnd: (close: () => unknown) => void;
+  /** A part that begins once the service can work: it may start before PostgreSQL. */
+  readonly onceFit: (whyNotReady: WhyNotReady, part: Part) => Part;
+}
+
+const EVENTS = {
+  notReady: (reason: string) => line.warn('not ready', { reason }),
+  connectionsCut: ({ message: reason }: Error) =>
+    line.warn('cut connections to PostgreSQL', { reason }),
+};
+
+/**
+ * The life of a service: reads its configuration, runs the parts that `start` returns until a
+ * signal comes or one fails, and closes its connections. Only prints the configuration if the
+ * command line asks for that.
+ */
+export const runService = <Config extends ServiceConfig>(
+  name: string,
+  {
+    environment,
+    settings,
+    read,
+  }: {
+    readonly environment: Environment;
+    readonly settings: Declarations;
+    readonly read: (environment: Environment) => Config;
+  },
+  start: (config: Config, service: Service) => Promise<Readonly<Record<string, Part>>>,
+): Promise<void> =>
+  main(async () => {
+    const config = read(environment);
+    if (printConfigIfAsked(process.argv, settings, config)) return;
+    const { outage, log } = watchOutages(createLogger(name, config.logLevel));
+    warnOfRules(environment, log);
+    const metrics = createMetrics(log);
+    const events = tellEvents(EVENTS, { log, metrics });
+    const url = guardedDatabaseUrl(config, log);
+    const { schema, httpHost: host, healthPort, drainMs: graceMs } = config;
+    const closes: (() => unknown)[] = [];
+    let isStopping = false;
+
+    const parts = await start(config, {
+      log,
+      metrics,
+      outage,
+      isStopping: () => isStopping,
+      connect(options) {
+        const onCut = events.connectionsCut;
+        const connection = connectDatabase({ ...options, url, schema, outage, onCut });
+        closes.push(connection.close);
+        return connection;
+      },
+      closeAtEnd: (close) => void closes.push(close),
+      async serve({ whyNotReady, warning }, own) {
+        const app = createHealthApp({
+          registry: metrics.registry,
+          whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+          ...(warning && { warning }),
+        });
+        const health = await listenHttp(app, { port: healthPort, host });
+        if (own === undefined) return { ...health, part: serveUntilStopped(health, log) };
+        const http = await listenHttp(own.listener, { port: own.port, host }).catch(
+          async (error: unknown) => {
+            await health.close();
+            throw error;
+          },
+        );
+        return { ...http, part: serveUntilStopped(http, log, health) };
+      },
+      onceFit: (whyNotReady, part) => async (signal) => {
+        await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
+        if (!signal.aborted) await part(signal);
+      },
+    });
+    try {
+      await run(parts, { graceMs, log, onStop: () => void (isStopping = true) });
+    } finally {
+      await Promise.all(closes.map((close) => close()));
+      await outage.close();
+    }
+  });
