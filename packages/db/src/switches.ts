@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { SwitchesTable } from './schema/other-tables.ts';
 import type { Database } from './schema/tables.ts';
 
 /**
@@ -69,7 +68,7 @@ export const SUBJECT = sql<string>`case
   when subject_id = '' then ${sql.lit(EVERY_SWEEP)}
   else subject_id end`;
 
-function keyOf(subject: SwitchSubject): Pick<SwitchesTable, 'subject_type' | 'subject_id'> {
+function keyOf(subject: SwitchSubject): Pick<Database['switches'], 'subject_type' | 'subject_id'> {
   if (subject === 'environment') return { subject_type: subject, subject_id: '' };
   const [type, ...id] = subject.split(':');
   return type === 'pool' || type === 'entity'

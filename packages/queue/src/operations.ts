@@ -1,4 +1,4 @@
-import type { Json, TaskFailure } from '@paddock/db/schema/other-tables';
+import type { TaskFailure } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
@@ -89,7 +89,7 @@ export interface FailedOperation {
   readonly id: string;
   readonly kind: string;
   readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
-  readonly payload: Json;
+  readonly payload: unknown;
   readonly maxAttempts: number;
   readonly deliveryGuid: string | null;
 }

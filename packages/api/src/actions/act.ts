@@ -1,4 +1,4 @@
-import type { ActionSubject } from '@paddock/db/schema/other-tables';
+import type { Subject } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Transaction } from 'kysely';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export const note = z
 export interface Request {
   /** The name of an endpoint. */
   readonly endpoint: string;
-  readonly subject: ActionSubject;
+  readonly subject: Subject;
   readonly note: z.output<typeof note>;
 }
 

@@ -4,7 +4,7 @@ import { instant } from '../lists/dates.ts';
 import type { Database } from '@paddock/db/schema/tables';
 import { endpoint, type Endpoint, fieldsOfPath } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
-import type { TokenSubject } from '@paddock/db/schema/other-tables';
+import type { Subject } from '@paddock/db/schema/columns';
 import { act, note } from '../actions/act.ts';
 import { notFound, refused, wrong } from '../problem.ts';
 import { hashSecret, newSecret, tokenText } from './token-text.ts';
@@ -170,11 +170,11 @@ function readSubject(
   { name, input: schema }: Endpoint,
   fields: readonly string[],
   subject: object,
-): TokenSubject {
+): Subject {
   const read = z
     .strictObject(Object.fromEntries(fields.map((field) => [field, schema.shape[field]])))
     .safeParse(subject);
-  if (read.success) return read.data as TokenSubject;
+  if (read.success) return read.data as Subject;
   throw wrong(`The \`subject\` of ${name} must have ${fields.join(' and ')}, each as in its path.`);
 }
 

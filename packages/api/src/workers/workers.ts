@@ -13,7 +13,8 @@ import {
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { dates, instant, timeline, timelineOf } from '../lists/dates.ts';
-import type { Database, FailureInfo } from '@paddock/db/schema/tables';
+import type { FailureInfo } from '@paddock/db/schema/columns';
+import type { Database } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
 import { notFound, refused } from '../problem.ts';
 import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';

@@ -6,7 +6,7 @@ import { fc } from '@paddock/testing/random-cases';
 import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
-import type { JobsTable } from '../schema/tables.ts';
+import type { Database } from '../schema/tables.ts';
 
 const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
 
@@ -112,8 +112,8 @@ describe('the final row of a job', () => {
 
 /** `revision` changes exactly when another column does. */
 function expectWrittenIfChanged(
-  before: readonly Selectable<JobsTable>[],
-  after: readonly Selectable<JobsTable>[],
+  before: readonly Selectable<Database['jobs']>[],
+  after: readonly Selectable<Database['jobs']>[],
 ): void {
   const untouched = { updated_at: 0, revision: 0 };
   for (const [index, row] of before.entries()) {

@@ -9,7 +9,8 @@ import {
   refusedForMs,
 } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
-import type { Database, FailureInfo, Status } from '../schema/tables.ts';
+import type { FailureInfo } from '../schema/columns.ts';
+import type { Database, Status } from '../schema/tables.ts';
 import { ago, NOW } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
