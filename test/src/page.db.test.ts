@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import type { WhyAnswer } from '@paddock/api/why/why-answer';
+import type { WhyAnswer } from '@paddock/api/why/explain-job';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { rulesVariable } from '@paddock/runtime/rules';
 import { putJob } from '@paddock/testing/demand-rows';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { WhyAnswer as Answer } from '@paddock/api/why/why-answer';
+import type { WhyAnswer as Answer } from '@paddock/api/why/explain-job';
 import { asker } from '@paddock/console/scenes/console.scene';
 import { signIn } from '@paddock/console/scenes/session.scene';
 import { runDemo } from '@paddock/demo/run-demo';

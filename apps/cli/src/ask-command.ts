@@ -1,6 +1,7 @@
 import type { Endpoint } from '@paddock/api/endpoint';
-import { mistakeInWords } from '@paddock/api/mistake-in-words';
+import { fromDigits } from '@paddock/api/lists/page';
 import { z } from 'zod';
+import { mistakeInWords } from '@paddock/api/problem';
 import { type Asker, type Fields, NoAnswer } from './asker.ts';
 import { columns, more } from './columns.ts';
 import {
@@ -12,7 +13,53 @@ import {
   WrongUsage,
 } from './command.ts';
 import { openAsker } from './open-asker.ts';
-import { askPages, firstPage, isList } from './pages.ts';
+
+/** Most items that the API answers at once. */
+const LONGEST_PAGE = 100;
+
+/** `--limit` of a list: as many pages as it takes. */
+const limit = fromDigits(z.number().int().min(1).max(10_000)).default(30);
+
+const isList = ({ input }: Endpoint): boolean => 'limit' in input.shape && 'after' in input.shape;
+
+/** The fields as the endpoint takes them for its first page, and how many items are wanted in all. */
+const firstPage = (fields: Fields) =>
+  z
+    .looseObject({ limit })
+    .transform((given) => ({
+      wanted: given.limit,
+      fields: { ...given, limit: Math.min(given.limit, LONGEST_PAGE) },
+    }))
+    .safeParse(fields, { reportInput: true });
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly next: string | null;
+}
+
+const isPage = <T>(answer: T): answer is T & Page =>
+  typeof answer === 'object' && answer !== null && 'items' in answer && 'next' in answer;
+
+/** Asks for page after page, and answers as if they were one. */
+async function askPages<I extends z.ZodObject, O extends z.ZodType>(
+  asker: Asker,
+  endpoint: Endpoint<I, O>,
+  fields: Fields,
+  wanted: number,
+): Promise<z.input<O>> {
+  const answer = await asker.ask(endpoint, fields);
+  if (!isPage(answer)) return answer;
+  const items = [...answer.items];
+  let { next } = answer;
+  while (next !== null && items.length < wanted) {
+    const size = Math.min(LONGEST_PAGE, wanted - items.length);
+    const page = await asker.ask(endpoint, { ...fields, limit: size, after: next });
+    if (!isPage(page)) break;
+    items.push(...page.items);
+    ({ next } = page);
+  }
+  return { ...answer, items, next };
+}
 
 /** What a command has beside its endpoint. */
 interface Question<O extends z.ZodType> {
@@ -80,15 +127,26 @@ export function ask<I extends z.ZodObject, O extends z.ZodType>(
   };
 }
 
+type Cell = string | number | null;
+
+/** A field under its own name, or a head and what stands under it. */
+type Column<T> = Plain<T> | readonly [head: string, cellOf: (item: T) => Cell];
+
+type Plain<T> = { [K in keyof T & string]: T[K] extends Cell ? K : never }[keyof T & string];
+
 /** How a list is printed: a line for each item, under heads. */
 export const table =
-  <T>(
-    heads: readonly string[],
-    toCells: (item: T) => readonly (string | number | null)[],
-    nothing: string,
-  ) =>
-  ({ items, next = null }: { items: readonly T[]; next?: string | null }): string =>
-    columns(heads, items.map(toCells), nothing) + more(next);
+  <T>(given: readonly Column<T>[], nothing: string) =>
+  ({ items, next = null }: { items: readonly T[]; next?: string | null }): string => {
+    const all = given.map((column) =>
+      typeof column === 'string'
+        ? ([column.toUpperCase(), (item: T) => item[column] as Cell] as const)
+        : column,
+    );
+    const heads = all.map(([head]) => head);
+    const rows = items.map((item) => all.map(([, cellOf]) => cellOf(item)));
+    return columns(heads, rows, nothing) + more(next);
+  };
 
 const schemaOf = ({ input }: Endpoint) =>
   z.toJSONSchema(input, { io: 'input' }).properties as Readonly<

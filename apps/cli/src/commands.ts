@@ -18,18 +18,18 @@ import { findJobEndpoint } from '@paddock/api/jobs/job';
 import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import {
   countOperationsEndpoint,
+  findOperationEndpoint,
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
-} from '@paddock/api/operations/list-operations';
+} from '@paddock/api/operations/operation';
 import {
   discardOperationEndpoint,
   handleFailedOperationsEndpoint,
   retryOperationEndpoint,
 } from '@paddock/api/operations/failed-operations';
-import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { drainPoolEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
-import { endSessionsEndpoint, listSessionsEndpoint } from '@paddock/api/sessions/signed-in';
+import { endSessionsEndpoint, listSessionsEndpoint } from '@paddock/api/sessions/sessions';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import {
   liftSwitchEndpoint,
@@ -50,29 +50,39 @@ import { asYaml, pairs, printable } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import {
+  commandFor,
   describeDrained,
   describeHandled,
   describeOperation,
   describeOperations,
   describeStarted,
+  describeSwitch,
+  describeTrace,
+  describeUsage,
   operationTable,
+  readAccess,
   readFailed,
-} from './describe-operations.ts';
-import { describeTrace } from './describe-trace.ts';
-import { describeUsage } from './describe-usage.ts';
-import { describeDiagnoses } from './describe-why.ts';
+  readRepository,
+  tokenTable,
+} from './describe.ts';
+import { describeDiagnoses, why } from './why.ts';
 import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
-import { commandFor, describeSwitch, readRepository } from './subjects.ts';
-import { readAccess, tokenTable } from './subjects.ts';
 import { top } from './top/top.ts';
-import { why } from './why.ts';
 
 const SWITCH = {
   word: ['subject', 'environment|pool:NAME|entity:LOGIN|sweeps|SWEEP'],
   words: SWEEPS,
   print: describeSwitch,
 } as const;
+
+const traceOf = (of: string, takes: string) =>
+  ({
+    word: ['id', takes],
+    without: ['of', 'only'],
+    fields: () => ({ of }),
+    print: describeTrace,
+  }) as const;
 
 const ALL = { all: { doc: 'Whatever their kind and age' } };
 
@@ -99,8 +109,7 @@ export const COMMANDS: readonly Command[] = [
     summary: `Says what has an id, a name or an address at GitHub, the likeliest first, and
 which command shows it.`,
     print: table(
-      ['KIND', 'ID', 'NAME', 'COMMAND'],
-      (found) => [found.kind, found.id, found.name, `paddock ${commandFor(found)}`],
+      ['kind', 'id', 'name', ['COMMAND', (found) => `paddock ${commandFor(found)}`]],
       'The rows have nothing of that id, name or address.',
     ),
   }),
@@ -108,16 +117,18 @@ which command shows it.`,
     summary: `Lists jobs, newest first. Waiting and running ones take any filter; others take a repository
 with workflow and conclusion, or an entity, a pool and a conclusion.`,
     print: table(
-      ['ID', 'STATE', 'REPOSITORY', 'JOB', 'POOL', 'CREATED', 'WORKER', 'WHY'],
-      (job) => [
-        job.id,
-        job.conclusion ?? job.state,
-        job.repository.fullName,
-        job.workflow === null ? job.name : `${job.workflow} / ${job.name}`,
-        job.pool,
-        job.createdAt,
-        job.worker,
-        job.wait === null ? job.failure : `${job.wait.reason} since ${job.wait.since}`,
+      [
+        'id',
+        ['STATE', ({ conclusion, state }) => conclusion ?? state],
+        ['REPOSITORY', ({ repository }) => repository.fullName],
+        ['JOB', ({ workflow, name }) => (workflow === null ? name : `${workflow} / ${name}`)],
+        'pool',
+        ['CREATED', ({ createdAt }) => createdAt],
+        'worker',
+        [
+          'WHY',
+          ({ wait, failure }) => (wait === null ? failure : `${wait.reason} since ${wait.since}`),
+        ],
       ],
       'There is no such job.',
     ),
@@ -131,17 +142,19 @@ with workflow and conclusion, or an entity, a pool and a conclusion.`,
   ask('workers', listWorkersEndpoint, {
     summary: 'Lists workers, newest first, with why they are stuck, are stopped or have failed.',
     print: table(
-      ['NAME', 'STATE', 'POOL', 'ENTITY', 'JOB', 'CREATED', 'WHY'],
-      ({ stuck, stop, failure, ...row }) => [
-        row.name,
-        row.state,
-        row.pool,
-        row.entity.login,
-        row.job,
-        row.createdAt,
+      [
+        ...(['name', 'state', 'pool'] as const),
+        ['ENTITY', ({ entity }) => entity.login],
+        'job',
+        ['CREATED', ({ createdAt }) => createdAt],
         // Some failures have no words but their reason: it stands there once.
-        [...new Set([stuck?.reason, stop?.reason, failure])].filter((text) => text).join(': ') ||
-          null,
+        [
+          'WHY',
+          ({ stuck, stop, failure }) =>
+            [...new Set([stuck?.reason, stop?.reason, failure])]
+              .filter((text) => text)
+              .join(': ') || null,
+        ],
       ],
       'There is no such worker.',
     ),
@@ -153,27 +166,19 @@ the end of its log.`,
     print: asYaml,
   }),
   ask('trace installation', traceEndpoint, {
-    word: ['id', 'ID'],
+    ...traceOf('installation', 'ID'),
     summary: 'Lists what happened to the entity of an installation, the newest first.',
-    without: ['of', 'only'],
-    fields: () => ({ of: 'installation' }),
-    print: describeTrace,
   }),
   ask('trace job', traceEndpoint, {
-    word: ['id', 'ID'],
+    ...traceOf('job', 'ID'),
     summary: 'Lists what happened to the entity of a job, the newest first.',
     without: ['of'],
-    fields: () => ({ of: 'job' }),
-    print: describeTrace,
   }),
   ask('trace payload', traceEventEndpoint, { word: ['event', 'EVENT'], print: asYaml }),
   ask('trace', traceEndpoint, {
-    word: ['id', 'LOGIN|ID'],
+    ...traceOf('entity', 'LOGIN|ID'),
     summary: `Lists what happened to an entity, the newest first: deliveries, jobs, workers, operations and
 actions. A former login will do.`,
-    without: ['of', 'only'],
-    fields: () => ({ of: 'entity' }),
-    print: describeTrace,
   }),
   ask('operation retry', retryOperationEndpoint, {
     word: ['operation', 'ID'],
@@ -200,16 +205,11 @@ actions. A former login will do.`,
   { ...usage, run: (given) => (given.options['csv'] === true ? usageAsCsv : usage).run(given) },
   ask('installations', listInstallationsEndpoint, {
     print: table(
-      ['LOGIN', 'ENTITY', 'TYPE', 'APP', 'ID', 'STATE', 'SINCE', 'REPOSITORIES'],
-      ({ entity, app, id, state, since, repositories }) => [
-        entity.login,
-        entity.id,
-        entity.type,
-        app,
-        id,
-        state,
-        since,
-        repositories,
+      [
+        ['LOGIN', ({ entity }) => entity.login],
+        ['ENTITY', ({ entity }) => entity.id],
+        ['TYPE', ({ entity }) => entity.type],
+        ...(['app', 'id', 'state', 'since', 'repositories'] as const),
       ],
       'No App of Paddock was ever installed.',
     ),
@@ -218,24 +218,11 @@ actions. A former login will do.`,
   ask('redeliveries given-up', listGivenUpEndpoint, {
     print: table(
       [
-        'GIVEN UP',
-        'APP',
-        'EVENT',
-        'INSTALLATION',
-        'REPOSITORY',
-        'FAILED FIRST',
-        'CODE',
-        'EVENT ID',
-      ],
-      (row) => [
-        row.givenUpAt,
-        row.app,
-        row.event,
-        row.installation,
-        row.repository,
-        row.firstFailedAt,
-        row.lastStatusCode,
-        row.eventId,
+        ['GIVEN UP', ({ givenUpAt }) => givenUpAt],
+        ...(['app', 'event', 'installation', 'repository'] as const),
+        ['FAILED FIRST', ({ firstFailedAt }) => firstFailedAt],
+        ['CODE', ({ lastStatusCode }) => lastStatusCode],
+        ['EVENT ID', ({ eventId }) => eventId],
       ],
       'No delivery was given up.',
     ),
@@ -244,26 +231,15 @@ actions. A former login will do.`,
     summary: 'Lists the deliveries that failed and that Paddock goes on asking for.',
     print: table(
       [
-        'APP',
-        'EVENT',
-        'INSTALLATION',
-        'REPOSITORY',
-        'FAILED FIRST',
-        'CODE',
-        'ASKED',
-        'NEXT',
-        'GUID',
-      ],
-      (row) => [
-        row.app,
-        row.event,
-        row.installation,
-        row.repository,
-        row.firstFailedAt,
-        row.missingHere ? 'missing here' : row.lastStatusCode,
-        row.requests,
-        row.nextRequestAt,
-        row.guid,
+        ...(['app', 'event', 'installation', 'repository'] as const),
+        ['FAILED FIRST', ({ firstFailedAt }) => firstFailedAt],
+        [
+          'CODE',
+          ({ missingHere, lastStatusCode }) => (missingHere ? 'missing here' : lastStatusCode),
+        ],
+        ['ASKED', ({ requests }) => requests],
+        ['NEXT', ({ nextRequestAt }) => nextRequestAt],
+        'guid',
       ],
       'Every delivery has arrived, or was given up.',
     ),
@@ -273,12 +249,14 @@ actions. A former login will do.`,
     summary:
       'Counts the operations that ended, of the last day unless said, by kind, outcome and hour or day.',
     print: table(
-      ['FROM', 'KIND', 'OUTCOME', 'ENDED'],
-      ({ from, kind, outcome, reason, ended }) => [
-        from,
-        kind,
-        reason === null ? outcome : `${outcome} (${reason})`,
-        ended,
+      [
+        'from',
+        'kind',
+        [
+          'OUTCOME',
+          ({ outcome, reason }) => (reason === null ? outcome : `${outcome} (${reason})`),
+        ],
+        'ended',
       ],
       'No operation ended in this time.',
     ),
@@ -336,11 +314,7 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
     print: describeStarted,
   }),
   ask('switches', listSwitchesEndpoint, {
-    print: table(
-      ['SUBJECT', 'NAME', 'BY', 'SINCE', 'NOTE'],
-      ({ subject, name, by, since, note }) => [subject, name, by, since, note],
-      'Nothing is paused.',
-    ),
+    print: table(['subject', 'name', 'by', 'since', 'note'], 'Nothing is paused.'),
   }),
   ask('pause', setSwitchEndpoint, {
     ...SWITCH,
@@ -353,14 +327,13 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
   }),
   ask('actions', listActionsEndpoint, {
     print: table(
-      ['AT', 'WHO', 'FROM', 'ACTION', 'ON', 'NOTE'],
-      ({ at, person, from, endpoint, subject, note }) => [
-        at,
-        person,
-        from,
-        endpoint,
-        pairs(subject),
-        note,
+      [
+        'at',
+        ['WHO', ({ person }) => person],
+        'from',
+        ['ACTION', ({ endpoint }) => endpoint],
+        ['ON', ({ subject }) => pairs(subject)],
+        'note',
       ],
       'There is no action yet.',
     ),
@@ -379,8 +352,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
   }),
   ask('session list', listSessionsEndpoint, {
     print: table(
-      ['PERSON', 'SESSIONS', 'SINCE', 'UNTIL'],
-      ({ person, sessions, since, until }) => [person, sessions, since, until],
+      ['person', 'sessions', 'since', 'until'],
       'No person is signed in by an identity provider.',
     ),
   }),

@@ -7,7 +7,7 @@ import {
   type SessionParts,
 } from '@paddock/api/sessions/sessions';
 import { type Bearer, checkToken, useOneTimeToken } from '@paddock/api/tokens/check-token';
-import { parseToken } from '@paddock/api/tokens/token-text';
+import { parseToken } from '@paddock/api/tokens/tokens';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { isFromPage, sessionOf } from './session/cookie.ts';

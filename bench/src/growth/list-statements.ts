@@ -10,15 +10,11 @@ import { findInstallationEvents } from '@paddock/api/installations/installations
 import { findJob } from '@paddock/api/jobs/job';
 import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/api/jobs/list-jobs';
 import { findEntityByLogin, findRepositoryByName } from '@paddock/api/lists/named';
-import { listFailedOperations, listOperationsOf } from '@paddock/api/operations/list-operations';
+import { listFailedOperations, listOperationsOf } from '@paddock/api/operations/operation';
 import { readLastHour } from '@paddock/api/pools/pools';
 import { listPools } from '@paddock/api/pools/pools';
 import { listDeliveryEvents, listEntityEvents, listJobEvents } from '@paddock/api/events/events';
-import {
-  findTracedEntity,
-  findTracedInstallation,
-  findTracedJob,
-} from '@paddock/api/trace/find-traced';
+import { findTracedEntity, findTracedInstallation, findTracedJob } from '@paddock/api/trace/trace';
 import { listEntityOperations } from '@paddock/api/trace/read-trace';
 import { findEventPayload } from '@paddock/api/events/events';
 import { findUsageSummedAt, readUsage } from '@paddock/api/usage/usage';

@@ -37,20 +37,30 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
 }
 
 /** An endpoint as its file declares it: the instants of its answer are dates. */
-interface Declared<I extends z.ZodObject, O extends z.ZodType> extends Omit<
-  Endpoint<I, O>,
-  'answer'
-> {
+interface Declared<I extends z.ZodObject, O extends z.ZodType>
+  extends Omit<Endpoint<I, O>, 'answer' | Defaulted>, Partial<Pick<Endpoint<I, O>, Defaulted>> {
   answer(caller: Caller, input: z.output<I>): Promise<z.output<O>>;
 }
 
-/** Infers the types of an endpoint from its schemas. Of dates, the first one must not be later. */
+type Defaulted = 'method' | 'access' | 'status';
+
+/**
+ * Infers the types of an endpoint from its schemas. Unless said, it answers a GET with 200; a GET
+ * may be asked by whoever may read, all else by whoever may operate. Of dates, the first one
+ * must not be later.
+ */
 export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
+  method = 'GET',
+  access = method === 'GET' ? 'read' : 'operate',
+  status = 200,
   input,
   answer,
   ...declared
 }: Declared<I, O>): Endpoint<I, O> => ({
   ...declared,
+  method,
+  access,
+  status,
   input:
     'from' in input.shape && 'to' in input.shape
       ? input.refine(isInOrder, { path: ['to'], error: 'must not be before `from`' })

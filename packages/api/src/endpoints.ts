@@ -18,10 +18,10 @@ import { countWaitsEndpoint, listJobsEndpoint } from './jobs/list-jobs.ts';
 import { findJobEndpoint } from './jobs/job.ts';
 import {
   countOperationsEndpoint,
+  findOperationEndpoint,
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
-} from './operations/list-operations.ts';
-import { findOperationEndpoint } from './operations/operation.ts';
+} from './operations/operation.ts';
 import { findResyncEndpoint, resyncRepositoryEndpoint } from './repositories/resync.ts';
 import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools/pools.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
@@ -37,7 +37,7 @@ import {
   retryOperationEndpoint,
 } from './operations/failed-operations.ts';
 import { createTokenEndpoint, listTokensEndpoint, revokeTokenEndpoint } from './tokens/tokens.ts';
-import { endSessionsEndpoint, listSessionsEndpoint } from './sessions/signed-in.ts';
+import { endSessionsEndpoint, listSessionsEndpoint } from './sessions/sessions.ts';
 import { traceEndpoint } from './trace/trace.ts';
 import { traceEventEndpoint } from './events/events.ts';
 import { exportUsageEndpoint, listUsageEndpoint } from './usage/usage.ts';

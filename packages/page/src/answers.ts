@@ -12,17 +12,17 @@ import type {
 } from '@paddock/api/installations/installations';
 import type { countWaitsEndpoint, listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import type { findJobEndpoint } from '@paddock/api/jobs/job';
-import type { findOperationEndpoint } from '@paddock/api/operations/operation';
 import type {
   countOperationsEndpoint,
+  findOperationEndpoint,
   listFailedOperationsEndpoint,
-} from '@paddock/api/operations/list-operations';
+} from '@paddock/api/operations/operation';
 import type { lastHourEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
 import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/failed-operations';
 import type { findResyncEndpoint } from '@paddock/api/repositories/resync';
 import type { listSwitchesEndpoint } from '@paddock/api/switches/switches';
 import type { createToken } from '@paddock/api/endpoints';
-import type { endSessionsEndpoint } from '@paddock/api/sessions/signed-in';
+import type { endSessionsEndpoint } from '@paddock/api/sessions/sessions';
 import type { listTokensEndpoint } from '@paddock/api/tokens/tokens';
 import type { traceEndpoint } from '@paddock/api/trace/trace';
 import type { traceEventEndpoint } from '@paddock/api/events/events';

@@ -1,5 +1,5 @@
 import { countWaitsEndpoint } from '@paddock/api/jobs/list-jobs';
-import { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import { listFailedOperationsEndpoint } from '@paddock/api/operations/operation';
 import { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { listWorkersEndpoint } from '@paddock/api/workers/workers';
 import type { Asker } from '../asker.ts';

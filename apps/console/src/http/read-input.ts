@@ -1,5 +1,5 @@
 import type { Endpoint } from '@paddock/api/endpoint';
-import { mistakeInWords } from '@paddock/api/mistake-in-words';
+import { mistakeInWords } from '@paddock/api/problem';
 import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import { type Mistake, problem, type Reply } from './reply.ts';

@@ -1,8 +1,7 @@
 import type { Caller, Endpoint } from '@paddock/api/endpoint';
 import { findJobEndpoint } from '@paddock/api/jobs/job';
 import { Problem } from '@paddock/api/problem';
-import { whyJobEndpoint } from '@paddock/api/why/explain-job';
-import type { WhyAnswer } from '@paddock/api/why/why-answer';
+import { type WhyAnswer, whyJobEndpoint } from '@paddock/api/why/explain-job';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { GitHubControl } from '@paddock/simulators/github/control';

@@ -1,10 +1,64 @@
-import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
+import type { Subject } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
+import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
+import { type Caller, endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
-import { after, limit, pageOf, type Placed, rowsToRead, toPageBy } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPageBy } from '../lists/page.ts';
+
+/** The input `note` of each action. */
+export const note = z
+  .string()
+  .max(500)
+  .regex(/^\P{Cc}+$/u, 'must be one line of text')
+  .optional()
+  .describe('Why, for those who read it later');
+
+export interface Request {
+  /** The name of an endpoint. */
+  readonly endpoint: string;
+  readonly subject: Subject;
+  readonly note: z.output<typeof note>;
+}
+
+/**
+ * Adds what a person does to the audit, in the transaction of the action itself, with the id of the
+ * operation that it asked for.
+ */
+export async function record(
+  trx: Transaction<Database>,
+  { person, from }: Caller,
+  { endpoint: name, subject, note: why }: Request,
+  operation: string | null = null,
+): Promise<void> {
+  await trx
+    .insertInto('actions')
+    .values({
+      person,
+      came_from: from,
+      endpoint: name,
+      subject: JSON.stringify(subject),
+      note: why ?? null,
+      operation,
+    })
+    .execute();
+}
+
+/**
+ * Does what a person asked for, in one transaction with its row in the audit. If `work` rejects,
+ * neither is done, and the error is the caller's.
+ */
+export const act = <T>(
+  caller: Caller,
+  request: Request,
+  work: (trx: Transaction<Database>) => Promise<T>,
+): Promise<T> =>
+  caller.db.transaction().execute(async (trx) => {
+    const result = await work(trx);
+    await record(trx, caller, request);
+    return result;
+  });
 
 /** A row of the audit. */
 export const actionRow = z.object({
@@ -35,12 +89,9 @@ const COLUMNS = [
 
 export const listActionsEndpoint = endpoint({
   name: 'listActions',
-  method: 'GET',
   path: '/api/v1/actions',
   summary: 'Lists what people did, the newest first. These rows never change, nor expire.',
-  access: 'read',
-  status: 200,
-  input: z.object({ limit, after: after(z.tuple([z.int()])) }),
+  input: z.object(pageInput(z.tuple([z.int()]))),
   output: pageOf(actionRow),
   async answer({ db }, { limit: most, after: position }) {
     const rows = await listActions(db, { limit: rowsToRead(most), after: position?.[0] });

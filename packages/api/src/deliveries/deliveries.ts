@@ -4,14 +4,13 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
-import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
 import { eventRow, listDeliveryEvents, meaningOf } from '../events/events.ts';
 import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
-import { note } from '../actions/act.ts';
+import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { startSweep } from '../operations/start-sweep.ts';
-import { app, requireApp } from '../sweeps/run-sweep.ts';
+import { app, requireApp, startSweep } from '../sweeps/run-sweep.ts';
 
 const failedDelivery = z.object({
   app: z.int(),
@@ -41,13 +40,10 @@ type UnresolvedPosition = z.output<typeof unresolvedPosition>;
 
 export const listRedeliveriesEndpoint = endpoint({
   name: 'listRedeliveries',
-  method: 'GET',
   path: '/api/v1/redeliveries',
   summary:
     'Lists the deliveries that failed and that Paddock goes on asking for, by App, the next request first.',
-  access: 'read',
-  status: 200,
-  input: z.object({ limit, after: after(unresolvedPosition) }),
+  input: z.object({ ...pageInput(unresolvedPosition) }),
   output: pageOf(unresolved),
   answer: async ({ db }, input) =>
     toPage(await listUnresolved(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
@@ -98,15 +94,11 @@ const givenUp = failedDelivery.extend({
 
 export const listGivenUpEndpoint = endpoint({
   name: 'listGivenUpRedeliveries',
-  method: 'GET',
   path: '/api/v1/redeliveries/given-up',
   summary: 'Lists the deliveries that GitHub can no longer repeat, the newest first.',
-  access: 'read',
-  status: 200,
   input: z.object({
     ...dates,
-    limit,
-    after: after(z.tuple([z.iso.datetime(), z.string().regex(/^\d{1,18}$/)])),
+    ...pageInput(z.tuple([z.iso.datetime(), z.string().regex(/^\d{1,18}$/)])),
   }),
   output: pageOf(givenUp),
   answer: async ({ db }, input) =>
@@ -135,11 +127,8 @@ const MOST = 50;
 
 export const findDeliveryEndpoint = endpoint({
   name: 'findDelivery',
-  method: 'GET',
   path: '/api/v1/deliveries/{delivery}',
   summary: 'Says what became of a delivery, and whether Paddock asks for it again.',
-  access: 'read',
-  status: 200,
   input: z.object({ delivery: z.guid().toLowerCase().describe('The GUID of the delivery') }),
   output: z.object({
     delivery: z.string(),
@@ -172,7 +161,6 @@ export const redeliverDeliveryEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/deliveries/{delivery}/redeliver',
   summary: 'Has GitHub repeat one delivery, which it can for three days.',
-  access: 'operate',
   status: 202,
   input: z.object({
     delivery: z.guid().toLowerCase().describe('The GUID of the delivery'),

@@ -105,11 +105,8 @@ function tidy({
 export const describeApiEndpoint = (all: () => readonly Endpoint[]) =>
   endpoint({
     name: 'describeApi',
-    method: 'GET',
     path: '/api/v1/openapi.json',
     summary: 'Describes this API, in OpenAPI 3.1.',
-    access: 'read',
-    status: 200,
     input: z.object({}),
     output: z.looseObject({ openapi: z.string() }),
     answer: () => Promise.resolve(describeApi(all())),

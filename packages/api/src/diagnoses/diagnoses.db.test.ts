@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { ask } from '../scenes/ask.scene.ts';
-import { putKey } from '../scenes/why.scene.ts';
+import { ask, putKey } from '../scenes/ask.scene.ts';
 import { listDiagnosesEndpoint } from './list-diagnoses.ts';
 
 const database = useTestDatabase();

@@ -17,12 +17,9 @@ import { findEntityByLogin, findRepositoryByName, ID } from '../lists/named.ts';
 
 export const listDiagnosesEndpoint = endpoint({
   name: 'listDiagnoses',
-  method: 'GET',
   path: '/api/v1/diagnoses',
   summary:
     'Says what is wrong with an entity or a repository, and who can mend it, what decides most first.',
-  access: 'read',
-  status: 200,
   input: z.object({
     of: z
       .string()

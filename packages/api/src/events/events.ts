@@ -109,11 +109,8 @@ const LONGEST_PAYLOAD = 1_000_000;
 
 export const traceEventEndpoint = endpoint({
   name: 'traceEvent',
-  method: 'GET',
   path: '/api/v1/trace/payload/{event}',
   summary: 'Shows an event of a trace with what is stored of its payload.',
-  access: 'read',
-  status: 200,
   input: z.object({
     event: z
       .string()

@@ -36,11 +36,8 @@ export type Named = z.output<typeof named>;
 
 export const findEndpoint = endpoint({
   name: 'find',
-  method: 'GET',
   path: '/api/v1/find',
   summary: 'Says what has an id, a name or an address at GitHub, the likeliest first.',
-  access: 'read',
-  status: 200,
   input: z.object({
     text: z
       .string()

@@ -3,14 +3,13 @@ import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
-import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { githubId, pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
 import { notFound, refused } from '../problem.ts';
-import { githubId } from '../lists/whole.ts';
-import { findTracedInstallation } from '../trace/find-traced.ts';
+import { findTracedInstallation } from '../trace/trace.ts';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
-import { note } from '../actions/act.ts';
+import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { startSweep } from '../operations/start-sweep.ts';
+import { startSweep } from '../sweeps/run-sweep.ts';
 
 /** An installation as GitHub last stated it. */
 const statedInstallation = z.object({
@@ -41,12 +40,9 @@ const COLUMNS = [
 
 export const listInstallationsEndpoint = endpoint({
   name: 'listInstallations',
-  method: 'GET',
   path: '/api/v1/installations',
   summary: 'Lists the installations of the Apps, by entity and App.',
-  access: 'read',
-  status: 200,
-  input: z.object({ limit, after: after(z.tuple([z.int(), z.int()])) }),
+  input: z.object(pageInput(z.tuple([z.int(), z.int()]))),
   output: pageOf(statedInstallation),
   async answer({ db }, input) {
     const rows = await listInstallations(db, { ...input, limit: rowsToRead(input.limit) });
@@ -90,11 +86,8 @@ const installationEvent = z.object({ id: z.string(), at: instant, event: z.strin
 
 export const findInstallationEndpoint = endpoint({
   name: 'findInstallation',
-  method: 'GET',
   path: '/api/v1/installations/{installation}',
   summary: 'Says what an installation is, and what GitHub said of it.',
-  access: 'read',
-  status: 200,
   input: z.object({ installation: githubId() }),
   output: z.object({
     installation: z.int(),
@@ -143,7 +136,6 @@ export const resyncInstallationEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/installations/{installation}/resync',
   summary: 'Has discovery read the active repositories of an installation anew, and first.',
-  access: 'operate',
   status: 202,
   input: z.object({ installation: githubId(), note }),
   output: operation,

@@ -5,7 +5,7 @@ import { instant, timeline, timelineOf } from '../lists/dates.ts';
 import { entity, pool, repository } from '../lists/named.ts';
 import type { Database } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
-import { githubId } from '../lists/whole.ts';
+import { githubId } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
 import { eventRow, listJobEvents } from '../events/events.ts';
 
@@ -112,11 +112,8 @@ const job = jobRow.extend({
 
 export const findJobEndpoint = endpoint({
   name: 'findJob',
-  method: 'GET',
   path: '/api/v1/jobs/{job}',
   summary: 'Finds a job by its id, with its timeline and its deliveries.',
-  access: 'read',
-  status: 200,
   input: z.object({ job: githubId() }),
   output: job,
   async answer({ db }, { job: id }) {

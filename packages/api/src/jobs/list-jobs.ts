@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
 import { entityIdOf, ofKnownPool, repoIdOf } from '../lists/named.ts';
-import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 import {
   isAt,
@@ -43,18 +43,14 @@ const input = z.object({
   ...jobPlace,
   conclusion: z.string().min(1).max(50).optional().describe('As success, failure or cancelled'),
   ...dates,
-  limit,
-  after: after(z.tuple([z.iso.datetime(), z.int()])),
+  ...pageInput(z.tuple([z.iso.datetime(), z.int()])),
 });
 
 export const listJobsEndpoint = endpoint({
   name: 'listJobs',
-  method: 'GET',
   path: '/api/v1/jobs',
   summary:
     'Lists jobs, newest first, by the time when Paddock heard of them. Waiting and running ones take any filter; others take a repository with workflow and conclusion, or an entity, pool and conclusion.',
-  access: 'read',
-  status: 200,
   input,
   output: pageOf(jobRow),
   answer: async (caller, given) =>
@@ -161,12 +157,9 @@ const wait = z.object({
 
 export const countWaitsEndpoint = endpoint({
   name: 'countWaits',
-  method: 'GET',
   path: '/api/v1/waits',
   summary:
     'Counts the jobs that wait for a worker, by reason, the most jobs first. Takes the filters of waiting jobs.',
-  access: 'read',
-  status: 200,
   input: z.object({ ...jobPlace, ...dates }),
   output: z.object({ items: z.array(wait) }),
   async answer(caller, { entity, repository, ...given }) {

@@ -1,11 +1,23 @@
 import { z } from 'zod';
-import { fromDigits } from './whole.ts';
+
+/** `Number` would take `1e1`, `0x10`, blanks and nothing for numbers, too. */
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** A number in a query, a path or a command line: text of digits. */
+export const fromDigits = <N extends z.ZodNumber>(schema: N) =>
+  z.preprocess(
+    (given) => (typeof given === 'string' && NUMBER.test(given) ? Number(given) : given),
+    schema,
+  );
+
+/** An id of GitHub’s. */
+export const githubId = () => fromDigits(z.number().int().positive());
 
 /** A cursor is shorter than this, whatever names a list is sorted by. */
 const LONGEST_CURSOR = 1_000;
 
 /** How many items a list answers. */
-export const limit = fromDigits(z.number().int().min(1).max(100))
+const limit = fromDigits(z.number().int().min(1).max(100))
   .default(30)
   .describe('How many items to answer');
 
@@ -14,7 +26,7 @@ export const limit = fromDigits(z.number().int().min(1).max(100))
  * values of one row. Instants among them travel as PostgreSQL prints them, because a Date lacks the
  * microseconds, and a page would repeat or skip rows.
  */
-export const after = <P extends z.ZodType>(position: P) =>
+const after = <P extends z.ZodType>(position: P) =>
   z
     .string()
     .max(LONGEST_CURSOR)
@@ -26,6 +38,9 @@ export const after = <P extends z.ZodType>(position: P) =>
     })
     .optional()
     .describe('The `next` of the page before');
+
+/** The inputs of a list in pages. */
+export const pageInput = <P extends z.ZodType>(position: P) => ({ limit, after: after(position) });
 
 /** The output of a list. */
 export const pageOf = <T extends z.ZodType>(item: T) =>

@@ -13,8 +13,7 @@ import {
   handleFailedOperationsEndpoint,
   retryOperationEndpoint,
 } from './failed-operations.ts';
-import { findOperationEndpoint } from './operation.ts';
-import { listFailedOperationsEndpoint } from './list-operations.ts';
+import { findOperationEndpoint, listFailedOperationsEndpoint } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(() =>

@@ -9,13 +9,12 @@ import {
   noteHandled,
 } from '@paddock/queue/operations';
 import type { Transaction } from 'kysely';
-import { requireUnpaused } from './start-sweep.ts';
+import { requireUnpaused } from '../sweeps/run-sweep.ts';
 import { refused } from '../problem.ts';
-import { operation, readOperation } from './operation.ts';
+import { failedFilter, operation, readOperation } from './operation.ts';
 import { z } from 'zod';
-import { act, note, record } from '../actions/act.ts';
+import { act, note, record } from '../actions/list-actions.ts';
 import { type Caller, endpoint } from '../endpoint.ts';
-import { failedFilter } from './list-operations.ts';
 
 const SWEEP_KINDS: ReadonlySet<string> = new Set(SWEEPS);
 
@@ -67,7 +66,6 @@ export const retryOperationEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/operations/{operation}/retry',
   summary: 'Repeats a failed operation as a new one, with all attempts.',
-  access: 'operate',
   status: 202,
   input: z.object({ operation: z.string().max(100), note }),
   output: operation,
@@ -88,8 +86,6 @@ export const discardOperationEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/operations/{operation}/discard',
   summary: 'Takes a failed operation off the list of failed ones. It is found until it expires.',
-  access: 'operate',
-  status: 200,
   input: z.object({ operation: z.string().max(100), note }),
   output: operation,
   answer(caller, { operation: id, note: why }) {
@@ -126,8 +122,6 @@ export const handleFailedOperationsEndpoint = endpoint({
   path: '/api/v1/failed-operations/{how}',
   summary:
     'Repeats the failed operations that fit, the newest first, each as a new one, or takes them off their list.',
-  access: 'operate',
-  status: 200,
   input,
   output: failedOutput,
   answer: (caller, given) =>

@@ -14,8 +14,7 @@ import { ask } from '../scenes/ask.scene.ts';
 import { setSwitchEndpoint } from '../switches/switches.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/check-token.ts';
-import { findOperationEndpoint, type operation } from './operation.ts';
-import { listOperationsEndpoint } from './list-operations.ts';
+import { findOperationEndpoint, listOperationsEndpoint, type operation } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {

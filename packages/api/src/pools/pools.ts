@@ -11,7 +11,7 @@ import { countPoolToDrain, drainWorkers } from '@paddock/db/workers/worker-stops
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { recordDone } from '@paddock/queue/operations';
-import { note, record } from '../actions/act.ts';
+import { note, record } from '../actions/list-actions.ts';
 import { operation, readOperation } from '../operations/operation.ts';
 import { requireKnown } from '../switches/switches.ts';
 import { instant } from '../lists/dates.ts';
@@ -75,12 +75,9 @@ const poolRow = z.object({
 
 export const listPoolsEndpoint = endpoint({
   name: 'listPools',
-  method: 'GET',
   path: '/api/v1/pools',
   summary:
     'Lists all pools by name: demand, supply, caps, what holds workers back, and queue times.',
-  access: 'read',
-  status: 200,
   input: z.object({}),
   output: z.object({ items: z.array(poolRow) }),
   answer: async ({ db }) => ({ items: await listPools(db) }),
@@ -155,7 +152,6 @@ export const drainPoolEndpoint = endpoint({
   path: '/api/v1/pools/{pool}/drain',
   summary:
     'Stops the making of workers in a pool, and those of its workers on which no job runs, once everything proves that none does. Busy ones go on to their end. The output of the operation counts both.',
-  access: 'operate',
   status: 202,
   input: z.object({
     pool: z.string().min(1).max(200),
@@ -223,11 +219,8 @@ const pool = z.object({
 
 export const lastHourEndpoint = endpoint({
   name: 'lastHour',
-  method: 'GET',
   path: '/api/v1/pools/last-hour',
   summary: 'Tells how many jobs waited and how many workers lived in each minute of the last hour.',
-  access: 'read',
-  status: 200,
   input: z.object({ pool: z.string().max(300).optional().describe('Of this pool only') }),
   output: z.object({
     at: instant.describe(`The last of ${INSTANTS} instants`),

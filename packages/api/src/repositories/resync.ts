@@ -2,10 +2,10 @@ import type { Database } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { note } from '../actions/act.ts';
+import { note } from '../actions/list-actions.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { startSweep } from '../operations/start-sweep.ts';
+import { startSweep } from '../sweeps/run-sweep.ts';
 import { notFound, refused } from '../problem.ts';
 import { instant } from '../lists/dates.ts';
 import { readSwitch, switchState } from '../switches/switches.ts';
@@ -28,7 +28,6 @@ export const resyncRepositoryEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/repositories/{owner}/{repository}/resync',
   summary: 'Compares all unfinished runs of a repository at GitHub with our jobs.',
-  access: 'operate',
   status: 202,
   input: z.object({ ...repositoryPath, note }),
   output: operation,
@@ -62,11 +61,8 @@ export async function findOwner(
 
 export const findResyncEndpoint = endpoint({
   name: 'findResync',
-  method: 'GET',
   path: '/api/v1/repositories/{owner}/{repository}/resync',
   summary: 'Tells whether a repository may be resynced, and when it last was.',
-  access: 'read',
-  status: 200,
   input: z.object(repositoryPath),
   output: switchState.extend({
     finishedAt: instant

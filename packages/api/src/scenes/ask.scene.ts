@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
 
@@ -41,4 +41,26 @@ export async function askAll<T, I extends z.ZodObject>(
     after = page.next ?? undefined;
   } while (after !== undefined);
   return items;
+}
+
+/** What the last pass found for the key of a job, with or without a reason to wait. */
+export async function putKey(
+  db: Kysely<Database>,
+  job: Selectable<Database['jobs']>,
+  reason: string | null,
+): Promise<void> {
+  await db
+    .insertInto('demand_keys')
+    .values({
+      demand_key: job.demand_key,
+      entity_id: job.entity_id,
+      entity_name: job.entity_name,
+      scope_repo_id: job.scope_repo_id,
+      k8s_pool: job.k8s_pool,
+      waiting: 2,
+      unassigned: 1,
+      wait_reason: reason,
+      wait_since: reason === null ? null : new Date('2026-01-31T09:00:00Z'),
+    })
+    .execute();
 }

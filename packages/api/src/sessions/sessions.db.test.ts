@@ -1,8 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { ask } from '../scenes/ask.scene.ts';
-import { endSessionsEndpoint, listSessionsEndpoint } from './signed-in.ts';
-import { beginSession, checkSession, parseSession } from './sessions.ts';
+import {
+  beginSession,
+  checkSession,
+  endSessionsEndpoint,
+  listSessionsEndpoint,
+  parseSession,
+} from './sessions.ts';
 
 const database = useTestDatabase();
 

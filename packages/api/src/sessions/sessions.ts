@@ -2,9 +2,13 @@ import { createHash } from 'node:crypto';
 import { isTooFarAhead, SESSION } from '@paddock/db/instants';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
 import { type Bearer, type FoundToken, proves, RIGHTS, toBearer } from '../tokens/check-token.ts';
-import { hashSecret, newSecret } from '../tokens/token-text.ts';
-import type { TokenRights } from '../tokens/tokens.ts';
+import { hashSecret, newSecret, type TokenRights } from '../tokens/tokens.ts';
+import { endpoint } from '../endpoint.ts';
+import { instant } from '../lists/dates.ts';
+import { pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { act, note } from '../actions/list-actions.ts';
 
 /** A session in its parts. `id` finds its row, `secret` proves it. */
 export interface SessionParts {
@@ -147,4 +151,79 @@ export async function findIdentity(
     .where('person', 'is not', null)
     .where(GOES_ON)
     .executeTakeFirst();
+}
+
+/** A person’s name at the identity provider. */
+const personName = z.string().min(1).max(200);
+
+/** As the audit names them: no token has such a name. */
+const personOf = (name: string): string => `person ${name}`;
+
+/** A person with sessions that no token began. */
+const signedIn = z.object({
+  person: z.string(),
+  sessions: z.int(),
+  since: instant.describe('When the newest began'),
+  until: instant.describe('When the last one ends by itself'),
+});
+
+export const listSessionsEndpoint = endpoint({
+  name: 'listSessions',
+  path: '/api/v1/sessions',
+  summary: 'Lists who has signed in by the identity provider, by name.',
+  access: 'operate',
+  input: z.object(pageInput(z.tuple([personName]))),
+  output: pageOf(signedIn),
+  async answer({ db }, input) {
+    const page = { limit: rowsToRead(input.limit), after: input.after?.[0] };
+    return toPageBy(await listSignedIn(db, page), input.limit, ({ person }) => [person]);
+  },
+});
+
+/** Who is signed in, by name, from the first one after `after`. */
+export const listSignedIn = (
+  db: Kysely<Database>,
+  { limit: most, after: last = '' }: { limit: number; after?: string | undefined },
+): Promise<z.output<typeof signedIn>[]> =>
+  db
+    .selectFrom('sessions as s')
+    .select(({ fn }) => [
+      sql<string>`substr(s.person, ${personOf('').length + 1}::integer)`.as('person'),
+      fn.countAll<number>().as('sessions'),
+      fn.max('created_at').as('since'),
+      fn.max('expires_at').as('until'),
+    ])
+    .where('person', 'is not', null)
+    .where('person', '>', personOf(last))
+    .where(GOES_ON)
+    .groupBy('s.person')
+    .orderBy('s.person')
+    .limit(most)
+    .execute();
+
+export const endSessionsEndpoint = endpoint({
+  name: 'endSessions',
+  method: 'DELETE',
+  path: '/api/v1/sessions/{person}',
+  summary: 'Ends all sessions of a person, who may sign in again while the groups allow it.',
+  input: z.object({
+    person: personName.describe('As the identity provider names them: ada@example.com'),
+    note,
+  }),
+  output: z.object({ person: z.string(), ended: z.int().describe('Sessions') }),
+  answer: (caller, { person, note: why }) =>
+    act(caller, { endpoint: 'endSessions', subject: { person }, note: why }, async (trx) => ({
+      person,
+      ended: await deleteSessionsOf(trx, personOf(person)),
+    })),
+});
+
+/** Ends all sessions of a person. Returns how many that were. */
+async function deleteSessionsOf(db: Kysely<Database>, person: string): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('person', 'is not', null)
+    .where('person', '=', person)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

@@ -16,8 +16,8 @@ import { type Caller, endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
 import { entityIdOf } from '../lists/named.ts';
 import { notFound } from '../problem.ts';
-import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
-import { act, note } from '../actions/act.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { act, note } from '../actions/list-actions.ts';
 
 /** By whom, since when and why something is held back. */
 const held = z.object({
@@ -100,12 +100,9 @@ export async function isKnownPool(db: Kysely<Database>, name: string): Promise<b
 
 export const listSwitchesEndpoint = endpoint({
   name: 'listSwitches',
-  method: 'GET',
   path: '/api/v1/switches',
   summary: 'Lists what people hold back now, the oldest first, with who, since when and why.',
-  access: 'read',
-  status: 200,
-  input: z.object({ limit, after: after(z.tuple([z.string().max(40), z.string()])) }),
+  input: z.object(pageInput(z.tuple([z.string().max(40), z.string()]))),
   output: pageOf(switchRow),
   answer: async ({ db }, input) =>
     toPage(await listSwitches(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
@@ -134,8 +131,6 @@ export const setSwitchEndpoint = endpoint({
   path: '/api/v1/switches/{subject}',
   summary:
     'Holds the making of workers or a sweep back at once. Workers that are there go on; a pass that runs ends within seconds, and a dry run still runs.',
-  access: 'operate',
-  status: 200,
   input: z.object({ subject: switchSubject, note }),
   output: switchState,
   async answer(caller, { subject: text, note: why }) {
@@ -153,8 +148,6 @@ export const liftSwitchEndpoint = endpoint({
   method: 'DELETE',
   path: '/api/v1/switches/{subject}',
   summary: 'Lets go on what a switch holds back; what another switch holds back stays.',
-  access: 'operate',
-  status: 200,
   input: z.object({ subject: switchSubject, note }),
   output: switchState,
   async answer(caller, { subject: text, note: why }) {

@@ -2,8 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import { isTooFarAhead } from '@paddock/db/instants';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { hashSecret, parseToken, type TokenParts } from './token-text.ts';
-import { NARROWED_TO, type TokenRights } from './tokens.ts';
+import {
+  hashSecret,
+  NARROWED_TO,
+  parseToken,
+  type TokenParts,
+  type TokenRights,
+} from './tokens.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { findOperationEndpoint } from '../operations/operation.ts';
 

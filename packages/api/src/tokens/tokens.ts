@@ -1,13 +1,45 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { instant } from '../lists/dates.ts';
 import type { Database } from '@paddock/db/schema/tables';
-import { endpoint, type Endpoint, fieldsOfPath } from '../endpoint.ts';
-import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
 import type { Subject } from '@paddock/db/schema/columns';
-import { act, note } from '../actions/act.ts';
+import { instant } from '../lists/dates.ts';
+import { endpoint, type Endpoint, fieldsOfPath } from '../endpoint.ts';
+import { pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { act, note } from '../actions/list-actions.ts';
 import { notFound, refused, wrong } from '../problem.ts';
-import { hashSecret, newSecret, tokenText } from './token-text.ts';
+
+/** A token in its parts. `id` finds its row, `secret` proves it. */
+export interface TokenParts {
+  readonly id: string;
+  readonly secret: string;
+  /** It begins one session of the page, and proves nothing else. */
+  readonly isOneTime: boolean;
+}
+
+/** The prefix lets scanners of repositories find a token that was committed. */
+const TOKEN = /^paddock_(once_)?([0-9a-f]{16})_([\w-]{43})$/;
+
+/** A new id, and a secret of 256 random bits. */
+export const newSecret = (): Pick<TokenParts, 'id' | 'secret'> => ({
+  id: randomBytes(8).toString('hex'),
+  secret: randomBytes(32).toString('base64url'),
+});
+
+const tokenText = ({ id, secret, isOneTime }: TokenParts): string =>
+  `paddock_${isOneTime ? 'once_' : ''}${id}_${secret}`;
+
+/** Undefined: the text is no token. */
+export function parseToken(text: string): TokenParts | undefined {
+  const [, once, id, secret] = TOKEN.exec(text) ?? [];
+  return id === undefined || secret === undefined
+    ? undefined
+    : { id, secret, isOneTime: once !== undefined };
+}
+
+/** In hexadecimal digits. A secret of 256 random bits needs no slow hash: it cannot be guessed. */
+export const hashSecret = (secret: string): string =>
+  createHash('sha256').update(secret).digest('hex');
 
 /** As in audits and lists; a revoked token keeps its name. */
 const tokenName = z
@@ -62,12 +94,10 @@ const TOKEN_COLUMNS = [
 
 export const listTokensEndpoint = endpoint({
   name: 'listTokens',
-  method: 'GET',
   path: '/api/v1/tokens',
   summary: 'Lists the tokens by name, revoked ones included.',
   access: 'operate',
-  status: 200,
-  input: z.object({ limit, after: after(z.tuple([tokenName])) }),
+  input: z.object(pageInput(z.tuple([tokenName]))),
   output: pageOf(token),
   async answer({ db }, input) {
     const page = { limit: rowsToRead(input.limit), after: input.after?.[0] };
@@ -110,8 +140,6 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
     method: 'POST',
     path: '/api/v1/tokens',
     summary: 'Makes a token, which only this answer ever shows.',
-    access: 'operate',
-    status: 200,
     input,
     output: token.extend({ token: z.string() }),
     async answer(caller, given) {
@@ -183,8 +211,6 @@ export const revokeTokenEndpoint = endpoint({
   method: 'DELETE',
   path: '/api/v1/tokens/{name}',
   summary: 'Revokes a token for good; requests with it are refused from now on.',
-  access: 'operate',
-  status: 200,
   input: z.object({ name: tokenName, note }),
   output: token,
   answer: (caller, { name, note: why }) =>

@@ -1,13 +1,16 @@
+import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { listEntityActions } from '../actions/list-actions.ts';
-import type { Caller } from '../endpoint.ts';
-import { listJobs } from '../jobs/list-jobs.ts';
-import { type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { dates, type timeline } from '../lists/dates.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
+import { JOB_COLUMNS, JOB_TIMELINE, jobRow, type JobRow, WAITED_KEY } from '../jobs/job.ts';
 import {
   ended,
   type ListedOperation,
+  listOperationsOf,
+  operationRow,
   type OperationRow,
   toListed,
   unfinished,
@@ -16,27 +19,120 @@ import {
   listWorkers,
   WORKER_COLUMNS,
   WORKER_TIMELINE,
+  workerRow,
   type WorkerRow,
 } from '../workers/workers.ts';
-import { listEntityEvents, listJobEvents } from '../events/events.ts';
-import type { Traced, TracedJob } from './find-traced.ts';
 import {
-  actionItem,
-  byPosition,
-  eventItem,
-  jobItem,
-  type Kind,
-  KINDS,
-  operationItem,
-  type Traceable,
-  type TraceInput,
-  type TracePosition,
-  workerItem,
-} from './trace-page.ts';
-import type { z } from 'zod';
-import { JOB_COLUMNS, JOB_TIMELINE, type JobRow, WAITED_KEY } from '../jobs/job.ts';
-import type { timeline } from '../lists/dates.ts';
-import { listOperationsOf } from '../operations/list-operations.ts';
+  eventRow,
+  type EventRow,
+  listEntityEvents,
+  listJobEvents,
+  meaningOf,
+} from '../events/events.ts';
+import type { Caller } from '../endpoint.ts';
+import { listJobs } from '../jobs/list-jobs.ts';
+import type { Traced, TracedJob } from './trace.ts';
+
+/** Of one instant, the effect stands above its cause: in the order of these. */
+export const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+const common = { at: z.iso.datetime(), what: z.string().describe('What happened, in words') };
+
+/** One thing that happened. */
+const traceItem = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('event'), ...common, event: eventRow }),
+  z.object({ kind: z.literal('job'), ...common, job: jobRow }),
+  z.object({ kind: z.literal('worker'), ...common, worker: workerRow }),
+  z.object({ kind: z.literal('operation'), ...common, operation: operationRow }),
+  z.object({ kind: z.literal('action'), ...common, action: actionRow }),
+]);
+
+type Item = z.output<typeof traceItem>;
+
+const eventItem = (event: EventRow): Item => ({
+  kind: 'event',
+  at: event.receivedAt.toISOString(),
+  what: `${event.event}: ${meaningOf(event)}`,
+  event,
+});
+
+const jobItem = (
+  job: JobRow,
+  what = 'stored by Paddock',
+  at = job.createdAt.toISOString(),
+): Item => ({ kind: 'job', at, what, job });
+
+const workerItem = (
+  worker: WorkerRow,
+  what = 'reserved',
+  at = worker.createdAt.toISOString(),
+): Item => ({ kind: 'worker', at, what, worker });
+
+const operationItem = (operation: OperationRow): Item => ({
+  kind: 'operation',
+  at: operation.queuedAt.toISOString(),
+  what: `${operation.kind} was queued${operation.requestedBy === null ? '' : ` by ${operation.requestedBy}`}, and is ${operation.status}`,
+  operation,
+});
+
+const actionItem = (action: ActionRow): Item => ({
+  kind: 'action',
+  at: action.at.toISOString(),
+  what: `${action.person} asked for ${action.endpoint}`,
+  action,
+});
+
+/** A place in a trace: the instant with its microseconds, the kind, and the id. */
+export type TracePosition = readonly [at: string, kind: number, id: string];
+
+/** A thing that happened, at its place. */
+export interface Traceable {
+  readonly item: z.output<typeof traceItem>;
+  readonly position: TracePosition;
+}
+
+/** The inputs of each trace. */
+export const traceInput = {
+  kind: z.enum(KINDS).optional().describe('Only what is of this kind'),
+  ...dates,
+  ...pageInput(
+    z.tuple([
+      z.iso.datetime(),
+      z
+        .int()
+        .min(0)
+        .max(KINDS.length - 1),
+      z.string().max(100),
+    ]),
+  ),
+};
+
+export type TraceInput = z.output<z.ZodObject<typeof traceInput>>;
+
+export const traceAnswer = pageOf(traceItem).extend({
+  entity: z
+    .object({
+      id: z.int(),
+      login: z.string().nullable().describe('Null: no App of Paddock was seen on it'),
+      formerly: z.array(z.string()).describe('Its logins before, the latest first'),
+    })
+    .nullable()
+    .describe('Null: the rows name none'),
+});
+
+/** Newest first. */
+const byPosition = ({ position: a }: Traceable, { position: b }: Traceable): number =>
+  compare(b[0], a[0]) || a[1] - b[1] || compareIds(b[2], a[2]);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Numbers as numbers: one with more digits is greater. */
+const compareIds = (a: string, b: string): number =>
+  NUMBER.test(a) && NUMBER.test(b) ? a.length - b.length || compare(a, b) : compare(a, b);
+
+const NUMBER = /^\d+$/;
 
 /** Reads what happened to an entity, the newest first: one row more than the page shows. */
 export async function readTrace(

@@ -4,7 +4,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { record } from '../actions/act.ts';
+import { record } from '../actions/list-actions.ts';
 import { traceEventEndpoint } from '../events/events.ts';
 import { traceEndpoint } from './trace.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
 import { entity, entityIdOf, ofKnownPool, pool, repoIdOf, repository } from '../lists/named.ts';
-import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 
 const HOUR_MS = 3_600_000;
@@ -78,16 +78,12 @@ type UsageRow = z.output<typeof usageRow>;
 
 export const listUsageEndpoint = endpoint({
   name: 'listUsage',
-  method: 'GET',
   path: '/api/v1/usage',
   summary:
     'Sums up the jobs, runner minutes and queue times of a span, by repository, workflow, pool or entity, the most minutes first.',
-  access: 'read',
-  status: 200,
   input: z.object({
     ...usageInput,
-    limit,
-    after: after(usagePosition),
+    ...pageInput(usagePosition),
   }),
   output: pageOf(usageRow).extend(usageSpan),
   async answer(caller, input) {
@@ -293,11 +289,8 @@ const MOST_ROWS = 10_000;
 
 export const exportUsageEndpoint = endpoint({
   name: 'exportUsage',
-  method: 'GET',
   path: '/api/v1/usage.csv',
   summary: `Answers the usage of a span as CSV, with at most ${MOST_ROWS} rows.`,
-  access: 'read',
-  status: 200,
   media: 'text/csv',
   input: z.object(usageInput),
   output: z.string(),

@@ -1,18 +1,13 @@
+import { WORKER_STATES } from '@paddock/domain/why/worker-progress';
+import { explainWait, type WaitAnswer } from '@paddock/domain/why/explain-wait';
+import { z } from 'zod';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain-unserved';
-import { explainWait } from '@paddock/domain/why/explain-wait';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { findWaitFacts } from './find-wait-facts.ts';
-import { type Explained, toWhyAnswer, whyAnswer } from './why-answer.ts';
-import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
-import { notFound } from '../problem.ts';
-import { githubId } from '../lists/whole.ts';
 import { isUnended } from '@paddock/db/states/states';
-import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
 import { MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals, planPass } from '@paddock/domain/matching/plan-pass';
 import { settingOf, smallestRaise, withLimit, workersAfter } from '@paddock/domain/why/raise-cap';
@@ -20,6 +15,87 @@ import { sumUpDemand } from '@paddock/db/matching/demand';
 import { readSnapshot } from '@paddock/db/matching/read-snapshot';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { findJobTimes } from '@paddock/db/matching/reserve-workers';
+import { instant } from '../lists/dates.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound } from '../problem.ts';
+import { githubId, pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { findWaitFacts } from './find-wait-facts.ts';
+
+/** The answer to “why does my job wait?”, the same in the terminal, over HTTP and on the page. */
+export const whyAnswer = z.object({
+  job: z.object({
+    id: z.int(),
+    name: z.string(),
+    repository: z.string(),
+    pool: z.string().nullable().describe('null: no pool serves it'),
+    url: z.string().nullable().describe('Its page at GitHub'),
+    queuedAt: z.iso.datetime().nullable(),
+  }),
+  state: z.enum(['waiting', 'in_doubt', 'held', 'not_served', 'running', 'ended']),
+  reason: z.string().nullable().describe('The stored word for it; null: workers are on their way'),
+  sentence: z.string(),
+  since: instant.nullable(),
+  actor: z.enum(['wait', 'author', 'platform']).nullable().describe('Who can act'),
+  advice: z.string().describe('What the actor can do'),
+  place: z
+    .object({
+      position: z.int(),
+      of: z.int(),
+      olderOfEntity: z.int().describe('Older jobs of its entity in other queues'),
+      olderOfPool: z.int().describe('Older jobs of other entities in its pool'),
+    })
+    .nullable()
+    .describe('Its place among the waiting jobs of its scope and pool, by age'),
+  lastStarts: z
+    .object({
+      jobs: z.int(),
+      medianMs: z.int().describe('How long they waited, from GitHub’s queue until their start'),
+    })
+    .nullable()
+    .describe('The last jobs of its queue that started; null: it waits for no worker, or none did'),
+  workers: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(Object.keys(WORKER_STATES) as (keyof typeof WORKER_STATES)[]),
+      detail: z.string(),
+      ageMs: z.int(),
+    }),
+  ),
+  workersInAll: z.int().describe('`workers` names the readiest of them'),
+  caps: z.array(z.object({ name: z.string(), used: z.int(), limit: z.int() })),
+  change: z
+    .string()
+    .nullable()
+    .describe('Which limit would give it a worker now, if a cap holds it back'),
+  earlier: z
+    .array(z.object({ reason: z.string(), since: instant, until: instant }))
+    .describe('What the jobs of its queue waited for before, while it waited; the latest first'),
+  evidence: z
+    .record(z.string(), z.unknown())
+    .describe('The facts that the answer was made from, as they are stored'),
+});
+
+/** As it travels. */
+export type WhyAnswer = z.input<typeof whyAnswer>;
+
+export type Explained = z.output<typeof whyAnswer>;
+
+/** A key may have thousands of workers, and people want to see how the next ones get on. */
+const MOST_WORKERS = 20;
+
+const toWhyAnswer = (
+  job: Explained['job'],
+  { workers, caps, earlier, ...answer }: WaitAnswer & Pick<Explained, 'change'>,
+  evidence: object,
+): Explained => ({
+  job,
+  ...answer,
+  workers: workers.slice(0, MOST_WORKERS),
+  workersInAll: workers.length,
+  caps: [...caps],
+  earlier: [...earlier],
+  evidence: { ...evidence },
+});
 
 /**
  * The sentence that says with which limit the job would have a worker now, if `reason` is a cap. It
@@ -142,11 +218,8 @@ export const findJobDeliveries = (
 
 export const whyJobEndpoint = endpoint({
   name: 'whyJob',
-  method: 'GET',
   path: '/api/v1/jobs/{job}/why',
   summary: 'Says why a job waits, who can act, and what comes before it.',
-  access: 'read',
-  status: 200,
   input: z.object({ job: githubId().describe('The job’s id at GitHub') }),
   output: whyAnswer,
   async answer({ db }, { job }) {
@@ -161,17 +234,13 @@ export const whyJobEndpoint = endpoint({
 
 export const whyRunEndpoint = endpoint({
   name: 'whyRun',
-  method: 'GET',
   path: '/api/v1/runs/{run}/why',
   summary:
     'Explains the jobs of a run that wait or run. A job that no pool serves is not among them.',
-  access: 'read',
-  status: 200,
   input: z.object({
     run: githubId().describe('The run’s id at GitHub'),
     owner: z.string().min(1).max(100).describe('The login of the repository’s owner'),
-    limit,
-    after: after(z.tuple([z.int()])),
+    ...pageInput(z.tuple([z.int()])),
   }),
   output: pageOf(whyAnswer),
   async answer({ db }, input) {

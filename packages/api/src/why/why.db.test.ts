@@ -6,17 +6,18 @@ import { examplePools, putInstallation, putJob, putPools } from '@paddock/testin
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { ask } from '../scenes/ask.scene.ts';
-import { APP_IDS, putKey } from '../scenes/why.scene.ts';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { ask, askAll, putKey } from '../scenes/ask.scene.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './explain-job.ts';
 
 const database = useTestDatabase();
 /** Asks with the console's rights. */
 const why = (job: number) => ask(whyJobEndpoint, database.dbOf('console'), { job: String(job) });
 
-beforeAll(() => saveAppIds(database.db, APP_IDS));
+beforeAll(() => saveAppIds(database.db, [1001]));
 beforeEach(async () => {
   await emptyTables(database.db, [
+    'installation_events',
     'jobs',
     'workers',
     'demand_keys',
@@ -201,20 +202,122 @@ describe('the jobs of a run (P5)', () => {
     await putJob(database.db, { ...run, status: 'completed', wants_worker: false });
     await putJob(database.db);
 
-    const found: number[] = [];
-    let after: string | undefined;
-    do {
-      const page = await ask(whyRunEndpoint, database.dbOf('console'), {
-        run: '77',
-        owner: 'acme',
-        limit: '2',
-        after,
-      });
-      found.push(...page.items.map(({ job }) => job.id));
-      after = page.next ?? undefined;
-    } while (after !== undefined);
-    expect(found).toEqual(jobs.map(({ job_id: id }) => id));
+    const asked = { run: '77', owner: 'acme', limit: '2' };
+    const found = await askAll(whyRunEndpoint, database.dbOf('console'), asked);
+    expect(found.map(({ job }) => job.id)).toEqual(jobs.map(({ job_id: id }) => id));
     const others = await ask(whyRunEndpoint, database.db, { run: '77', owner: 'lab' });
     expect(others).toEqual({ items: [], next: null });
+  });
+});
+
+test.each([
+  [
+    'cannot be stopped',
+    {
+      stopping_at: minutesAgo(9),
+      stop_held_by: 'its log cannot be read',
+      stop_held_since: minutesAgo(5),
+    },
+    'its log cannot be read',
+  ],
+  [
+    'is being deleted and does not go',
+    { terminating_at: minutesAgo(5) },
+    'its pod is being deleted, and is still there',
+  ],
+] as const)('names a worker that keeps its place and %s (P5)', async (_how, held, because) => {
+  const job = await putJob(database.db);
+  const { pod_name: worker } = await putWorker(database.db, {
+    ...held,
+    running_at: minutesAgo(20),
+    status: 'running',
+    assigned_at: minutesAgo(20),
+  });
+  await putWorker(database.db, {
+    assigned_at: new Date(),
+    stop_held_by: 'a moment',
+    stop_held_since: new Date(),
+  });
+  await putKey(database.db, job, 'at_pool_cap');
+  expect(await why(job.job_id)).toMatchObject({
+    reason: 'at_pool_cap',
+    actor: 'platform',
+    sentence: expect.stringMatching(
+      new RegExp(`1 of them does not go: ${worker} since .*, because ${because}\\.$`),
+    ),
+  });
+});
+
+test('the median rests on the last jobs of the queue that our workers ran, and no others (P5)', async () => {
+  const job = await putJob(database.db);
+  expect((await why(job.job_id)).lastStarts).toBeNull();
+
+  /** A job that waited for so many minutes, and the worker that ran it. */
+  const started = async (
+    waited: number,
+    given: Parameters<typeof putWorker>[1] & { from?: number } = {},
+  ) => {
+    const { from = 30, ...columns } = given;
+    const { job_id } = await putJob(database.db, {
+      status: 'completed',
+      wants_worker: false,
+      queued_at: new Date(Date.UTC(2026, 0, 31, 9)),
+      started_at: new Date(Date.UTC(2026, 0, 31, 9, waited)),
+    });
+    await putWorker(database.db, {
+      status: 'completed',
+      created_at: minutesAgo(from + 1),
+      assigned_at: minutesAgo(from),
+      completed_at: minutesAgo(from - 4),
+      assigned_job_id: job_id,
+      ...columns,
+    });
+  };
+  await started(2);
+  await started(9);
+  await started(4, { status: 'running', completed_at: null });
+  await started(50, { entity_id: 7 });
+  await started(50, { scope_repo_id: 7 });
+  await started(50, { k8s_pool: 'big' });
+  await started(50, { assigned_at: null, assigned_job_id: null });
+  await started(50, { from: 60 * 24 * 31 });
+  expect((await why(job.job_id)).lastStarts).toEqual({ jobs: 3, medianMs: 4 * 60_000 });
+
+  for (let n = 0; n < 50; n += 1) await started(1, { from: 20 });
+  expect((await why(job.job_id)).lastStarts).toEqual({ jobs: 50, medianMs: 60_000 });
+});
+
+describe('a job that no pool serves (P5)', () => {
+  const LABELS = ['linux', 'gpu'];
+  const deliver = (action: string, outcome: string, receivedAt: Date) => {
+    const payload = examplePayload('workflow_job', action, {
+      workflow_job: { id: 900, labels: LABELS },
+      repository: { private: true },
+    });
+    return database.db
+      .insertInto('installation_events')
+      .values({
+        source: 'webhook',
+        event: `workflow_job.${action}`,
+        outcome,
+        job_id: 900,
+        payload: JSON.stringify(outcome === 'repeated_body' ? {} : payload),
+        received_at: receivedAt,
+      })
+      .execute();
+  };
+
+  test('is explained by its delivery and the pools in force', async () => {
+    await deliver('queued', 'ignored_no_label', new Date());
+    await deliver('queued', 'repeated_body', new Date());
+    expect(await why(900)).toMatchObject({
+      job: { id: 900, pool: null },
+      state: 'not_served',
+      reason: 'ignored_no_label',
+      actor: 'author',
+      sentence: 'No pool has all of its labels: the nearest, linux, lacks the label gpu.',
+      place: null,
+      evidence: { job: { labels: ['gpu', 'linux'] } },
+    });
   });
 });

@@ -19,12 +19,12 @@ import { endpoint } from '../endpoint.ts';
 import { notFound, refused } from '../problem.ts';
 import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
-import { note } from '../actions/act.ts';
+import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { startOperation } from '../operations/start-sweep.ts';
+import { startOperation } from '../sweeps/run-sweep.ts';
 import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, ofKnownPool, pool as poolName } from '../lists/named.ts';
-import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 
 const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
 
@@ -86,11 +86,8 @@ const wholeWorker = workerRow.extend({
 
 export const findWorkerEndpoint = endpoint({
   name: 'findWorker',
-  method: 'GET',
   path: '/api/v1/workers/{worker}',
   summary: 'Finds a worker by its name, with its timeline and the diagnosis of its pod.',
-  access: 'read',
-  status: 200,
   input: z.object({ worker: z.string().min(1).max(100) }),
   output: wholeWorker,
   async answer({ db }, { worker: name }) {
@@ -171,7 +168,6 @@ export const drainWorkerEndpoint = endpoint({
   path: '/api/v1/workers/{worker}/drain',
   summary:
     'Stops a worker on which no job runs, once everything proves that none does. If jobs wait for it, another one is made.',
-  access: 'operate',
   status: 202,
   input: z.object({ worker: z.string().min(1).max(100), note }),
   output: operation,
@@ -192,11 +188,8 @@ export const drainWorkerEndpoint = endpoint({
 
 export const listWorkersEndpoint = endpoint({
   name: 'listWorkers',
-  method: 'GET',
   path: '/api/v1/workers',
   summary: 'Lists workers, newest first, by the time of their reservation.',
-  access: 'read',
-  status: 200,
   input: z.object({
     state: workerRow.shape.state
       .optional()
@@ -204,8 +197,7 @@ export const listWorkersEndpoint = endpoint({
     entity,
     pool: poolName,
     ...dates,
-    limit,
-    after: after(z.tuple([z.iso.datetime(), z.string().max(100)])),
+    ...pageInput(z.tuple([z.iso.datetime(), z.string().max(100)])),
   }),
   output: pageOf(workerRow),
   async answer(caller, { state, pool, ...given }) {

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { ask } from '../scenes/ask.scene.ts';
-import { findInstallationEndpoint } from './installations.ts';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { ask, askAll } from '../scenes/ask.scene.ts';
+import { findInstallationEndpoint, listInstallationsEndpoint } from './installations.ts';
 
 const database = useTestDatabase();
 /** Asks with the console's rights. */
@@ -49,5 +50,48 @@ describe('an installation (G3)', () => {
 
   test('that no row names is not found', async () => {
     await expect(find(999)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+const install = (entityId: number, appId: number, more: object) =>
+  putInstallation(database.db, {
+    entity_id: entityId,
+    login: `org-${entityId}`,
+    app_id: appId,
+    installation_id: 100 * entityId + appId,
+    ...more,
+  });
+
+describe('the installations', () => {
+  beforeAll(async () => {
+    await emptyTables(database.db, ['installations']);
+    await install(9, 1, {
+      deleted_at: new Date('2026-01-31T09:00:00Z'),
+      suspended_at: new Date(0),
+    });
+    await install(7, 2, { suspended_at: new Date('2026-01-30T09:00:00Z') });
+    await install(7, 1, { repository_selection: 'selected' });
+  });
+
+  test('say which App is installed where, and since when one is not', async () => {
+    const { items, next } = await ask(listInstallationsEndpoint, database.db);
+    expect(next).toBeNull();
+    expect(items).toEqual([
+      {
+        entity: { id: 7, login: 'org-7', type: 'Organization' },
+        app: 1,
+        id: 701,
+        state: 'installed',
+        since: null,
+        repositories: 'selected',
+      },
+      expect.objectContaining({ id: 702, state: 'suspended', since: '2026-01-30T09:00:00.000Z' }),
+      expect.objectContaining({ id: 901, state: 'deleted', since: '2026-01-31T09:00:00.000Z' }),
+    ]);
+  });
+
+  test('come in pages, each one once', async () => {
+    const items = await askAll(listInstallationsEndpoint, database.db, { limit: '2' });
+    expect(items.map(({ id }) => id)).toEqual([701, 702, 901]);
   });
 });

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { mistakeInWords } from './mistake-in-words.ts';
-import { limit } from './lists/page.ts';
+import { mistakeInWords } from './problem.ts';
+import { pageInput } from './lists/page.ts';
 
 const schema = z.strictObject({
   owner: z.string(),
   job: z.coerce.number().int().positive(),
-  limit,
+  limit: pageInput(z.unknown()).limit,
   name: z.string().min(1).max(3),
   state: z.enum(['waiting', 'ended']),
   delivery: z.guid(),

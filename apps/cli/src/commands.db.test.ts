@@ -1,0 +1,370 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import type { WhyAnswer } from '@paddock/api/why/explain-job';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { poison } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { checkToken } from '@paddock/api/tokens/check-token';
+import { runCommand } from './run-command.ts';
+
+const database = useTestDatabase();
+const paddock = (...words: string[]) =>
+  runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
+/** What a command prints that does well. */
+const said = async (...words: string[]) => {
+  const { code, stdout, stderr } = await paddock(...words);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+};
+const lines = async (...words: string[]) => (await said(...words)).trimEnd().split('\n');
+
+const beginEmpty = () =>
+  beforeAll(() =>
+    emptyTables(database.db, [
+      ...(['jobs', 'workers', 'installations', 'tasks', 'operations', 'actions'] as const),
+      ...(['demand_keys', 'wait_reason_changes', 'schedules', 'switches', 'tokens'] as const),
+    ]),
+  );
+
+const HOSTILE = `\u001B[2J\n\u202E${'🐎'.repeat(500)}`;
+
+describe('the lists in the terminal', () => {
+  beginEmpty();
+
+  beforeAll(async () => {
+    await putJob(database.db, { job_id: 1, job_name: HOSTILE, workflow_name: null });
+    await putJob(database.db, {
+      job_id: 2,
+      status: 'completed',
+      wants_worker: false,
+      conclusion: 'failure',
+      workflow_name: 'CI',
+    });
+  });
+
+  test('paddock jobs shows jobs in columns, and how to see more (D12)', async () => {
+    const [heads = '', newest = '', , next = ''] = await lines('jobs', '--limit', '1');
+    expect(heads).toMatch(/^ID +STATE +REPOSITORY +JOB/);
+    expect(newest).toMatch(/^2 +failure +acme\/api +CI \/ build +linux +20/);
+    const [, first, ...others] = await lines('jobs', '--after', next.split(' ').at(-1) ?? '');
+    expect(first).toMatch(/^1 +waiting /);
+    expect(others).toEqual([]);
+    expect(await said('jobs', '--state', 'running')).toBe('There is no such job.\n');
+    expect((await lines('jobs', '--reason', 'none'))[1]).toMatch(/^1 +waiting /);
+    expect(await said('jobs', '--reason', 'at_pool_cap')).toBe('There is no such job.\n');
+  });
+
+  test('paddock job shows all of one (D12)', async () => {
+    const job = await said('job', '1');
+    expect(job).toMatch(/^id: 1\nstate: waiting\nname: /);
+    expect(job).toContain('    what: stored by Paddock\n');
+    expect(job.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+  });
+
+  test('paddock workers says why each is stuck, and paddock worker all of one (D12)', async () => {
+    await putWorker(database.db, {
+      pod_name: 'w-1',
+      stuck_reason: 'image_pull',
+      stuck_at: new Date(0),
+      failure_info: JSON.stringify({ version: 1, message: HOSTILE }),
+    });
+    const [, row = ''] = await lines('workers', '--state', 'pending', '--pool', 'linux');
+    expect(row).toMatch(/^w-1 +pending +linux +acme +- +20\S+ +image_pull: ·\[2J/);
+    const worker = await said('worker', 'w-1');
+    expect(worker).toContain('    what: reserved\n');
+    expect(worker).toContain(HOSTILE.slice(-10));
+    expect(worker.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+  });
+
+  test('paddock trace shows what happened to an entity, in columns (G2)', async () => {
+    await putInstallation(database.db);
+    const [name = '', , heads = '', newest = ''] = await lines('trace', 'ACME', '--limit', '1');
+    expect(name).toBe('acme (90000001)');
+    expect(heads).toMatch(/^AT +KIND +ID +JOB +REPOSITORY +WHAT$/);
+    expect(newest).toMatch(/^20\S+ +worker +w-1 +- +- +reserved$/);
+    const own = await said('trace', 'job', '2', '--only', 'job');
+    expect(own).toMatch(/\n20\S+ +job +2 +2 +acme\/api +stored by Paddock\n/);
+    for (const words of [
+      ['installation', '9'],
+      ['payload', '9'],
+    ])
+      expect(await paddock('trace', ...words)).toMatchObject({ code: 1 });
+  });
+
+  test('paddock installations and redeliveries have a line for each (D12)', async () => {
+    const [, row = ''] = await lines('installations');
+    expect(row).toMatch(/^acme +90000001 +Organization +1001 +51000001 +installed +- +-$/);
+    expect(await said('installation', '51000001')).toMatch(/\n +state: installed\n/);
+    expect(await said('redeliveries')).toMatch(/^Every delivery has arrived/);
+    expect(await said('redeliveries', 'given-up')).toBe('No delivery was given up.\n');
+  });
+
+  test('paddock diagnose says what is wrong, and who can mend it (G3)', async () => {
+    const [sentence = '', who = ''] = await lines('diagnose', 'acme');
+    expect(sentence).toBe('The rows have no delivery about acme.');
+    expect(who).toMatch(/^  not_delivered; the platform team: /);
+  });
+
+  test('paddock usage sums up, as a table and as CSV (D12)', async () => {
+    const [line = ''] = await lines('usage', '--by', 'pool');
+    expect(line).toMatch(/^Nothing has ended from 20/);
+    await database.db
+      .insertInto('usage_hours')
+      .values({
+        hour: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000),
+        entity_id: 90_000_001,
+        repo_id: 7,
+        repo_full_name: 'acme/api',
+        workflow_name: 'CI',
+        k8s_pool: 'linux',
+        queued: [12, 12, 12],
+        jobs: 3,
+        workers: 3,
+        pod_ms: 600_000,
+        idle_ms: 60_000,
+        thrown_away_ms: 0,
+      })
+      .execute();
+    const [, row = '', total = ''] = await lines('usage', '--by', 'workflow');
+    expect(row).toMatch(/^acme\/api \/ CI +3 +3 +10\.0 +10\.0 % +0\.0 % +12 s +12 s$/);
+    expect(total).toMatch(/^in all +3 +3 +10\.0/);
+    expect(await said('usage', '--csv')).toMatch(/\r\n,acme\/api,,,3,3,10,1,0,12,12\r\n$/);
+  });
+});
+
+describe('paddock why (P5)', () => {
+  beginEmpty();
+  const address = 'https://github.com/acme/api/actions/runs/77';
+  let id = '';
+  let worker = '';
+
+  beforeAll(async () => {
+    const { db } = database;
+    await putInstallation(db);
+    const job = await putJob(db, { run_id: 77, job_name: 'build\u001B[2J' });
+    id = String(job.job_id);
+    await db
+      .insertInto('wait_reason_changes')
+      .values({
+        demand_key: job.demand_key,
+        reason: 'pool_paused',
+        since: new Date('2026-01-31T09:00:00Z'),
+        until: new Date(job.created_at.getTime() + 1),
+      })
+      .execute();
+    const { job_id } = await putJob(db, {
+      status: 'running',
+      wants_worker: false,
+      queued_at: new Date('2026-01-31T09:00:00Z'),
+      started_at: new Date('2026-01-31T09:02:00Z'),
+    });
+    await putWorker(db, { assigned_at: new Date(), assigned_job_id: job_id });
+    ({ pod_name: worker } = await putWorker(db, { pod_uid: 'uid', stuck_reason: 'image_pull' }));
+  });
+
+  test('says the API’s sentence first, and who can act', async () => {
+    const json = await said('why', id, '--json');
+    const { sentence, advice } = JSON.parse(json) as WhyAnswer;
+    const stdout = await said('why', id);
+    const [first, ...rest] = stdout.split('\n');
+    expect(first).toBe(sentence);
+    expect(rest.map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['job', `${id} build·[2J of acme/api, in the pool linux`],
+      ['since', expect.stringMatching(/^\d{4}-/)],
+      ['who can act', 'the platform team'],
+      ['to do', advice],
+      ['place', '1 of 1'],
+      ['last starts', 'the last 1 of its queue waited 2 min (median)'],
+      ['before', expect.stringMatching(/^pool_paused from 2026-01-31T09:00:00.000Z to /)],
+      ['WORKER', 'STATE', 'AGE', 'DETAIL'],
+      [worker, 'stuck', expect.stringMatching(/^\d+ s$/), expect.stringContaining('image_pull')],
+      [''],
+    ]);
+  });
+
+  test('takes the address of the job, and of its run', async () => {
+    const stdout = await said('why', `${address}/job/${id}`);
+    expect(stdout).toContain(` ${id} build`);
+    expect(await said('why', address)).toContain(` ${id} build`);
+    const json = await said('why', address, '--json');
+    expect(JSON.parse(json)).toMatchObject({ items: [{ job: { id: Number(id) } }], next: null });
+    expect(await said('why', `${address}8`)).toMatch(/^No job of this run/);
+  });
+});
+
+describe('paddock operations', () => {
+  beginEmpty();
+  let id = '';
+
+  beforeAll(async () => {
+    const subject = { type: 'repository', id: 'acme/app', name: 'acme/\u001B[2Japp' };
+    const requestedBy = 'ada';
+    const [task] = await enqueueAlone(database.db, [{ kind: 'resync', subject, requestedBy }]);
+    id = task?.id ?? '';
+  });
+
+  test('shows columns, in which foreign text moves no cursor (F4)', async () => {
+    const stdout = await said('operations', 'repository:acme/app');
+    const [heads = '', row = '', ...rest] = stdout.split('\n');
+    expect(heads).toMatch(/^ID +KIND +SUBJECT +STATUS/);
+    expect(row).toContain(id);
+    expect(row).toMatch(/ resync +repository:acme\/·\[2Japp +QUEUED +0\/5 .* ada +-$/);
+    expect(rest).toEqual(['']);
+  });
+
+  test('prints the API’s own answer with --json (F1)', async () => {
+    const stdout = await said('operation', id, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ id, status: 'QUEUED', requestedBy: 'ada' });
+  });
+
+  test.each([
+    [['operations'], "missing required argument 'TYPE:ID'"],
+    [['operations', 'acme'], 'must be TYPE:ID'],
+    [['operations', 'a:b', '--limit', '0'], 'limit must be at least 1'],
+    [['operations', 'failed', '--after', 'x'], 'must be the `next` of a page of this list'],
+    [['operations', 'counts', '--from', 'noon'], 'must be a day'],
+    [['operation', 'a', 'b'], 'too many arguments'],
+  ])('%j is a wrong command', async (words, problem) => {
+    const { code, stdout, stderr } = await paddock(...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(problem);
+    expect(stderr).toContain('Usage: paddock operation');
+  });
+});
+
+const handler = () => Promise.resolve(poison('no such row'));
+
+describe('failed operations in the terminal (F6)', () => {
+  let ids: string[] = [];
+
+  beforeEach(async () => {
+    const { db } = database;
+    await emptyTables(db, ['tasks', 'operations', 'actions']);
+    const subjects = ['x', 'y'].map((id) => ({ type: 'worker', id }));
+    const tasks = await enqueueAlone(
+      db,
+      subjects.map((subject) => ({ kind: 'a', subject })),
+    );
+    ids = tasks.map(({ id }) => id);
+    await runDueTasks({ db, kinds: { a: { slots: 2, handler } } });
+  });
+
+  test('are retried or discarded one by one, and say by whom', async () => {
+    const [one = '', other = ''] = ids;
+    const retried = await said('operation', 'retry', one, '--by', 'ada');
+    expect(retried).toMatch(/^queued: a of [xy]\. See /);
+    expect(await said('operation', one)).toMatch(/retried as \S+ by ada at /);
+    expect(await said('operation', one)).toMatch(/\n1 +\S+ +poison +no such row\n/);
+    await paddock('operation', 'discard', other, '--by', 'grace');
+    expect(await said('operation', other)).toMatch(/discarded by grace at /);
+    expect(await said('operations', 'failed')).toBe('No operation has failed.\n');
+    expect(await paddock('operation', 'discard', other)).toMatchObject({
+      code: 1,
+      stderr: 'grace has dealt with it before: it was discarded.\n',
+    });
+  });
+
+  test('are retried or discarded by a filter', async () => {
+    expect(await said('operations', 'retry', '--from', '-1h', '--dry-run')).toBe(
+      '2 failed operations would be repeated.\n',
+    );
+    expect(await said('operations', 'discard', '--all')).toBe(
+      '2 failed operations are discarded.\n',
+    );
+    expect(await said('operations', 'retry', '--kind', 'a')).toBe(
+      '0 failed operations are repeated.\n',
+    );
+  });
+});
+
+describe('tasks in the terminal (F5)', () => {
+  beginEmpty();
+
+  beforeAll(async () => {
+    await putPools(database.db, examplePools());
+    await putInstallation(database.db, { entity_id: 1, app_id: 7, installation_id: 2 });
+    await database.db
+      .insertInto('schedules')
+      .values({ name: 'redeliver:7', last_tick_at: new Date() })
+      .execute();
+  });
+
+  test('say which operation serves, and whose it is', async () => {
+    const line = /^queued: discover-jobs of acme\/app\. See `paddock operation (\S+)`\.\n$/;
+    const stdout = await said('resync', 'acme/App', '--by', 'ada');
+    const [, id = ''] = line.exec(stdout) ?? [];
+    expect(id).not.toBe('');
+    expect(await said('resync', 'acme/app', '--by', 'grace')).toBe(
+      `queued: discover-jobs of acme/app. ada asked for it before; it serves you too. See \`paddock operation ${id}\`.\n`,
+    );
+    const shown = await said('operation', id);
+    expect(shown).toMatch(/asked for by: ada, grace\n$/);
+  });
+
+  test.each([
+    [['redeliver-since', '-1d', '--app', '7'], 'queued: redeliver of 7.'],
+    [['run', 'delete-ended-pods', '--dry-run'], 'queued: delete-ended-pods of delete-ended-pods.'],
+    [['redeliver-since', '--app', '7', '-2h'], 'queued: redeliver of 7.'],
+    [
+      ['redeliver', '0b989ba4-242f-11e5-81e1-c7b6966d2516'],
+      'queued: redeliver of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',
+    ],
+    [['resync', 'installation', '2'], 'queued: discover-jobs of acme.'],
+    [['drain', 'pool', 'linux', '--dry-run'], '0 workers would stop; 0 go on to the end of '],
+    [['drain', 'pool', 'linux'], '0 workers are to stop; 0 go on to the end of their jobs.'],
+    [['run', 'redeliver'], 'queued: redeliver of 7.'],
+    [['pause', 'discover-jobs:acme/other'], 'discover-jobs:acme/other is paused by '],
+    [['resume', 'discover-jobs:acme/other'], 'discover-jobs:acme/other goes on.'],
+  ])('%j', async (words, begin) => {
+    const stdout = await said(...words);
+    expect(stdout).toContain(begin);
+  });
+});
+
+describe('the switches in the terminal (F5, C12)', () => {
+  beginEmpty();
+
+  test('say how they stand, and are listed', async () => {
+    await putPools(database.db, examplePools());
+    const held = await said('pause', 'pool:linux', '--by', 'ada', '--note', 'an image');
+    expect(held).toMatch(/^pool:linux is paused by ada since \S+: an image\n$/);
+    await paddock('pause', 'check-apps', '--by', 'grace');
+    expect(await said('switches')).toMatch(
+      /^SUBJECT .*\npool:linux +- +ada +\S+ +an image\ncheck-apps +- +grace +\S+ +-\n$/,
+    );
+    expect(await said('resume', 'pool:linux')).toBe('pool:linux goes on.\n');
+    expect(await said('resume', 'check-apps')).toBe('check-apps goes on.\n');
+    expect(await said('switches')).toBe('Nothing is paused.\n');
+    expect(await said('actions')).toContain('setSwitch');
+  });
+});
+
+describe('paddock token (F7)', () => {
+  beforeEach(() => emptyTables(database.db, ['tokens', 'actions']));
+
+  test('prints a new token alone, which reads unless told otherwise', async () => {
+    const stdout = await said('token', 'create', 'ci', '--by', 'ada');
+    expect(stdout).toMatch(/^paddock_\S+\n$/);
+    expect(await checkToken(database.db, stdout.trim())).toMatchObject({ access: 'read' });
+  });
+
+  test('shows and revokes tokens by name', async () => {
+    await paddock('token', 'create', 'ci', '--access', 'operate', '--by', 'ada');
+    const stdout = await said('token', 'revoke', 'ci', '--by', 'grace');
+    expect(stdout).toMatch(/^NAME .*\nci +operate +- +\S+ +ada +- +\S+ +grace\n$/);
+    expect(await said('token', 'list')).toBe(stdout);
+    expect(await paddock('token', 'revoke', 'none')).toMatchObject({
+      code: 1,
+      stderr: 'There is no token of the name none.\n',
+    });
+  });
+
+  test('says who did what in a terminal, and why', async () => {
+    await paddock('token', 'create', 'ci', '--by', 'ada', '--note', 'for the build');
+    const stdout = await said('actions');
+    expect(stdout).toMatch(/^AT .*\n\S+ +ada +terminal +createToken +token=ci +for the build\n$/);
+  });
+});

@@ -1,0 +1,252 @@
+import type { failedOutput } from '@paddock/api/operations/failed-operations';
+import type {
+  listOperationsEndpoint,
+  operation,
+  operationRow,
+} from '@paddock/api/operations/operation';
+import type { DrainedPool } from '@paddock/api/pools/pools';
+import { stringify } from 'yaml';
+import type { z } from 'zod';
+import type { traceAnswer } from '@paddock/api/trace/read-trace';
+import type { listUsageEndpoint } from '@paddock/api/usage/usage';
+import type { Named } from '@paddock/api/find/find';
+import type { switchState } from '@paddock/api/switches/switches';
+import type { token } from '@paddock/api/tokens/tokens';
+import { table } from './ask-command.ts';
+import type { Fields } from './asker.ts';
+import { asYaml, columns, more, pairs, printable } from './columns.ts';
+import { type Given, WrongUsage } from './command.ts';
+
+export const operationTable = (nothing: string) =>
+  table<z.input<typeof operationRow>>(
+    [
+      'id',
+      'kind',
+      ['SUBJECT', ({ subject }) => `${subject.type}:${subject.name ?? subject.id}`],
+      'status',
+      ['ATTEMPT', ({ attempt, maxAttempts }) => `${attempt}/${maxAttempts}`],
+      ['QUEUED', ({ queuedAt }) => queuedAt],
+      ['BY', ({ requestedBy }) => requestedBy],
+      ['FAILURE', ({ failure }) => failure && `${failure.reason}: ${failure.message}`],
+    ],
+    nothing,
+  );
+
+type List = z.input<typeof listOperationsEndpoint.output>;
+
+/** The operations of a subject, with all of each if that was asked for. */
+export const describeOperations = ({ items, next }: List): string =>
+  items.some(({ output }) => output !== undefined)
+    ? asYaml(items) + more(next)
+    : operationTable('There is no operation of this subject.')({ items, next });
+
+type Operation = z.input<typeof operation>;
+
+const failedRuns = (failures: Operation['failures']): string =>
+  columns(
+    ['RUN', 'AT', 'ENDED', 'BECAUSE'],
+    failures.map(({ attempt, at, reason, message }) => [attempt, at, reason, message]),
+    '',
+  );
+
+const handledBy = ({ by, at, retriedAs }: NonNullable<Operation['handled']>): string =>
+  `\n${retriedAs === null ? 'discarded' : `retried as ${retriedAs}`} by ${printable(by)} at ${at}\n`;
+
+/** Each once, in order. */
+const people = (askers: Operation['askers']): string =>
+  [...new Set(askers.map(({ person }) => printable(person)))].join(', ');
+
+/** One operation with all that is known of it. */
+export const describeOperation = ({ output, askers, failures, ...row }: Operation): string =>
+  [
+    operationTable('')({ items: [row] }),
+    ...(output === null ? [] : [`\n${stringify(output)}`]),
+    ...(failures.length === 0 ? [] : ['\n', failedRuns(failures)]),
+    ...(row.handled === null ? [] : [handledBy(row.handled)]),
+    ...(askers.length === 0 ? [] : [`\nasked for by: ${people(askers)}\n`]),
+  ].join('');
+
+/** One line about an operation that was asked for: what it is, and whose. */
+export function describeStarted(row: Operation): string {
+  const { id, kind, subject, status, requestedBy, askers } = row;
+  const others = new Set([requestedBy, ...askers.map(({ person }) => person)]).size - 1;
+  const whose =
+    others === 0
+      ? ''
+      : ` ${printable(requestedBy ?? 'Somebody')} asked for it before; it serves you too.`;
+  return `${status.toLowerCase()}: ${kind} of ${printable(subject.name ?? subject.id)}.${whose} See \`paddock operation ${id}\`.\n`;
+}
+
+/** How many failed operations a command was about, and how many are left. */
+export const describeHandled =
+  (done: string) =>
+  ({ operations, paused, more: others, dryRun }: z.input<typeof failedOutput>): string =>
+    [
+      `${operations} failed operations ${dryRun ? `would be ${done}` : `are ${done}`}.`,
+      ...(paused === 0 ? [] : [`${paused} stay, because their sweeps are paused.`]),
+      ...(others ? ['There are more: repeat the command.'] : []),
+      '',
+    ].join('\n');
+
+/** How many workers stop, and how many do not. */
+export function describeDrained({ output }: Operation): string {
+  const { stopping, busy, dryRun = false } = output as DrainedPool;
+  return `${stopping} workers ${dryRun ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`;
+}
+
+/** Which failed operations are meant must be said: a forgotten filter would mean all. */
+export const readFailed =
+  (how: 'retry' | 'discard') =>
+  ({ options: { kind, from, to, all } }: Given): Fields => {
+    const isNarrowed = [kind, from, to].some((given) => given !== undefined);
+    if (isNarrowed === (all === true))
+      throw new WrongUsage('It takes either --all, or some of --kind, --from and --to.');
+    return { how };
+  };
+
+type Trace = z.input<typeof traceAnswer>;
+type Item = Trace['items'][number];
+
+/** Of what it says, by its kind: what to look up, and where. */
+function rowOf(item: Item): [id: string | number, job: number | null, repository: string | null] {
+  switch (item.kind) {
+    case 'event': {
+      const { id, job, repository } = item.event;
+      return [id, job, repository === null ? null : (repository.fullName ?? String(repository.id))];
+    }
+    case 'job':
+      return [item.job.id, item.job.id, item.job.repository.fullName];
+    case 'worker':
+      return [item.worker.name, item.worker.job, item.worker.repository];
+    case 'operation':
+      return [item.operation.id, null, null];
+    case 'action':
+      return [item.action.id, null, null];
+    default:
+      return item satisfies never;
+  }
+}
+
+export function describeTrace({ entity, items, next }: Trace): string {
+  const former = entity?.formerly.length ? `, formerly ${entity.formerly.join(', ')}` : '';
+  const head =
+    entity === null ? '' : `${printable(`${entity.login ?? '?'} (${entity.id})${former}`)}\n\n`;
+  const rows = items.map((item) => {
+    const [id, job, repository] = rowOf(item);
+    return [item.at, item.kind, id, job, repository, item.what];
+  });
+  return (
+    head +
+    columns(['AT', 'KIND', 'ID', 'JOB', 'REPOSITORY', 'WHAT'], rows, 'Nothing of this is stored.') +
+    more(next)
+  );
+}
+
+type Usage = z.input<typeof listUsageEndpoint.output>;
+
+/** A line for each group, and one for all. */
+export const describeUsage = ({ from, to, summedAt, total, items, next }: Usage): string =>
+  columns(
+    ['OF', 'JOBS', 'WORKERS', 'MINUTES', 'IDLE', 'THROWN AWAY', 'QUEUED P50', 'P95'],
+    [
+      ...items.map((row) => [
+        nameOf(row),
+        ...figures(row),
+        row.queuedSeconds && `${row.queuedSeconds.p50} s`,
+        row.queuedSeconds && `${row.queuedSeconds.p95} s`,
+      ]),
+      ...(items.length === 0 ? [] : [['in all', ...figures(total), null, null]]),
+    ],
+    `Nothing has ended from ${from} to ${to}.`,
+  ) +
+  `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep upkeep has summed up nothing' : `at ${summedAt}`}\n` +
+  more(next);
+
+const percent = (share: number | null): string | null =>
+  share === null ? null : `${(share * 100).toFixed(1)} %`;
+
+type Row = Usage['items'][number];
+
+function nameOf({ entity, repository, workflow, pool }: Row): string {
+  if (pool !== null) return pool;
+  if (entity !== null) return entity.login ?? String(entity.id);
+  if (repository === null) return 'workers without a job';
+  const name = repository.fullName ?? String(repository.id);
+  return workflow === null ? name : `${name} / ${workflow}`;
+}
+
+const figures = (sums: Row | Usage['total']) => [
+  sums.jobs,
+  sums.workers,
+  sums.runnerMinutes.toFixed(1),
+  percent(sums.idleShare),
+  percent(sums.thrownAwayShare),
+];
+
+/** The two names of OWNER/NAME. */
+export function readRepository({ words: [word = ''] }: Given): Fields {
+  const [owner = '', name = '', ...others] = word.split('/');
+  if (owner === '' || name === '' || others.length > 0)
+    throw new WrongUsage('A repository is OWNER/NAME.');
+  return { owner, repository: name };
+}
+
+/** Which command shows it. */
+export function commandFor({ kind, id, name }: Named): string {
+  switch (kind) {
+    case 'job':
+      return `why ${id}`;
+    case 'run':
+      return 'why ADDRESS';
+    case 'repository':
+    case 'entity':
+      return `diagnose ${name ?? id}`;
+    case 'pool':
+      return 'pools';
+    case 'event':
+      return `trace payload ${id}`;
+    case 'worker':
+    case 'operation':
+    case 'delivery':
+    case 'installation':
+      return `${kind} ${id}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** One sentence: how a switch stands now. */
+export function describeSwitch({ subject, held }: z.input<typeof switchState>): string {
+  if (held === null) return `${subject} goes on.\n`;
+  const why = held.note === null ? '' : `: ${printable(held.note)}`;
+  return `${subject} is paused by ${printable(held.by)} since ${held.since}${why}\n`;
+}
+
+export const tokenTable = table<z.input<typeof token>>(
+  [
+    'name',
+    'access',
+    ['ONLY', ({ narrowedTo: to }) => to && `${to.endpoint} ${pairs(to.subject)}`],
+    ['CREATED', ({ createdAt }) => createdAt],
+    ['BY', ({ createdBy }) => createdBy],
+    ['LAST USED', ({ lastUsedAt }) => lastUsedAt],
+    ['REVOKED', ({ revokedAt }) => revokedAt],
+    ['BY', ({ revokedBy }) => revokedBy],
+  ],
+  'There is no token.',
+);
+
+/** What a new token may do; its subject from `owner=acme,repository=app`. */
+export const readAccess = ({ options: { access = 'read', subject } }: Given): Fields => ({
+  access,
+  ...(typeof subject === 'string' && {
+    subject: Object.fromEntries(
+      subject.split(',').map((pair) => {
+        const [, field, value] = /^(\w+)=(.+)$/.exec(pair) ?? [];
+        if (field === undefined || value === undefined)
+          throw new WrongUsage('--subject takes FIELD=VALUE, with a comma between each two.');
+        return [field, value];
+      }),
+    ),
+  }),
+});

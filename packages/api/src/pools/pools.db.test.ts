@@ -1,0 +1,312 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { lockMatching } from '@paddock/db/matching/matching-lock';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { noteAway } from '@paddock/db/outages';
+import { listActionsEndpoint } from '../actions/list-actions.ts';
+import { findOperationEndpoint } from '../operations/operation.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { listSwitchesEndpoint } from '../switches/switches.ts';
+import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools.ts';
+
+const database = useTestDatabase();
+const empty = () =>
+  emptyTables(database.db, [
+    'workers',
+    'jobs',
+    'tasks',
+    'operations',
+    'task_counts',
+    'switches',
+    'actions',
+  ]);
+
+const drain = (more: object = {}) =>
+  ask(drainPoolEndpoint, database.dbOf('console'), { pool: 'linux', ...more });
+const put = async (given: Parameters<typeof putWorker>[1] = {}) =>
+  (await putWorker(database.db, given)).pod_name;
+const stops = async () =>
+  (
+    await database.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('stop_reason', '=', 'drained')
+      .orderBy('pod_name')
+      .execute()
+  ).map((row) => row.pod_name);
+const tasks = async () =>
+  (
+    await database.db
+      .selectFrom('tasks')
+      .select('subject_id')
+      .where('kind', '=', 'stop-worker')
+      .orderBy('subject_id')
+      .execute()
+  ).map((row) => row.subject_id);
+const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
+const switches = async () => (await ask(listSwitchesEndpoint, database.db)).items;
+
+describe('draining a pool (F5)', () => {
+  beforeEach(async () => {
+    await empty();
+    await putPools(database.db, examplePools());
+  });
+
+  test('asks each worker to stop that no job is known to run on, once', async () => {
+    const now = new Date();
+    const wanted = [
+      await put(),
+      await put({ status: 'running', running_at: now, registered_at: now }),
+      // It would serve the next job.
+      await put({ stopping_at: now, stop_reason: 'surplus' }),
+    ];
+    await put({ status: 'running', assigned_at: now });
+    await put({ status: 'completed', completed_at: now });
+    await put({ stopping_at: now, stop_reason: 'offline' });
+    await put({ stopping_at: now, stop_reason: 'surplus', deregistration_started_at: now });
+    await put({ k8s_pool: 'gpu' });
+
+    const counts = { stopping: 3, busy: 1 };
+    expect(await drain({ dryRun: true })).toMatchObject({
+      kind: 'drain-pool',
+      subject: { type: 'dry-run', id: 'linux' },
+      status: 'OK',
+      output: { dryRun: true, ...counts },
+    });
+    expect([await stops(), await tasks()]).toEqual([[], []]);
+    const drained = await drain();
+    expect(drained).toMatchObject({
+      kind: 'drain-pool',
+      subject: { type: 'pool', id: 'linux' },
+      origin: 'MANUAL',
+      requestedBy: 'ada',
+      status: 'OK',
+      output: counts,
+      askers: [{ person: 'ada' }],
+    });
+    expect(await ask(findOperationEndpoint, database.db, { operation: drained.id })).toEqual(
+      drained,
+    );
+    expect(await stops()).toEqual(wanted.toSorted());
+    expect(await tasks()).toEqual(wanted.toSorted());
+    expect(await drain()).toMatchObject({ output: { stopping: 0, busy: 1 } });
+  });
+
+  test('stops the making there at once, as a dry run does not, and stands in the audit (C12)', async () => {
+    await drain({ dryRun: true });
+    expect(await switches()).toEqual([]);
+    const note = 'new image';
+    const { id } = await drain({ note });
+    expect(await switches()).toMatchObject([{ subject: 'pool:linux', by: 'ada', note }]);
+    expect(await actions()).toMatchObject([
+      { endpoint: 'drainPool', person: 'ada', subject: { pool: 'linux' }, note, operation: id },
+      { endpoint: 'drainPool', subject: { pool: 'linux', dryRun: 'true' } },
+    ]);
+  });
+
+  test('waits for the pass of matching that is under way, and stops its workers too (C12)', async () => {
+    const limits = { lockTimeoutMs: 5_000, statementTimeoutMs: 5_000, idleTimeoutMs: 5_000 };
+    const pass = await database.db.startTransaction().execute();
+    await lockMatching(pass, limits);
+    const drained = drain();
+    await waitFor('the drain waits', async () => {
+      const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`.execute(
+        pass,
+      );
+      return rows.length > 0;
+    });
+    await putWorker(pass);
+    await pass.commit().execute();
+    expect(await drained).toMatchObject({ output: { stopping: 1 } });
+    expect(await stops()).toHaveLength(1);
+  });
+});
+
+/** Between two instants, so that it does not matter how long the test takes. */
+const ago = (minutes: number, now = Date.now()) => new Date(now - (minutes - 0.5) * 60_000);
+
+describe('the last hour', () => {
+  beforeAll(async () => {
+    const { db } = database;
+    await empty();
+    const a = { k8s_pool: 'a' };
+    const ended = { ...a, status: 'completed' as const, wants_worker: false };
+    // Waited from 30 to 20 minutes ago, at GitHub a minute longer.
+    await putJob(db, {
+      ...ended,
+      created_at: ago(30),
+      queued_at: ago(31),
+      started_at: ago(20),
+      completed_at: ago(5),
+    });
+    // Clocks differ: it started before it was stored, and before it was queued.
+    await putJob(db, { ...ended, created_at: ago(10), queued_at: ago(9), started_at: ago(11) });
+    // Never started.
+    await putJob(db, { ...ended, created_at: ago(15), completed_at: ago(12) });
+    await putJob(db, { ...a, created_at: ago(200), wants_worker: true });
+    await putJob(db, {
+      ...ended,
+      created_at: ago(200),
+      started_at: ago(199),
+      completed_at: ago(100),
+    });
+    await putWorker(db, {
+      ...a,
+      pod_name: 'w-1',
+      status: 'completed',
+      created_at: ago(400),
+      assigned_at: ago(40),
+      completed_at: ago(5),
+    });
+    await putWorker(db, { ...a, pod_name: 'w-2', status: 'running', created_at: ago(10) });
+    await putWorker(db, { k8s_pool: 'b', pod_name: 'w-3', created_at: ago(0.6) });
+  });
+
+  test('follows from the instants of jobs and workers', async () => {
+    const { items, stepMs, at } = await ask(lastHourEndpoint, database.db);
+    expect([stepMs, items.map(({ pool }) => pool)]).toEqual([60_000, ['a', 'b']]);
+    expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000);
+    const [a] = items;
+    const before = (minutes: number) => {
+      const n = 60 - minutes;
+      return [a?.waiting[n], a?.workers[n], a?.busy[n]];
+    };
+    expect([60, 41, 35, 29, 25, 19, 13, 9, 6, 4, 0].map(before)).toEqual([
+      [1, 1, 0],
+      [1, 1, 0],
+      [1, 1, 1],
+      [2, 1, 1],
+      [2, 1, 1],
+      [1, 1, 1],
+      [2, 1, 1],
+      [1, 2, 1],
+      [1, 2, 1],
+      [1, 1, 0],
+      [1, 1, 0],
+    ]);
+    const queued = a?.queuedP50Ms.map((ms, n) => ({ minutes: 60 - n, ms }));
+    expect(queued?.filter(({ ms }) => ms !== null)).toEqual([
+      { minutes: 19, ms: expect.closeTo(11 * 60_000, -3) },
+      { minutes: 10, ms: 0 },
+    ]);
+  });
+});
+
+const list = async () => (await ask(listPoolsEndpoint, database.db)).items;
+
+describe('the list of pools', () => {
+  beforeAll(async () => {
+    const { db } = database;
+    await empty();
+    await putPools(
+      db,
+      examplePools({ pools: [{ maxWorkers: 4 }, { name: 'gpu', labels: ['gpu'] }] }),
+    );
+    const oldest = new Date('2026-01-31T00:00:00Z');
+    await putJob(db, { created_at: oldest });
+    await putJob(db);
+    await putJob(db, { k8s_pool: 'former' });
+    const now = Date.now();
+    // Started within the hour after 1, 2 and 3 minutes, earlier, and before GitHub queued it by its clock.
+    for (const [queued, started, pool] of [
+      [20, 19, 'linux'],
+      [12, 10, 'linux'],
+      [13, 10, 'linux'],
+      [600, 500, 'linux'],
+      [9, 10, 'gpu'],
+    ] as const)
+      await putJob(db, {
+        status: 'running',
+        wants_worker: false,
+        k8s_pool: pool,
+        queued_at: ago(queued, now),
+        started_at: ago(started, now),
+        created_at: ago(queued, now),
+      });
+    await putWorker(db);
+    await putWorker(db, { status: 'running' });
+    await putWorker(db, { status: 'running', assigned_at: oldest });
+    await putWorker(db, { status: 'running', stopping_at: oldest });
+    await putWorker(db, { status: 'completed', completed_at: oldest });
+    await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, deleted_at, updated_at) values
+      (7, 1, 70, 'acme-then', 'Organization', now(), now(), now()), (7, 2, 71, 'acme-today', 'Organization', now(), null, now() - interval '1 day')`.execute(
+      database.db,
+    );
+    await sql`insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned,
+        failures, pauses, failure_class, failure_message, failing_since, paused_until) values
+      (1, 9, 'globex', 0, 'linux', 0, 0, 3, 1, 'pod_refused', ${'quota\u001B[2J🐎'}, '2026-01-30T00:00:00Z', '2026-01-31T00:00:00Z'),
+      (2, 7, 'acme-then', 0, 'linux', 0, 0, 3, 2, 'not_assigned', 'idle', '2026-01-29T00:00:00Z', '2026-01-30T00:00:00Z'),
+      (3, 9, 'globex', 3, 'linux', 0, 0, 2, 0, 'exit_code', 'failed twice', '2026-01-29T00:00:00Z', null)`.execute(
+      db,
+    );
+    await noteAway(db, 'default', 'no answer');
+  });
+
+  test('each pool says its demand, its supply, its cap, and how long jobs were queued (D12)', async () => {
+    const [former, gpu, linux] = await list();
+    expect(linux).toMatchObject({
+      name: 'linux',
+      inForce: true,
+      labels: ['linux', 'self-hosted'],
+      demand: {
+        waiting: 2,
+        oldestSince: '2026-01-31T00:00:00.000Z',
+        oldestJob: expect.any(Number),
+      },
+      supply: { starting: 1, idle: 1, busy: 1, stopping: 1 },
+      cap: { used: 4, limit: 4 },
+      lastHour: { started: 3, queuedP50Ms: 120_000, queuedP95Ms: 174_000 },
+    });
+    expect(gpu).toMatchObject({
+      name: 'gpu',
+      demand: { waiting: 0, oldestSince: null, oldestJob: null },
+      supply: { starting: 0, idle: 0, busy: 0, stopping: 0 },
+      cap: null,
+      lastHour: { started: 1, queuedP50Ms: 0, queuedP95Ms: 0 },
+    });
+    expect(former).toMatchObject({
+      name: 'former',
+      inForce: false,
+      labels: [],
+      demand: { waiting: 1 },
+      lastHour: { started: 0, queuedP50Ms: null },
+    });
+  });
+
+  test('what holds a pool back: services that are away, and keys that were paused (D12)', async () => {
+    const [, gpu, linux] = await list();
+    const ofCluster = {
+      what: 'default',
+      entity: null,
+      login: null,
+      message: 'no answer',
+      since: expect.any(String),
+      until: null,
+    };
+    expect(gpu?.heldBack).toEqual([ofCluster]);
+    expect(linux?.heldBack).toEqual([
+      ofCluster,
+      {
+        what: 'pod_refused',
+        entity: 9,
+        login: 'globex',
+        message: 'quota\u001B[2J🐎',
+        since: '2026-01-30T00:00:00.000Z',
+        until: '2026-01-31T00:00:00.000Z',
+      },
+      {
+        what: 'not_assigned',
+        entity: 7,
+        login: 'acme-today',
+        message: 'idle',
+        since: '2026-01-29T00:00:00.000Z',
+        until: '2026-01-30T00:00:00.000Z',
+      },
+    ]);
+  });
+});
