@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mutate, type NamedMutant } from './named-mutants.ts';
-import { type Run, runNode } from './run-node.ts';
+import type { Run, ScratchCopy } from './scratch-copy.ts';
 
 /** The fate of a mutant. */
 type Verdict =
@@ -11,76 +11,76 @@ type Verdict =
   /** Proves nothing: the changed code does not load, or its tests could not run. */
   | { readonly broken: string };
 
-export interface Judged {
-  readonly mutant: NamedMutant;
-  readonly verdict: Verdict;
-  readonly seconds: number;
-}
+type Killers = Pick<NamedMutant, 'tests' | 'row'>;
 
 /**
- * Tries each mutant, in all given checkouts at once, and reports it. First, all tests and rows must
- * pass without a mutant: else they would fail for another reason. Throws if one does not.
+ * Tries each mutant, in all given copies at once, and says how it went. First, all tests and rows
+ * must pass without a mutant: else they would fail for another reason. Returns whether all were
+ * noticed; throws if one does not fit, or if something fails without a mutant.
  */
 export async function judgeNamed(
-  checkouts: readonly [string, ...string[]],
+  copies: readonly [ScratchCopy, ...ScratchCopy[]],
   mutants: readonly NamedMutant[],
-  tell: (judged: Judged) => void,
-  signal: AbortSignal,
-): Promise<Judged[]> {
-  // Reports the mutants that do not fit before it runs any.
-  for (const mutant of mutants) applyMutant(checkouts[0], mutant)();
-  await passWithout(checkouts[0], mutants, signal);
-  const left = [...mutants.entries()];
-  const all: Judged[] = [];
-  const judgeOn = async (checkout: string): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [place, mutant] = next;
-      const began = performance.now();
-      const takeBack = applyMutant(checkout, mutant);
-      const verdict = await (mutant.row === undefined
-        ? runTests(checkout, mutant.tests, signal)
-        : runRow(checkout, mutant.row, signal));
+  say: (line: string) => void,
+): Promise<boolean> {
+  for (const mutant of mutants) applyMutant(copies[0], mutant)();
+  await passWithout(copies[0], mutants);
+  const left = mutants.values();
+  let areNoticed = true;
+  const judgeOn = async (copy: ScratchCopy): Promise<void> => {
+    for (const mutant of left) {
+      const takeBack = applyMutant(copy, mutant);
+      const verdict = await judge(copy, mutant);
       takeBack();
-      const judged = { mutant, verdict, seconds: (performance.now() - began) / 1000 };
-      tell(judged);
-      all[place] = judged;
+      areNoticed &&= 'killedBy' in verdict;
+      say(sentenceOf(mutant, verdict));
     }
   };
-  await Promise.all(checkouts.map(judgeOn));
-  return all;
+  await Promise.all(copies.map(judgeOn));
+  return areNoticed;
 }
 
-/** Makes a change in a checkout and returns a function that undoes it. */
-function applyMutant(checkout: string, mutant: NamedMutant): () => void {
-  const path = join(checkout, mutant.file);
+function sentenceOf({ mutant, file, tests, row }: NamedMutant, verdict: Verdict): string {
+  if ('killedBy' in verdict) return `killed    ${mutant}: ${verdict.killedBy}`;
+  if ('broken' in verdict)
+    return `BROKEN    ${mutant}: ${verdict.broken}\n          Write it so that the code still loads and runs.`;
+  const where = row === undefined ? tests.join(', ') : `the row ${row.name}`;
+  return `SURVIVED  ${mutant}\n          ${where} passes with it in ${file}: write the test that does not.`;
+}
+
+/** Makes a change in a copy and returns a function that undoes it. */
+function applyMutant({ path: root }: ScratchCopy, mutant: NamedMutant): () => void {
+  const path = join(root, mutant.file);
   const source = readFileSync(path, 'utf8');
   writeFileSync(path, mutate(source, mutant));
   return () => writeFileSync(path, source);
 }
 
-async function passWithout(
-  checkout: string,
-  mutants: readonly NamedMutant[],
-  signal: AbortSignal,
-): Promise<void> {
-  const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
+async function passWithout(copy: ScratchCopy, mutants: readonly NamedMutant[]): Promise<void> {
+  const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const rows = new Map(mutants.flatMap(({ row }) => (row === undefined ? [] : [[row.name, row]])));
-  const verdicts = files.length === 0 ? [] : [await runTests(checkout, files, signal)];
-  for (const row of rows.values()) verdicts.push(await runRow(checkout, row, signal));
-  const failed = verdicts.flatMap((verdict) =>
-    'survived' in verdict ? [] : 'killedBy' in verdict ? verdict.killedBy : verdict.broken,
-  );
-  if (failed.length > 0) throw new Error(`This fails even without a mutant: ${failed.join('; ')}`);
+  const killers: Killers[] = rows
+    .values()
+    .map((row) => ({ tests: [], row }))
+    .toArray();
+  if (tests.length > 0) killers.unshift({ tests });
+  for (const each of killers) {
+    const verdict = await judge(copy, each);
+    if (!('survived' in verdict))
+      throw new Error(`This fails even without a mutant: ${Object.values(verdict).join('; ')}`);
+  }
 }
 
-/** Plays one row of the fault matrix in a checkout. */
+const judge = (copy: ScratchCopy, { tests, row }: Killers): Promise<Verdict> =>
+  row === undefined ? runTests(copy, tests) : runRow(copy, row);
+
+/** Plays one row of the fault matrix in a copy. */
 async function runRow(
-  checkout: string,
+  copy: ScratchCopy,
   { name, jobs }: { name: string; jobs: number },
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const args = ['bench/src/main.ts', 'faults', '--fault', name, '--jobs', String(jobs), '--json'];
-  const run = await runNode(args, { cwd: checkout, signal });
+  const args = ['bench/src/main.ts', 'faults', '--fault', name, '--jobs', String(jobs)];
+  const run = await copy.node(args);
   if (run.code === 0) return { survived: true };
   // The first of these lines says how the fault struck. A row that did not run to its end has none.
   const [, ...wrong] = run.stdout.split('\n').filter((line) => line.startsWith(`${name}: `));
@@ -93,40 +93,39 @@ async function runRow(
 const NOT_LOADED =
   /ReferenceError: |does not provide an export named|Cannot find module|ERR_MODULE_NOT_FOUND/;
 
-/** What the reporter `first-failure.mjs` writes. */
-interface Outcome {
-  readonly failed?: string;
-  readonly message?: string;
-  readonly unloaded?: string;
-  /** The files with at least one passed test. */
-  readonly ran?: readonly string[];
+/** What `jest --json` says of each file. */
+interface FileResult {
+  readonly name: string;
+  readonly message: string;
+  readonly assertionResults: readonly {
+    readonly status: string;
+    readonly fullName: string;
+    readonly failureMessages: readonly string[];
+  }[];
 }
 
 /**
- * Runs test files of a checkout until one test fails, which kills the mutant. A file that does not
- * load, or runs no test, proves nothing.
+ * Runs test files of a copy: one that fails kills the mutant. A file that does not load, or runs no
+ * test, proves nothing.
  */
-async function runTests(
-  checkout: string,
-  files: readonly string[],
-  signal: AbortSignal,
-): Promise<Verdict> {
-  // The cache is beside the checkout and removed with it.
-  const options = ['--cacheDirectory', join(checkout, '..', 'cache'), '--runTestsByPath', ...files];
-  const reporter = ['--reporters', '<rootDir>/tools/mutants/first-failure.mjs'];
+async function runTests(copy: ScratchCopy, files: readonly string[]): Promise<Verdict> {
   const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
-  const run = await runNode([...jest, ...reporter, ...options], { cwd: checkout, signal });
-  const line = run.stdout.split('\n').find((text) => /^\{"(failed|unloaded|ran)":/.test(text));
+  // The cache is beside the checkout and removed with it.
+  const options = ['--cacheDirectory', '../cache', '--reporters', 'default', '--json'];
+  const run = await copy.node([...jest, ...options, '--runTestsByPath', ...files]);
+  const line = run.stdout.split('\n').find((text) => text.startsWith('{"num'));
   if (line === undefined) return { broken: `Jest ended without a result: ${lastWords(run)}` };
-  const { failed, message = '', unloaded, ran = [] } = JSON.parse(line) as Outcome;
-  if (unloaded !== undefined) return { broken: firstWords(unloaded) };
-  if (failed !== undefined)
-    return NOT_LOADED.test(message) ? { broken: firstWords(message) } : { killedBy: failed };
-  const idle = files.filter((file) => !ran.some((path) => path.endsWith(file)));
-  return idle.length > 0 ? { broken: `no test ran in ${idle.join(', ')}` } : { survived: true };
+  const { testResults } = JSON.parse(line) as { testResults: readonly FileResult[] };
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failed = results.find(({ status }) => status === 'failed');
+  const message = failed?.failureMessages.join('\n') ?? '';
+  if (failed !== undefined && !NOT_LOADED.test(message)) return { killedBy: failed.fullName };
+  const idle = testResults.find(
+    ({ assertionResults }) => !assertionResults.some(({ status }) => status === 'passed'),
+  );
+  if (failed === undefined && idle === undefined && run.code === 0) return { survived: true };
+  return { broken: `${idle?.name ?? ''} ${message || (idle?.message ?? '')}`.slice(0, 1_000) };
 }
 
-const firstWords = (message: string): string => message.trim().split('\n').slice(0, 4).join(' | ');
-
-const lastWords = ({ code, stdout, stderr }: Run): string =>
-  code === null ? 'it hung' : `${stdout}\n${stderr}`.trim().split('\n').slice(-5).join(' | ');
+const lastWords = ({ stdout, stderr }: Run): string =>
+  `${stdout}\n${stderr}`.trim().split('\n').slice(-5).join(' | ');

@@ -1,45 +1,70 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 
+/** A copy of a checkout with its present contents, in which mutants can be tried. */
 export interface ScratchCopy {
   readonly path: string;
-  readonly remove: () => void;
+  /**
+   * Runs Node there to its end, and kills the processes that it leaves behind. Rejects if the signal
+   * aborts. It uses no server of the developer: an interrupted run would leave databases on it.
+   */
+  node(args: readonly string[]): Promise<Run>;
+  remove(): void;
 }
 
-/**
- * Copies the files of a checkout that Git knows or would add, with their present contents, to a
- * folder where mutants can be tried.
- */
-export function makeScratchCopy(root: string): ScratchCopy {
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Foreign packages, in `.pnpm`, are shared with the checkout. */
+const NOT_COPIED = new Set(['.git', '.pnpm']);
+
+export function makeScratchCopy(root: string, signal: AbortSignal): ScratchCopy {
   // Jest knows files by their real path.
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-mutants-')));
   const path = join(place, 'checkout');
-  const listed = execFileSync(
-    'git',
-    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-    { cwd: root, encoding: 'utf8' },
-  );
-  const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
-  for (const file of files) cpSync(join(root, file), join(path, file));
-  for (const file of files.filter((name) => basename(name) === 'package.json'))
-    copyModules(join(root, dirname(file)), join(path, dirname(file)));
-  return { path, remove: () => rmSync(place, { recursive: true, force: true }) };
-}
-
-/**
- * Copies the links of a folder's node_modules. They are relative, so links to packages of the
- * workspace lead to the copies of these packages. Foreign packages, in `.pnpm`, are shared with the
- * checkout.
- */
-function copyModules(from: string, to: string): void {
-  const [modules, copy] = [join(from, 'node_modules'), join(to, 'node_modules')];
-  if (!existsSync(modules)) return;
-  cpSync(modules, copy, {
+  cpSync(root, path, {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (entry) => basename(entry) !== '.pnpm',
+    filter: (entry) => !NOT_COPIED.has(basename(entry)),
   });
-  if (existsSync(join(modules, '.pnpm'))) symlinkSync(join(modules, '.pnpm'), join(copy, '.pnpm'));
+  symlinkSync(join(root, 'node_modules/.pnpm'), join(path, 'node_modules/.pnpm'));
+  return {
+    path,
+    node: (args) => runNode(args, path, signal),
+    remove: () => rmSync(place, { recursive: true, force: true }),
+  };
+}
+
+async function runNode(args: readonly string[], cwd: string, signal: AbortSignal): Promise<Run> {
+  signal.throwIfAborted();
+  const { TEST_DATABASE_URL: _, ...env } = process.env;
+  // Detached: it leads a group, which can be killed as one.
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    cwd,
+    env: { ...env, PADDOCK_TEST_PATIENCE_MS: '30000' },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (text: string) => (said[stream] += text));
+  const killGroup = (): void => {
+    try {
+      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+  };
+  signal.addEventListener('abort', killGroup, { once: true });
+  child.once('exit', killGroup);
+  const [code] = (await once(child, 'close')) as [number | null];
+  signal.removeEventListener('abort', killGroup);
+  signal.throwIfAborted();
+  return { code, ...said };
 }

@@ -1,5 +1,5 @@
-// Runs Stryker in the current folder, a scratch copy of the checkout. Changes its files, and leaves
-// the report in mutation.json.
+// Runs Stryker in the current folder, a scratch copy of the checkout, and changes its files. Prints
+// the changes that no test notices, and fails below the score that must hold.
 import { Stryker } from '@stryker-mutator/core';
 
 await new Stryker({
@@ -12,6 +12,7 @@ await new Stryker({
   concurrency: 2,
   maxTestRunnerReuse: 200, // loaded modules stay in the memory of a process
   timeoutMS: 20_000, // for a busy machine; endless loops are found by counting
-  reporters: ['json'],
-  jsonReporter: { fileName: 'mutation.json' },
+  reporters: ['clear-text'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  thresholds: { high: 95, low: 90, break: 90 }, // in percent of the mutants
 }).runMutationTest();
