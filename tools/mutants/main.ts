@@ -31,8 +31,14 @@ try {
   }
   if (!domain) {
     const chosen = readNamedMutants().filter(({ mutant }) => mutant.includes(only ?? ''));
-    const say = (line: string): void => void process.stdout.write(`${line}\n`);
-    if (!(await judgeNamed([first, ...others], chosen, say))) process.exitCode = 1;
+    if (
+      !(await judgeNamed(
+        [first, ...others],
+        chosen,
+        (line) => void process.stdout.write(`${line}\n`),
+      ))
+    )
+      process.exitCode = 1;
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
