@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { settings as consoleSettings } from '@paddock/console/config';
 import {
-  lookUpAccessTask,
   diagnoseTask,
   provisionTask,
   removeSecretTask,
@@ -225,7 +224,7 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
   ];
   const scheduled = sweepSchedules(CADENCES, [1]).map(({ task }) => task);
-  const asked: NewTask[] = [lookUpJobsTask, lookUpAccessTask(1)];
+  const asked: NewTask[] = [lookUpJobsTask];
   const made = [...ofWorkers, ...scheduled, ...asked];
   const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));
   expect(made.map(({ kind, maxAttempts = DEFAULT_MAX_ATTEMPTS }) => [kind, maxAttempts])).toEqual(

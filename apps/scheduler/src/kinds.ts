@@ -1,12 +1,11 @@
 import type { Kinds } from '@paddock/queue/kind';
 import { createDiagnosePod } from './following/diagnose-pod.ts';
-import { createLookUpAccess } from './matching/look-up-access.ts';
 import { createProvisionWorker } from './provisioning/provision-worker.ts';
 import type { Provisioning } from './provisioning/provisioning.ts';
 import { createRemoveSecret } from './following/remove-secret.ts';
 import { waitingForCluster } from './following/waiting-for-cluster.ts';
 import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
-import { LOOK_UP_ACCESS, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
+import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 
 /** The scheduler's kinds of task, and how many of each one process runs at once. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
@@ -30,5 +29,4 @@ export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
     slots: 4,
     needs: ['github', 'cluster'],
   },
-  [LOOK_UP_ACCESS]: { handler: createLookUpAccess(parts), slots: 2, needs: ['github'] },
 });

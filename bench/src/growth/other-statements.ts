@@ -15,8 +15,8 @@ export const otherStatements: Readonly<Record<string, string>> = {
     saveRunnerGroup isPending savePod failUnstartedWorker findWorkerPlace saveDiagnosis
     findEndWithoutJob markOutdatedRunner markSecretDeleted findWorkerToStop markDeregistered
     markDeregistering mayStop keepWorker keepForJob noteStopHeldUp noteRunsRead endStoppedWorker
-    findFittingRuns findUnservedKey saveUnservedAccess noteRegistrationBudget recordRefusal
-    refuse noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
+    findFittingRuns noteRegistrationBudget recordRefusal
+    noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
     bringForward endTasks`,
   'a change in the cluster': 'recordPodStates adoptWorkers',
   'each row that a sweep has found': `

@@ -149,8 +149,8 @@ describe('installations (A12)', () => {
   });
   afterEach(() => world.github.stop());
 
-  test('are found by id, by organisation, and by repository', async () => {
-    const { organization, user, appId } = world;
+  test('are found by id', async () => {
+    const { organization, appId } = world;
     const onAcme = {
       id: organization.installationId,
       appId,
@@ -161,16 +161,6 @@ describe('installations (A12)', () => {
       suspendedAt: null,
     };
     expect(await findInstallation(client, { id: organization.installationId })).toEqual(onAcme);
-    expect(await findInstallation(client, { organization: 'acme' })).toEqual(onAcme);
-    expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } })).toEqual(
-      onAcme,
-    );
-    expect(
-      await findInstallation(client, { repository: { owner: 'mona', repo: 'tool' } }),
-    ).toMatchObject({
-      id: user.installationId,
-      entityType: 'User',
-    });
   });
 
   test('are undefined when gone, and not when GitHub fails', async () => {
@@ -178,14 +168,11 @@ describe('installations (A12)', () => {
     expect(
       await findInstallation(client, { id: world.organization.installationId }),
     ).toBeUndefined();
-    expect(await findInstallation(client, { organization: 'acme' })).toBeUndefined();
-    expect(
-      await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } }),
-    ).toBeUndefined();
-    await world.github.failNext({ path: '/orgs/acme/installation', status: 500 });
-    expect(
-      await findInstallation(client, { organization: 'acme' }).catch(classifyGitHubError),
-    ).toMatchObject({ kind: 'unavailable' });
+    const { installationId: id } = world.user;
+    await world.github.failNext({ path: `/app/installations/${id}$`, status: 500 });
+    expect(await findInstallation(client, { id }).catch(classifyGitHubError)).toMatchObject({
+      kind: 'unavailable',
+    });
   });
 
   test('are listed, suspended ones too', async () => {

@@ -1,7 +1,6 @@
 import type { AppClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
-import type { RepositoryName } from './scope.ts';
 
 /** Where an App is installed. */
 export type GitHubInstallation = {
@@ -16,27 +15,15 @@ export type GitHubInstallation = {
   readonly suspendedAt: string | null;
 };
 
-export type InstallationQuery =
-  | { readonly id: number }
-  | { readonly organization: string }
-  | { readonly repository: RepositoryName };
-
-/**
- * The App's installation by its id, or the one that covers an organisation or a repository;
- * undefined when GitHub answers 404.
- */
+/** The App's installation of that id; undefined when GitHub answers 404. */
 export async function findInstallation(
   { octokit }: AppClient,
-  query: InstallationQuery,
+  { id }: { readonly id: number },
 ): Promise<GitHubInstallation | undefined> {
-  const { apps } = octokit.rest;
-  const ask = () => {
-    if ('id' in query) return apps.getInstallation({ installation_id: query.id });
-    return 'organization' in query
-      ? apps.getOrgInstallation({ org: query.organization })
-      : apps.getRepoInstallation({ ...query.repository });
-  };
-  return foundOrNot(async () => parseInstallation((await ask()).data));
+  return foundOrNot(async () => {
+    const { data } = await octokit.rest.apps.getInstallation({ installation_id: id });
+    return parseInstallation(data);
+  });
 }
 
 /** All installations of the App, suspended ones included. */

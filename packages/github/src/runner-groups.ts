@@ -49,10 +49,16 @@ export async function ensureRunnerGroup(
     onRefused?.(org, settings.name, failure);
     return defaultGroup();
   }
-  return {
-    id: group.id,
-    access: { ...accessOf(group), repositories: await listRepositories(client, org, group) },
-  };
+  const {
+    id,
+    visibility,
+    allows_public_repositories: allowsPublicRepositories,
+    restricted_to_workflows: isRestricted = false,
+    selected_workflows: selected = [],
+  } = group;
+  const workflows = isRestricted ? selected : null;
+  const repositories = await listRepositories(client, org, group);
+  return { id, access: { visibility, allowsPublicRepositories, workflows, repositories } };
 }
 
 /** GitHub's permanent refusal, by plan or permission. Throws any other failure on. */
@@ -132,37 +138,6 @@ async function listRepositories(
     refusalOf(error);
     return null;
   }
-}
-
-/** Whose jobs a runner group takes, except for its selected repositories. */
-export type RunnerGroupAccess = RunnerGroupSettings & Omit<GroupAccess, 'repositories'>;
-
-/**
- * Whose jobs the organisation's group of that name takes; undefined if there is none. Throws what
- * Octokit throws.
- */
-export async function findRunnerGroupAccess(
-  client: InstallationClient,
-  org: string,
-  name: string,
-): Promise<RunnerGroupAccess | undefined> {
-  const group = await findRunnerGroup(client, org, name);
-  return group && accessOf(group);
-}
-
-function accessOf(group: GroupAnswer): RunnerGroupAccess {
-  const {
-    name,
-    visibility,
-    allows_public_repositories: allowsPublicRepositories,
-    restricted_to_workflows: isRestricted = false,
-  } = group;
-  return {
-    name,
-    visibility,
-    allowsPublicRepositories,
-    workflows: isRestricted ? (group.selected_workflows ?? []) : null,
-  };
 }
 
 async function createRunnerGroup(

@@ -24,7 +24,7 @@ import { noteUnservedKeys, type UnservedKey } from '@paddock/db/workers/failing-
 import type { Database } from '@paddock/db/schema/tables';
 import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';
-import { lookUpAccessTask, provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely, Transaction } from 'kysely';
 
@@ -103,12 +103,6 @@ export async function matchIn(
   // 5. Apply.
   const applied = await applyPlan(trx, plan, settings);
   if (totals.hasStored) await forgetRestingKeys(trx);
-  await enqueue(
-    trx,
-    unserved
-      .filter(({ pauses }) => pauses === 1)
-      .map(({ demandKey }) => lookUpAccessTask(demandKey)),
-  );
   const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
   return { ...applied, unserved, lacking: plan.lacking, hasMore, nextPauseEndMs, away };
 }

@@ -42,8 +42,6 @@ const somethingFailed = async () => {
   await noteKeyFailure(world.db, failure, world.parts.failureRules);
 };
 const secretRefused = () => world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
-const registrationRefused = () =>
-  world.gitHub.failNext({ path: '/generate-jitconfig$', status: 404 });
 
 test.each<[string, number, readonly string[], () => unknown]>([
   ['the cluster for the pod', 1, [], nothing],
@@ -51,7 +49,6 @@ test.each<[string, number, readonly string[], () => unknown]>([
   ['GitHub for anything', 2, LOOKED, nothing],
   ['PostgreSQL to mark the registration', 3, LOOKED, nothing],
   ['GitHub for the registration', 4, LOOKED, nothing],
-  ['GitHub for the installation that was refused', 5, [...LOOKED, JIT], registrationRefused],
   ['the cluster for the Secret', 5, [...LOOKED, JIT], nothing],
   ['the cluster for the Secret once more', 6, [...LOOKED, JIT, 'create secrets'], secretRefused],
   ['the cluster for the pod', 6, [...LOOKED, JIT, 'create secrets'], nothing],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { examplePools } from '@paddock/testing/demand-rows';
@@ -99,42 +100,6 @@ describe('provisioning', () => {
     expect(await seen.tasks()).toEqual([]);
   });
 
-  test.each([
-    [404, 'auth_attempt.404', 'auth_404'],
-    [403, 'auth_attempt.other_error', 'auth_other_error'],
-  ])(
-    'a refusal with %i is recorded with all that explains it, and backed off (C9, P5)',
-    async (status, event, outcome) => {
-      const jobId = await world.queueJob();
-      await world.match();
-      await world.gitHub.failNext({ path: JIT, status });
-      await world.runTasks();
-      const recorded = await world.db.selectFrom('installation_events').selectAll().execute();
-      expect(recorded).toEqual([
-        expect.objectContaining({
-          source: 'scheduler',
-          event,
-          outcome,
-          job_id: jobId,
-          installation_id: world.installationId,
-          payload: {
-            operation: 'POST /orgs/acme/actions/runners/generate-jitconfig',
-            http_status: status,
-            message: expect.any(String),
-            app_id: 1001,
-            installation_id: world.installationId,
-            entity: { id: expect.any(Number), name: 'acme', type: 'Organization' },
-            job_id: jobId,
-          },
-        }),
-      ]);
-      const [task] = await seen.tasks();
-      expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(50_000);
-      await world.settle();
-      await seen.expectOneWorker();
-    },
-  );
-
   test('a pool that goes before its worker is registered ends the worker, and says why the job waits (P5)', async () => {
     await world.queueJob();
     await world.match();
@@ -210,15 +175,28 @@ describe('where a runner registers', () => {
     expect(await scopes()).toContain('acme/api');
   });
 
-  test('a runner group is made once, and its id used from then on (C7, P4)', async () => {
+  test('a runner group is made once, and read anew only where runners get no job (C7, C11, P4)', async () => {
     await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
-    await world.queueJob();
-    await world.settle();
-    await world.queueJob();
-    await world.settle();
-    const { calls } = await world.gitHub.report();
-    const groupCalls = Object.entries(calls).filter(([name]) => name.includes('runner-group'));
-    expect(groupCalls.map(([, count]) => count)).toEqual([1, 1]);
+    const groupCalls = async () =>
+      Object.entries((await world.gitHub.report()).calls).flatMap(([name, count]) =>
+        name.includes('runner-group') ? [count] : [],
+      );
+    const makeNext = async () => {
+      await world.queueJob();
+      await world.settle();
+    };
+    await makeNext();
+    await makeNext();
+    expect(await groupCalls()).toEqual([1, 1]);
+    const [first] = await world.workers();
+    const failure = { failureClass: 'not_assigned', message: 'no job came' };
+    await noteKeyFailure(
+      world.db,
+      { podName: first?.pod_name ?? '', ...failure },
+      world.parts.failureRules,
+    );
+    await makeNext();
+    expect(await groupCalls()).toEqual([2, 1]);
     expect((await world.workers()).every((worker) => worker.registered_at !== null)).toBe(true);
   });
 });

@@ -58,6 +58,8 @@ export async function registerRunner(
       const message = `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`;
       return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
     }
+    // Someone may have corrected the group since.
+    if (worker.isUnserved) runnerGroups.forget(scope.owner);
     const group =
       scope.kind === 'repository'
         ? undefined
@@ -89,7 +91,7 @@ export async function registerRunner(
     }
     const failure = classifyGitHubError(error);
     if (failure.operation === 'unknown' && !marked) throw error;
-    return { instead: await afterGitHubFailure(parts, worker, failure, { task, marked }) };
+    return { instead: await afterGitHubFailure(parts, worker, failure, marked) };
   }
   const saved = await retryWhileAway(run, () =>
     saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }),

@@ -28,7 +28,9 @@ export async function look(world: SchedulerWorld) {
     (await world.workers())
       .filter(({ status }) => status === 'failed')
       .map((worker) => worker.stop_reason);
-  const tasks = () => world.db.selectFrom('tasks').selectAll().execute();
+  /** Those of the scheduler. */
+  const tasks = () =>
+    world.db.selectFrom('tasks').selectAll().where('kind', '<>', 'check-apps').execute();
 
   return {
     pods,

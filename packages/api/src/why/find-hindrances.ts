@@ -179,6 +179,8 @@ const findGroup = (trx: Transaction<Database>, { demandKey, repoFullName }: Expl
     .select([
       'name',
       'excess',
+      'visibility',
+      sql<string[] | null>`workflows`.as('workflows'),
       sql<boolean>`coalesce(visibility = 'selected' and not lower(repositories::text)::jsonb ? lower(${repoFullName}::text), false)`.as(
         'lacksRepository',
       ),

@@ -103,7 +103,7 @@ const NONE = sql.raw(
  * an hour at most: so work goes on at most an eighth later than it could. A refusal in force is not
  * prolonged. Returns its rest.
  */
-export async function refuse(
+async function refuse(
   db: Kysely<Database>,
   subject: RefusedSubject,
   { appId, entityId = 0, installationId = 0, repoId = 0 }: Asked,

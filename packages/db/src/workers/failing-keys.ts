@@ -8,9 +8,7 @@ import {
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { type EntityToAsk, installationToday } from '../entities/told.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { STOPPING } from '../states/states.ts';
 import { ANSWER_AGE_LIMIT } from './worker-stops.ts';
@@ -188,44 +186,6 @@ export async function forgetFoundOutKeys(
       and not exists (select from jobs j where j.demand_key = k.demand_key and j.wants_worker and j.created_at <= k.failed_at)`.execute(
     trx,
   );
-}
-
-/** What a request for the access of an unserved key's runner group takes, as it is known today. */
-export interface UnservedKeyPlace extends EntityToAsk {
-  scopeRepoId: number;
-  /** The group of its pool; null: the pool has gone. */
-  runnerGroup: string | null;
-}
-
-/** Undefined: the key is served again, or no App may be used on its entity now. */
-export async function findUnservedKey(
-  db: Kysely<Database>,
-  demandKey: number,
-  appIds: readonly number[],
-): Promise<UnservedKeyPlace | undefined> {
-  const { rows } = await sql<UnservedKeyPlace>`
-    select k.entity_id as "entityId", entity.entity_type as "entityType", entity.login, i.app_id as "appId", i.installation_id as "installationId",
-      k.scope_repo_id as "scopeRepoId",
-      (select p ->> 'runnerGroup' from ${POOLS_IN_FORCE} where p ->> 'name' = k.k8s_pool) as "runnerGroup"
-    from demand_keys k
-    ${installationToday('k', appIds, 'nothing')}
-    join installations entity on entity.entity_id = k.entity_id and entity.app_id = i.app_id
-    where k.demand_key = ${demandKey} and k.failure_class = ${NOT_ASSIGNED}`.execute(db);
-  return rows[0];
-}
-
-/** Writes down a sentence about the access that a paused key's runner group gives. */
-export async function saveUnservedAccess(
-  db: Kysely<Database>,
-  demandKey: number,
-  access: string,
-): Promise<void> {
-  await db
-    .updateTable('demand_keys')
-    .set({ failure_message: access })
-    .where('demand_key', '=', demandKey)
-    .where('failure_class', '=', NOT_ASSIGNED)
-    .execute();
 }
 
 export interface Binding {

@@ -1,4 +1,5 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import {
@@ -31,6 +32,8 @@ export interface WorkerToProvision extends EntityToAsk {
   readAt: Date;
   /** Workers of its key have failed since the last success. */
   isWatched: boolean;
+  /** They got no job although one waited. */
+  isUnserved: boolean;
   /** Its key is paused after failures: the matcher gives it back. */
   isPaused: boolean;
   /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
@@ -67,7 +70,7 @@ export async function findWorkerToProvision(
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
-      now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", coalesce(k.paused_until > now(), false) as "isPaused",
+      now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", k.failure_class is not distinct from ${NOT_ASSIGNED} as "isUnserved", coalesce(k.paused_until > now(), false) as "isPaused",
       ${refusedForMs({ appId: 'coalesce(i.app_id, w.app_id)', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "refusedForMs"
     from workers w
     cross join instance

@@ -30,6 +30,14 @@ export const DELETING_SWEEPS: ReadonlySet<string> = new Set([
 /** How often a scheduled sweep is tried. Few, since the next tick starts it again anyway. */
 export const SWEEP_ATTEMPTS = 3;
 
+/** GitHub refuses us something, so our installations may be out of date: the Apps are checked soon. */
+export const checkAppsTask = {
+  kind: 'check-apps',
+  subject: { type: 'schedule', id: 'check-apps' },
+  maxAttempts: SWEEP_ATTEMPTS,
+  dueInMs: 60_000,
+} as const;
+
 /**
  * The schedule of the sweep over an App's delivery log. Ingress asks for passes, the reconciler
  * runs them.

@@ -1,11 +1,5 @@
 import { expect, test } from '@jest/globals';
-import {
-  lookUpAccessTask,
-  diagnoseTask,
-  provisionTask,
-  removeSecretTask,
-  stopTask,
-} from './worker-tasks.ts';
+import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from './worker-tasks.ts';
 import { lookUpJobsTask } from './look-up-task.ts';
 import { redeliverySchedule, DELETING_SWEEPS } from './sweep-names.ts';
 import { type PassesSinceSuccess, isOverdue, whyOverdue } from './why-overdue.ts';
@@ -25,7 +19,6 @@ test.each([
   [diagnoseTask('pod-1'), { kind: 'diagnose-pod', subject: worker }],
   [removeSecretTask('pod-1'), { kind: 'remove-secret', subject: worker }],
   [stopTask('pod-1'), { kind: 'stop-worker', subject: worker }],
-  [lookUpAccessTask(7), { kind: 'look-up-access', subject: { type: 'key', id: '7', name: '7' } }],
   [
     lookUpJobsTask,
     { kind: 'look-up-jobs', subject: { type: 'schedule', id: 'look-up-jobs' }, maxAttempts: 3 },

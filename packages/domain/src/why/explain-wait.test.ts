@@ -24,6 +24,9 @@ const held = (given: Partial<SwitchFacts> = {}): SwitchFacts => ({
   ...given,
 });
 
+const UNREAD = { excess: null, visibility: null, workflows: null };
+const REVIEW = { ...UNREAD, name: 'review', lacksRepository: true };
+
 describe('a waiting job (P5)', () => {
   test('shows its place, its key’s workers with the readiest first, and its caps', () => {
     const { place, workers, caps } = explainWait(
@@ -49,9 +52,8 @@ describe('a waiting job (P5)', () => {
   test.each([undefined, 'at_pool_cap'])(
     'is told at once that its runner group does not admit its repository, beside %s',
     (reason) => {
-      const group = { name: 'review', excess: null, lacksRepository: true };
       expect(
-        explainWait(factsWith({ ...first, reason, group, workers: [workerWith(ready)] })),
+        explainWait(factsWith({ ...first, reason, group: REVIEW, workers: [workerWith(ready)] })),
       ).toMatchObject({
         actor: 'platform',
         sentence:
@@ -61,15 +63,14 @@ describe('a waiting job (P5)', () => {
   );
 
   test('is told so since it waits, as far as that is known', () => {
-    const group = { name: 'review', excess: null, lacksRepository: true };
-    const sinceOf = (job: object) => explainWait(factsWith({ key: null, group, job })).since;
-    expect(explainWait(factsWith({ group })).since).toEqual(secondsAgo(120));
+    const sinceOf = (job: object) =>
+      explainWait(factsWith({ key: null, group: REVIEW, job })).since;
+    expect(explainWait(factsWith({ group: REVIEW })).since).toEqual(secondsAgo(120));
     expect([sinceOf({}), sinceOf({ queuedAt: null })]).toEqual([secondsAgo(300), secondsAgo(299)]);
   });
 
   test('a reason that is no limit comes before its runner group', () => {
-    const group = { name: 'review', excess: null, lacksRepository: true };
-    const { sentence } = explainWait(factsWith({ ...first, reason: 'pool_paused', group }));
+    const { sentence } = explainWait(factsWith({ ...first, reason: 'pool_paused', group: REVIEW }));
     expect(sentence).toBe('The configuration has paused the pool linux.');
   });
 

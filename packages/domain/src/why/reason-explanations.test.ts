@@ -32,6 +32,13 @@ const cap = (kind: CapFacts['kind'], name: string, used = 20): Pick<WaitFacts, '
 const FAILURES =
   ' (3 failures since 2026-01-31T09:59:00Z, one worker tries again at 2026-01-31T10:01:00Z): The quota is used up.';
 const REFUSAL = ' (Paddock asks again at 2026-01-31T10:01:00Z): Resource not accessible.';
+const CI = {
+  name: 'ci',
+  excess: null,
+  visibility: 'private',
+  workflows: null,
+  lacksRepository: false,
+};
 const atRepository = { job: { scopeRepoId: 7 } };
 
 /** Facts of each reason, and the sentence that they make. */
@@ -53,17 +60,13 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   [
     'runner_group_open',
     {
-      group: {
-        name: 'ci',
-        excess: 'The runner group ci lets in public repositories',
-        lacksRepository: false,
-      },
+      group: { ...CI, excess: 'The runner group ci lets in public repositories' },
     },
     'The runner group ci lets in public repositories, and the pool linux does not serve that.',
   ],
   [
     'runner_group_open',
-    { group: { name: 'ci', excess: null, lacksRepository: false } },
+    { group: CI },
     'The runner group of the pool linux let in more than the pool serves.',
   ],
   ['runner_group_open', {}, 'The runner group of the pool linux let in more than the pool serves.'],
@@ -254,6 +257,20 @@ describe('each reason to wait (P5)', () => {
       'pool_suspected',
       'unexplained_ends',
     ]);
+  });
+
+  test.each([
+    [null, 'See whether the runner group admits the repository and the workflow.'],
+    [
+      { ...CI, workflows: ['a.yml', 'b.yml'] },
+      'See whether the runner group ci admits the job: it takes jobs of private repositories, and only of the workflows a.yml, b.yml.',
+    ],
+    [
+      { ...CI, visibility: null },
+      'See whether the runner group ci admits the job: it takes jobs of all repositories.',
+    ],
+  ])('that GitHub assigns no job says whom the group admits: %j (C11)', (group, advice) => {
+    expect(explainWait(factsWith({ reason: 'github_does_not_assign', group })).advice).toBe(advice);
   });
 
   test('that has ended since asks for nothing', () => {

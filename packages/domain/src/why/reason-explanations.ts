@@ -115,6 +115,14 @@ const lost =
       ? `No App that Paddock uses is installed on ${job.login}, and free to act there.`
       : `The App ${lostApp.app} is ${how} ${job.login} since ${instant(lostApp.at)}.`;
 
+/** Whom the group's last reading admits. */
+function admission({ group }: WaitFacts): string {
+  if (group === null) return 'See whether the runner group admits the repository and the workflow.';
+  const { name, visibility, workflows } = group;
+  const only = workflows === null ? '' : `, and only of the workflows ${workflows.join(', ')}`;
+  return `See whether the runner group ${name} admits the job: it takes jobs of ${visibility ?? 'all'} repositories${only}.`;
+}
+
 const scopeOf = ({ job }: WaitFacts): string =>
   job.scopeRepoId === 0 ? job.login : job.repoFullName;
 
@@ -246,7 +254,7 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
       (facts) =>
         `GitHub gives idle runners of the pool ${facts.job.pool} at ${scopeOf(facts)} no job`,
     ),
-    'See whether the runner group admits the repository and the workflow.',
+    admission,
   ),
   at_repository_cap: wait(
     full('at_repository_cap', ({ job }) => `maxWorkersPerRepository of the pool ${job.pool}`),

@@ -168,6 +168,10 @@ export interface WaitFacts {
   readonly group: {
     readonly name: string;
     readonly excess: string | null;
+    /** Null: GitHub lets us have no group of that name. */
+    readonly visibility: string | null;
+    /** Null: any. */
+    readonly workflows: readonly string[] | null;
     /** It takes jobs only of selected repositories, and this one is none of them. */
     readonly lacksRepository: boolean;
   } | null;
