@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callJson } from '@paddock/kube/call';
 import { type Cluster, type ClusterRequest, connectCluster } from '@paddock/kube/connect';
 import { podEvents } from '@paddock/kube/events';
-import { readJobInLog } from '@paddock/kube/job-begun';
+import { readJobInLog } from '@paddock/kube/runner-log';
 import { readLogTail } from '@paddock/kube/logs';
 import { podChanges } from '@paddock/kube/pod-changes';
 import { type ObjectName, createPod, deletePod, findPod, listPods } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
-import { readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-version';
+import { readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-log';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from '@paddock/kube/secrets';
 import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
 import {
@@ -222,7 +222,7 @@ async function readLog(cluster: Cluster, at: ObjectName): Promise<void> {
     tailLines: 1,
     maxBytes: 100,
   });
-  if (read.text === null) throw new Error(read.failure.message);
+  if (typeof read === 'object') throw new Error(read.unreadable.message);
 }
 
 async function readJob(cluster: Cluster, at: ObjectName): Promise<void> {

@@ -3,8 +3,7 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 import type { GitHub } from '@paddock/github/connect';
 import { readGitHubSection } from '@paddock/github/follow-keys';
 import { githubRules } from '@paddock/github/rules';
-import { clusterSettings } from '@paddock/kube/cluster-settings';
-import { kubeRules } from '@paddock/kube/rules';
+import { clusterSettings, kubeRules } from '@paddock/kube/cluster-settings';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { queueRules } from '@paddock/queue/rules';
 import { readConfig } from '@paddock/runtime/read-config';

@@ -1,6 +1,6 @@
 import type { V1Container, V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import type { PodTemplateContainer } from '@paddock/domain/pools/pod-template';
-import type { WireJson } from './wire-json.ts';
+import type { WireJson } from './core-api.ts';
 
 export type Container = WireJson<V1Container>;
 export type EnvVar = WireJson<V1EnvVar>;
@@ -10,27 +10,23 @@ export type Volume = WireJson<V1Volume>;
 /** The parts of a pod that a pool's setting adds. */
 export interface Additions {
   /** Variables of the runner's container. */
-  readonly env?: readonly EnvVar[] | undefined;
+  readonly env: readonly EnvVar[];
   /** Mounts of the runner's container. */
-  readonly mounts?: readonly Mount[] | undefined;
-  readonly initContainers?: readonly Container[] | undefined;
-  readonly volumes?: readonly Volume[] | undefined;
+  readonly mounts: readonly Mount[];
+  readonly initContainers: readonly Container[];
+  readonly volumes: readonly Volume[];
 }
 
 /** Puts a template's container over ours: its fields win, its variables and mounts are added. */
 export function overlayContainer(
   ours: Container,
-  theirs: Partial<PodTemplateContainer>,
+  { env, volumeMounts, ...fields }: Partial<PodTemplateContainer>,
 ): Container {
-  const { env: theirEnv, volumeMounts: theirMounts, ...fields } = theirs;
-  const env = mergeLists(ours.env, theirEnv, sameName);
-  const mounts = mergeLists(ours.volumeMounts, theirMounts, sameMount);
-  const { env: _env, volumeMounts: _mounts, ...ourFields } = ours;
   return {
-    ...ourFields,
+    ...ours,
     ...dropNulls(fields),
-    ...(env.length === 0 ? {} : { env }),
-    ...(mounts.length === 0 ? {} : { volumeMounts: mounts }),
+    env: mergeLists(ours.env, env, sameName),
+    volumeMounts: mergeLists(ours.volumeMounts, volumeMounts, sameMount),
   };
 }
 

@@ -2,54 +2,49 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { ConfigError } from '@paddock/runtime/config-error';
 import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { type RequestListener, type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, pipeline } from 'node:stream';
 import { callJson, callText } from './call.ts';
-import { type Cluster, type ConnectOptions, connectCluster } from './connect.ts';
-import { KubeError, classifyKubeError, kindOf, readStatus } from './errors.ts';
+import { type Cluster, connectCluster } from './connect.ts';
+import { classifyKubeError, kindOf, readStatus } from './errors.ts';
 import { podEvents } from './events.ts';
 import { deletePod } from './pods.ts';
 
-const named = (name: string) => ({ context: { cluster: 'c', user: name }, name });
+const folder = mkdtempSync(join(tmpdir(), 'paddock-call-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Writes a kubeconfig for a server, or this text instead. */
+function write(name: string, server: string, text?: string): string {
+  const file = join(folder, name);
+  const config = {
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'token-b' } }],
+    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'here',
+  };
+  writeFileSync(file, text ?? JSON.stringify(config));
+  return file;
+}
 
 describe('a call', () => {
   let server: Server;
   let cluster: Cluster;
-  let dir: string;
   let answer: RequestListener;
-  let connections: number;
 
   beforeEach(async () => {
-    connections = 0;
     server = createServer((request, response) => answer(request, response));
-    server.on('connection', () => connections++);
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    dir = mkdtempSync(join(tmpdir(), 'paddock-call-'));
-    const kubeconfigFile = join(dir, 'kubeconfig');
-    const config = {
-      clusters: [{ name: 'c', cluster: { server: 'https://elsewhere.test' } }],
-      users: ['a', 'b'].map((name) => ({ name, user: { token: `token-${name}` } })),
-      contexts: [named('a'), named('b')],
-      'current-context': 'a',
-    };
-    writeFileSync(kubeconfigFile, JSON.stringify(config));
-    const url = `http://127.0.0.1:${port}/prefix/`;
-    cluster = connectCluster({
-      kubeconfigFile,
-      context: 'b',
-      server: url,
-      requestTimeoutMs: 20_000,
-    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`;
+    cluster = connectCluster({ kubeconfigFile: write('config', url), requestTimeoutMs: 20_000 });
   });
   afterEach(async () => {
     cluster.close();
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
-    rmSync(dir, { recursive: true });
   });
 
   const call = async (by = cluster) =>
@@ -58,7 +53,7 @@ describe('a call', () => {
   /** Waits for no answer: only for tests in which none comes. */
   const hasty = () => ({ ...cluster, requestTimeoutMs: 200 });
 
-  test('it goes to the given address with the credentials of the chosen context', async () => {
+  test('it goes to the kubeconfig’s address with its credentials', async () => {
     answer = (request, response) =>
       void response.end(JSON.stringify([request.url, request.headers.authorization]));
     expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
@@ -215,122 +210,47 @@ describe('a call', () => {
   });
 });
 
-describe('kindOf', () => {
-  test.each([
-    [404, 'NotFound', 'not_found'],
-    [409, 'AlreadyExists', 'exists'],
-    [409, 'Conflict', 'conflict'],
-    [409, undefined, 'conflict'],
-    [403, 'Forbidden', 'forbidden'],
-    [410, 'Expired', 'gone'],
-    [410, undefined, 'gone'],
-    [422, 'Invalid', 'invalid'],
-    [400, 'BadRequest', 'invalid'],
-    [415, undefined, 'invalid'],
-    [429, 'TooManyRequests', 'too_many_requests'],
-    [401, 'Unauthorized', 'unauthorized'],
-    [500, 'InternalError', 'unavailable'],
-    [500, 'ServerTimeout', 'unavailable'],
-    [503, undefined, 'unavailable'],
-    [504, 'Timeout', 'timeout'],
-    [504, undefined, 'timeout'],
-    [502, 'SomethingNew', 'unavailable'],
-    [302, undefined, 'unknown'],
-  ])('status %s with reason %s is %s', (status, reason, kind) => {
-    expect(kindOf(status, reason)).toBe(kind);
-  });
+test.each([
+  [404, 'NotFound', 'not_found'],
+  [409, 'AlreadyExists', 'exists'],
+  [409, 'Conflict', 'conflict'],
+  [410, 'Expired', 'gone'],
+  [422, 'Invalid', 'invalid'],
+  [415, undefined, 'invalid'],
+  [500, 'InternalError', 'unavailable'],
+  [502, undefined, 'unavailable'],
+  [504, 'Timeout', 'timeout'],
+  [302, undefined, 'unknown'],
+])('an answer of status %s with reason %s is %s', (status, reason, kind) => {
+  expect(kindOf(status, reason)).toBe(kind);
 });
 
-describe('classifyKubeError', () => {
-  test('a failure of a call comes back as it was', () => {
-    const failure = { kind: 'gone' as const, status: 410, message: 'too old' };
-    expect(classifyKubeError(new KubeError(failure))).toBe(failure);
+test('only a Status object gives a reason', () => {
+  const status = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'm' };
+  expect(readStatus({ ...status, details: { retryAfterSeconds: 2 } })).toEqual({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: 'm',
+    retryAfterSeconds: 2,
   });
+  const others = [null, 'text', [], { ...status, kind: 'Pod' }, { kind: 'Status', code: 'x' }];
+  for (const other of others) expect(readStatus(other)).toEqual({});
 });
 
-describe('readStatus', () => {
-  test('only a Status object gives a reason', () => {
-    const status = {
-      kind: 'Status',
-      code: 429,
-      reason: 'TooManyRequests',
-      message: 'm',
-      details: { retryAfterSeconds: 2 },
-    };
-    expect(readStatus(status)).toEqual({
-      code: 429,
-      reason: 'TooManyRequests',
-      message: 'm',
-      retryAfterSeconds: 2,
-    });
-    for (const other of [
-      undefined,
-      null,
-      'text',
-      [],
-      { kind: 'Pod', code: 1 },
-      { kind: 'Status', code: 'x', details: 3 },
-    ]) {
-      expect(readStatus(other)).toEqual({});
-    }
-  });
-});
-
-const folder = mkdtempSync(join(tmpdir(), 'paddock-connect-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, content: string): string {
-  const file = join(folder, name);
-  writeFileSync(file, content);
-  return file;
-}
-
-const kubeconfig = (server: string) =>
-  JSON.stringify({
-    clusters: [{ name: 'c', cluster: { server } }],
-    users: [],
-    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'here',
-  });
-
-const empty = write(
-  'empty',
-  JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }),
-);
-
-describe('a missing configuration of the cluster is reported as a configuration problem (H1)', () => {
-  test.each<[string, Partial<ConnectOptions>, string]>([
-    [
-      'no file, outside a cluster',
-      { inCluster: true },
-      'no kubeconfig file is named (PADDOCK_KUBECONFIG)',
-    ],
-    [
-      'a file that is missing',
-      { kubeconfigFile: join(folder, 'absent') },
-      `${join(folder, 'absent')} cannot be read: ENOENT`,
-    ],
-    [
-      'an unknown context',
-      { kubeconfigFile: empty, context: 'prod' },
-      `in ${empty} has no context named prod`,
-    ],
-    ['no current context', { kubeconfigFile: empty }, `in ${empty} names no current cluster`],
-    [
-      'an address that is none',
-      { kubeconfigFile: write('odd', kubeconfig('https://:x')) },
-      '"https://:x" as its cluster\'s address',
-    ],
-  ])('%s', (_what, options, sentence) => {
-    const connect = () => connectCluster({ ...options, requestTimeoutMs: 1 });
-    expect(connect).toThrow(ConfigError);
-    expect(connect).toThrow(sentence);
-  });
-
-  test('a file that is none is not quoted: a token may be in it', () => {
-    const kubeconfigFile = write('broken', 'users: [{ token: hidden');
-    const connect = () => connectCluster({ kubeconfigFile, requestTimeoutMs: 1 });
-    expect(connect).toThrow('does not have the form of a kubeconfig');
-    expect(connect).not.toThrow('hidden');
-  });
+test.each<[string, string | undefined, string]>([
+  ['no file, outside a cluster', undefined, 'no kubeconfig file is named (PADDOCK_KUBECONFIG)'],
+  ['a file that is missing', join(folder, 'absent'), 'absent cannot be read: ENOENT'],
+  ['a file without a context', write('empty', '', '{}'), 'empty has no cluster with a URL'],
+  ['an address that is none', write('odd', 'https://:x'), 'odd has no cluster with a URL'],
+  // It is not quoted: a token may be in it.
+  [
+    'a file of another form',
+    write('broken', '', 'users: [{ token: hidden'),
+    'does not have the form of a kubeconfig',
+  ],
+])('%s is reported as a problem of the configuration (H1)', (_what, kubeconfigFile, sentence) => {
+  const connect = () => connectCluster({ kubeconfigFile, requestTimeoutMs: 1 });
+  expect(connect).toThrow(ConfigError);
+  expect(connect).toThrow(sentence);
+  expect(connect).not.toThrow('hidden');
 });

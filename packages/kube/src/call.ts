@@ -57,25 +57,8 @@ export async function callStream(
   cluster: Cluster,
   call: Call & { readonly signal: AbortSignal },
 ): Promise<IncomingMessage> {
-  // The time limit covers the answer's head only, so the socket has another signal than the limit.
-  const connection = new AbortController();
-  const abort = () => connection.abort(call.signal.reason);
-  if (call.signal.aborted) abort();
-  else call.signal.addEventListener('abort', abort, { once: true });
-  const unlink = () => call.signal.removeEventListener('abort', abort);
-  try {
-    return await withinLimit(cluster, call, async (limit) => {
-      const stop = () => connection.abort(limit.reason);
-      limit.addEventListener('abort', stop, { once: true });
-      const answer = await send(cluster, call, connection.signal);
-      limit.removeEventListener('abort', stop);
-      answer.once('close', unlink);
-      return answer;
-    });
-  } catch (error) {
-    unlink();
-    throw error;
-  }
+  // The limit ends with the answer's head, and the signal goes on.
+  return withinLimit(cluster, call, async (signal) => send(cluster, call, signal));
 }
 
 async function withinLimit<T>(
@@ -121,12 +104,10 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
     path: call.path + queryOf(call),
     headers: {
       accept: call.accept ?? 'application/json',
-      ...(body === undefined
-        ? {}
-        : {
-            'content-type': call.contentType ?? 'application/json',
-            'content-length': Buffer.byteLength(body),
-          }),
+      ...(body !== undefined && {
+        'content-type': call.contentType ?? 'application/json',
+        'content-length': Buffer.byteLength(body),
+      }),
     },
     body,
     signal,
@@ -157,15 +138,15 @@ function answeredFailure(
   const seconds =
     said.retryAfterSeconds ??
     (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
-  const words = call.secretBody === true ? redactedWords(said) : said.message;
+  const words = call.secretBody === true ? redactedWords(said) : (said.message ?? '');
   // API priority and fairness, and proxies on the way, answer in plain text instead of a Status.
   const reason = said.reason ?? (said.message === undefined ? STATUS_CODES[status] : undefined);
   return {
     kind: kindOf(status, said.reason),
     status,
-    ...(said.reason === undefined ? {} : { reason: said.reason }),
-    message: `${describe(call)}: ${[status, reason, words].filter((part) => part !== undefined && part !== '').join(' ')}`,
-    ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
+    reason: said.reason,
+    message: `${describe(call)}: ${[status, reason ?? '', words].filter((part) => part !== '').join(' ')}`,
+    retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
   };
 }
 
@@ -202,10 +183,9 @@ async function readText(call: Call, answer: IncomingMessage): Promise<string> {
 }
 
 function queryOf({ query = {} }: Call): string {
-  const pairs = Object.entries(query).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, String(value)]],
-  );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
 }
 
 /** `GET /api/v1/namespaces/runners/pods/pdk-1`: the attempted call. */

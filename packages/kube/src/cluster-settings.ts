@@ -1,7 +1,6 @@
-import type { ValuesOf } from '@paddock/runtime/rules';
+import type { Rules, ValuesOf } from '@paddock/runtime/rules';
 import { optional, type SettingsOf, text } from '@paddock/runtime/settings';
 import { type Cluster, connectCluster } from './connect.ts';
-import type { kubeRules } from './rules.ts';
 
 /** The settings of every service that talks to the cluster. */
 export const clusterSettings = {
@@ -11,13 +10,12 @@ export const clusterSettings = {
       doc: 'A kubeconfig file. Without it, a service uses its pod’s service account',
     }),
   ),
-  kubeContext: optional(
-    text({
-      env: 'PADDOCK_KUBE_CONTEXT',
-      doc: 'The context of that file to use, if not its current one',
-    }),
-  ),
 };
+
+export const kubeRules = {
+  /** Longest wait for an answer of the cluster. */
+  kubeTimeoutMs: { value: 30_000, min: 100, max: 600_000 },
+} satisfies Rules;
 
 /**
  * Connects to the cluster that the settings name, without a call. Throws ConfigError if they name
@@ -28,7 +26,5 @@ export const connectConfiguredCluster = (
 ): Cluster =>
   connectCluster({
     kubeconfigFile: config.kubeconfig,
-    context: config.kubeContext,
-    inCluster: config.kubeconfig === undefined,
     requestTimeoutMs: config.kubeTimeoutMs,
   });

@@ -183,23 +183,17 @@ function clusterContract(name: string, connect: () => Promise<ContractCluster>):
       });
 
       test('reports a log that cannot be read as such, with the reason (E5)', async () => {
-        const log = await readLogTail(cluster, {
-          namespace,
-          name: 'missing',
-          container: 'runner',
-          tailLines: 10,
-          maxBytes: 1000,
+        const tail = { namespace, tailLines: 10, maxBytes: 1000 };
+        const missing = { ...tail, name: 'missing', container: 'runner' };
+        expect(await readLogTail(cluster, missing)).toMatchObject({
+          unreadable: { kind: 'not_found', status: 404 },
         });
-        expect(log).toMatchObject({ text: null, failure: { kind: 'not_found', status: 404 } });
-        const worker = newWorker();
-        await createPod(cluster, runnerPod(worker));
-        const other = await readLogTail(cluster, {
-          ...worker,
-          container: 'no-such',
-          tailLines: 10,
-          maxBytes: 1000,
+        const { name: there } = newWorker();
+        await createPod(cluster, runnerPod(workerOf('logs', there)));
+        const other = { ...tail, name: there, container: 'no-such' };
+        expect(await readLogTail(cluster, other)).toMatchObject({
+          unreadable: { kind: 'invalid', status: 400 },
         });
-        expect(other).toMatchObject({ text: null, failure: { kind: 'invalid', status: 400 } });
       });
 
       test('the events of one pod are found by its name and uid', async () => {

@@ -11,14 +11,8 @@ import { isRecord } from '@paddock/domain/pools/as-record';
 import { KubeError } from './errors.ts';
 
 export interface ConnectOptions {
-  /** A kubeconfig file. Without it, kubectl's default places. */
+  /** A kubeconfig file, instead of the pod's service account. */
   readonly kubeconfigFile?: string | undefined;
-  /** A context of that file, instead of its current one. */
-  readonly context?: string | undefined;
-  /** Use the pod's service account instead of a file. */
-  readonly inCluster?: boolean | undefined;
-  /** Replaces the configuration's address. */
-  readonly server?: string | undefined;
   /** The longest wait for a whole answer, or for the beginning of a watch. */
   readonly requestTimeoutMs: number;
 }
@@ -48,20 +42,21 @@ export interface Cluster {
  * that it does badly is a test in client-node.test.ts. Throws ConfigError if the file cannot be
  * read or names no cluster.
  */
-export function connectCluster(options: ConnectOptions): Cluster {
-  const config = loadConfig(options);
+export function connectCluster({ kubeconfigFile, requestTimeoutMs }: ConnectOptions): Cluster {
+  const config = loadConfig(kubeconfigFile);
   const current = config.getCurrentCluster();
-  if (!current)
+  // Outside a cluster, the library builds an address from variables that are not set.
+  if (!current || !URL.canParse(current.server))
     throw new ConfigError([
-      `the Kubernetes configuration${inFile(options)} names no current cluster: set its current-context`,
+      kubeconfigFile === undefined
+        ? 'no kubeconfig file is named (PADDOCK_KUBECONFIG), and this process does not run in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set'
+        : `the current context of the kubeconfig file ${kubeconfigFile} has no cluster with a URL as its server`,
     ]);
-  if (!URL.canParse(current.server))
-    throw new ConfigError([withoutAddress(options, current.server)]);
   const server = current.server.replace(/\/+$/, '');
   const agents = keepAgents(server.startsWith('https:'));
   return {
     server,
-    requestTimeoutMs: options.requestTimeoutMs,
+    requestTimeoutMs,
     async send(request) {
       const credentials = await readCredentials(config, server);
       credentials.agent = agents.agentFor(credentials, current.proxyUrl === undefined);
@@ -91,52 +86,19 @@ async function readCredentials(config: KubeConfig, server: string): Promise<Requ
   return { ...credentials, headers: Object.fromEntries(headers) };
 }
 
-function loadConfig({ kubeconfigFile, context, inCluster, server }: ConnectOptions): KubeConfig {
+function loadConfig(file: string | undefined): KubeConfig {
   const config = new KubeConfig();
-  if (inCluster === true) config.loadFromCluster();
-  else if (kubeconfigFile === undefined) config.loadFromDefault();
-  else loadFile(config, kubeconfigFile);
-  if (context !== undefined) {
-    if (!config.getContextObject(context)) {
-      throw new ConfigError([
-        `the Kubernetes configuration${inFile({ kubeconfigFile })} has no context named ${context}`,
-      ]);
-    }
-    config.setCurrentContext(context);
-  }
-  const current = config.getCurrentCluster();
-  if (!current) return config;
-  const address = server ?? current.server;
-  // The library refuses plain HTTP unless `skipTLSVerify` is set.
-  const skipTLSVerify = current.skipTLSVerify || address.startsWith('http:');
-  const clusters = config.clusters.map((cluster) =>
-    cluster === current ? { ...cluster, server: address, skipTLSVerify } : cluster,
-  );
-  config.loadFromOptions({
-    clusters,
-    users: config.users,
-    contexts: config.contexts,
-    currentContext: config.currentContext,
-  });
-  return config;
-}
-
-function loadFile(config: KubeConfig, file: string): void {
   try {
-    config.loadFromFile(file);
+    if (file === undefined) config.loadFromCluster();
+    else config.loadFromFile(file);
   } catch (error) {
     // A parser's message quotes the file, which may hold a token.
     const isOfFile = isRecord(error) && 'syscall' in error;
     const why = isOfFile ? String(error['message']) : 'it does not have the form of a kubeconfig';
     throw new ConfigError([`the kubeconfig file ${file} cannot be read: ${why}`]);
   }
+  return config;
 }
-
-/** Outside a cluster, the library builds an address from variables that are not set. */
-const withoutAddress = (options: ConnectOptions, server: string): string =>
-  options.inCluster === true
-    ? 'no kubeconfig file is named (PADDOCK_KUBECONFIG), and this process does not run in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set'
-    : `the Kubernetes configuration${inFile(options)} names ${JSON.stringify(server)} as its cluster's address, which is no URL`;
 
 /**
  * Keeps sockets open between requests. Makes a new agent if certificates change on disk. The
@@ -200,6 +162,3 @@ async function sendOnce(
     outgoing.end(request.body);
   });
 }
-
-const inFile = ({ kubeconfigFile }: Pick<ConnectOptions, 'kubeconfigFile'>): string =>
-  kubeconfigFile === undefined ? '' : ` in ${kubeconfigFile}`;

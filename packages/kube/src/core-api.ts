@@ -12,6 +12,15 @@ import { type Call, callJson, callText } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { KubeError } from './errors.ts';
 
+/**
+ * An API object as its JSON, where instants are strings, or as the library's calls read it.
+ */
+export type WireJson<T> = T extends Date
+  ? string | Date
+  : T extends object
+    ? { [K in keyof T]: WireJson<T[K]> }
+    : T;
+
 /** The library writes whole addresses. Ours is the cluster's. */
 const ANY_SERVER = 'http://cluster';
 
@@ -20,7 +29,7 @@ const LOG = /\/pods\/[^/]+\/log$/;
 
 /**
  * The library's calls of the core API. It writes the request and reads the answer, and we send
- * (docs/adr/0011). Each call throws as `callJson` does. The library drops fields that it does not
+ * (docs/adr/0012). Each call throws as `callJson` does. The library drops fields that it does not
  * know, in requests too.
  */
 export function coreApi(

@@ -1,4 +1,4 @@
-import { isRecord } from '@paddock/domain/pools/as-record';
+import { asRecord } from '@paddock/domain/pools/as-record';
 import { isAnswer } from '@paddock/runtime/reach';
 
 export type KubeFailureKind =
@@ -19,24 +19,18 @@ export type KubeFailureKind =
 export interface KubeFailure {
   readonly kind: KubeFailureKind;
   /** HTTP status; absent without an answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The reason word of the Status object, such as `AlreadyExists`. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** For people: the call, its object, and the cluster's words. Never a Secret's content. */
   readonly message: string;
   /** How long the cluster asks us to wait. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
-const TRANSIENT: ReadonlySet<KubeFailureKind> = new Set([
-  'too_many_requests',
-  'unavailable',
-  'timeout',
-  'network',
-]);
-
 /** Whether the same call may succeed a little later: the cluster is busy or away. */
-export const isTransient = ({ kind }: KubeFailure): boolean => TRANSIENT.has(kind);
+export const isTransient = ({ kind }: KubeFailure): boolean =>
+  ['too_many_requests', 'unavailable', 'timeout', 'network'].includes(kind);
 
 /** The only error of this package's calls, except that a caller's signal may abort them. */
 export class KubeError extends Error {
@@ -49,9 +43,7 @@ export class KubeError extends Error {
   }
 }
 
-/**
- * The failure behind an error. It is classified by HTTP status and reason, never by message text.
- */
+/** The failure behind an error. */
 export function classifyKubeError(error: unknown): KubeFailure {
   if (error instanceof KubeError) return error.failure;
   return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
@@ -88,93 +80,60 @@ export const isUnanswered = ({ status }: KubeFailure): boolean =>
 
 /** The reasons in a Kubernetes Status object. All are absent if a proxy answered instead. */
 export interface StatusObject {
-  readonly code?: number;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly retryAfterSeconds?: number;
+  readonly code?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
   /** The object concerned, such as `namespaces "runners"`. */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
 }
 
 /** Reads a Status from a body or a watch's ERROR event. Gives an empty one for any other value. */
 export function readStatus(value: unknown): StatusObject {
-  if (!isRecord(value) || value['kind'] !== 'Status') return {};
-  const details = isRecord(value['details']) ? value['details'] : {};
+  const { kind, code, reason, message, details } = asRecord(value);
+  if (kind !== 'Status') return {};
+  const { kind: of, name, retryAfterSeconds } = asRecord(details);
   return {
-    ...(typeof value['code'] === 'number' ? { code: value['code'] } : {}),
-    ...(typeof value['reason'] === 'string' ? { reason: value['reason'] } : {}),
-    ...(typeof value['message'] === 'string' ? { message: value['message'] } : {}),
-    ...(typeof details['retryAfterSeconds'] === 'number'
-      ? { retryAfterSeconds: details['retryAfterSeconds'] }
-      : {}),
-    ...(typeof details['kind'] === 'string' && typeof details['name'] === 'string'
-      ? { subject: `${details['kind']} ${JSON.stringify(details['name'])}` }
-      : {}),
+    code: ifNumber(code),
+    reason: ifText(reason),
+    message: ifText(message),
+    retryAfterSeconds: ifNumber(retryAfterSeconds),
+    subject:
+      typeof of === 'string' && typeof name === 'string'
+        ? `${of} ${JSON.stringify(name)}`
+        : undefined,
   };
 }
+
+const ifNumber = (value: unknown) => (typeof value === 'number' ? value : undefined);
+const ifText = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /**
  * The part of an answer that may be shown if the call's body was secret. The cluster's sentence may
  * quote the body, so only phrases that name the violated rule are kept.
  */
-export function redactedWords({ subject, message = '' }: StatusObject): string | undefined {
+export function redactedWords({ subject, message = '' }: StatusObject): string {
   const phrases = [...message.matchAll(RULES)].map(([phrase]) => phrase);
-  const words = [subject, phrases.join(', ')]
-    .filter((part) => part !== undefined && part !== '')
-    .join(': ');
-  return words === '' ? undefined : words;
+  return [subject ?? '', phrases.join(', ')].filter((part) => part !== '').join(': ');
 }
 
 const RULES =
   /\b(?:exceeded quota: [a-z\d.-]{1,253}|cannot \w+ resource "secrets"|admission webhook "[a-z\d.-]{1,253}" denied the request)/g;
 
-/** The kind of an answered failure. The reason decides first: 409 is AlreadyExists or Conflict. */
+const KINDS: ReadonlyMap<number, KubeFailureKind> = new Map([
+  [401, 'unauthorized'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [408, 'timeout'],
+  [409, 'conflict'],
+  [410, 'gone'],
+  [429, 'too_many_requests'],
+  [504, 'timeout'],
+]);
+
+/** The kind of an answered failure. The reason tells the two of 409 apart. */
 export function kindOf(status: number, reason: string | undefined): KubeFailureKind {
-  return kindOfReason(reason) ?? kindOfStatus(status);
-}
-
-function kindOfReason(reason: string | undefined): KubeFailureKind | undefined {
-  switch (reason ?? '') {
-    case 'NotFound':
-      return 'not_found';
-    case 'AlreadyExists':
-      return 'exists';
-    case 'Conflict':
-      return 'conflict';
-    case 'Forbidden':
-      return 'forbidden';
-    case 'Unauthorized':
-      return 'unauthorized';
-    case 'Gone':
-    case 'Expired':
-      return 'gone';
-    case 'Invalid':
-    case 'BadRequest':
-    case 'RequestEntityTooLarge':
-      return 'invalid';
-    case 'TooManyRequests':
-      return 'too_many_requests';
-    case 'Timeout':
-      return 'timeout';
-    case 'ServerTimeout':
-    case 'ServiceUnavailable':
-    case 'InternalError':
-      return 'unavailable';
-    // Kubernetes may add reasons. For those the status decides.
-    default:
-      return undefined;
-  }
-}
-
-function kindOfStatus(status: number): KubeFailureKind {
-  if (status === 401) return 'unauthorized';
-  if (status === 403) return 'forbidden';
-  if (status === 404) return 'not_found';
-  if (status === 408 || status === 504) return 'timeout';
-  if (status === 409) return 'conflict';
-  if (status === 410) return 'gone';
-  if (status === 429) return 'too_many_requests';
-  if (status >= 400 && status < 500) return 'invalid';
-  if (status >= 500) return 'unavailable';
-  return 'unknown';
+  if (reason === 'AlreadyExists') return 'exists';
+  const otherwise = status >= 500 ? 'unavailable' : status >= 400 ? 'invalid' : 'unknown';
+  return KINDS.get(status) ?? otherwise;
 }

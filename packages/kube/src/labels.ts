@@ -6,7 +6,6 @@ const LABEL = {
   pool: 'paddock.dev/pool',
   entityId: 'paddock.dev/entity-id',
   scopeRepoId: 'paddock.dev/scope-repo-id',
-  cluster: 'paddock.dev/cluster',
 } as const;
 
 const ANNOTATION = {
@@ -32,9 +31,8 @@ export interface WorkerIdentity {
   /** 0 if the runner registers at the organisation, else the repository's id. */
   readonly scopeRepoId: number;
   /** Absent for warm workers. */
-  readonly madeForJobId?: number | undefined;
-  readonly deliveryGuid?: string | undefined;
-  readonly cluster?: string | undefined;
+  readonly madeForJobId?: number | null | undefined;
+  readonly deliveryGuid?: string | null | undefined;
   /** The entity when the worker was made. The database may know newer facts. */
   readonly entity?: WorkerEntity | undefined;
 }
@@ -46,50 +44,36 @@ export interface WorkerEntity {
   readonly appId: number;
   readonly installationId: number;
   /** `owner/name`; for users only. */
-  readonly repoFullName?: string | undefined;
-}
-
-interface LabelsAndAnnotations {
-  readonly labels: Record<string, string>;
-  readonly annotations: Record<string, string>;
+  readonly repoFullName?: string | null | undefined;
 }
 
 /** Writes the identity as labels and annotations. */
-export function labelsAndAnnotations(worker: WorkerIdentity): LabelsAndAnnotations {
-  return {
-    labels: {
-      [LABEL.managedBy]: MANAGED_BY,
-      [LABEL.instance]: worker.instance,
-      [LABEL.pool]: worker.pool,
-      [LABEL.entityId]: String(worker.entityId),
-      [LABEL.scopeRepoId]: String(worker.scopeRepoId),
-      ...(worker.cluster === undefined ? {} : { [LABEL.cluster]: worker.cluster }),
-    },
-    annotations: {
-      ...(worker.deliveryGuid === undefined
-        ? {}
-        : { [ANNOTATION.deliveryGuid]: worker.deliveryGuid }),
-      ...(worker.madeForJobId === undefined
-        ? {}
-        : { [ANNOTATION.madeForJobId]: String(worker.madeForJobId) }),
-      ...(worker.entity === undefined ? {} : entityAnnotations(worker.entity)),
-    },
-  };
-}
-
-const entityAnnotations = ({
-  type,
-  name,
-  appId,
-  installationId,
-  repoFullName,
-}: WorkerEntity): Record<string, string> => ({
-  [ANNOTATION.entityType]: type,
-  [ANNOTATION.entityName]: name,
-  [ANNOTATION.appId]: String(appId),
-  [ANNOTATION.installationId]: String(installationId),
-  ...(repoFullName === undefined ? {} : { [ANNOTATION.repository]: repoFullName }),
+export const labelsAndAnnotations = ({ entity, ...worker }: WorkerIdentity) => ({
+  labels: {
+    [LABEL.managedBy]: MANAGED_BY,
+    [LABEL.instance]: worker.instance,
+    [LABEL.pool]: worker.pool,
+    [LABEL.entityId]: String(worker.entityId),
+    [LABEL.scopeRepoId]: String(worker.scopeRepoId),
+  },
+  annotations: textsOf({
+    [ANNOTATION.deliveryGuid]: worker.deliveryGuid,
+    [ANNOTATION.madeForJobId]: worker.madeForJobId,
+    [ANNOTATION.entityType]: entity?.type,
+    [ANNOTATION.entityName]: entity?.name,
+    [ANNOTATION.appId]: entity?.appId,
+    [ANNOTATION.installationId]: entity?.installationId,
+    [ANNOTATION.repository]: entity?.repoFullName,
+  }),
 });
+
+/** The values as text, without those that are absent. */
+const textsOf = (values: Readonly<Record<string, string | number | null | undefined>>) =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) =>
+      value === null || value === undefined ? [] : [[key, String(value)] as const],
+    ),
+  );
 
 /**
  * Reads the identity back. Undefined if we did not make the object: a label is missing or invalid.
@@ -98,8 +82,7 @@ export function identityOf(metadata: {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
 }): WorkerIdentity | undefined {
-  const labels = metadata.labels ?? {};
-  const annotations = metadata.annotations ?? {};
+  const { labels = {}, annotations = {} } = metadata;
   const instance = labels[LABEL.instance];
   const pool = labels[LABEL.pool];
   const entityId = idFrom(labels[LABEL.entityId]);
@@ -107,19 +90,14 @@ export function identityOf(metadata: {
   if (labels[LABEL.managedBy] !== MANAGED_BY || instance === undefined || pool === undefined)
     return undefined;
   if (entityId === undefined || scopeRepoId === undefined) return undefined;
-  const madeForJobId = idFrom(annotations[ANNOTATION.madeForJobId]);
-  const deliveryGuid = annotations[ANNOTATION.deliveryGuid];
-  const cluster = labels[LABEL.cluster];
-  const entity = entityOf(annotations);
   return {
     instance,
     pool,
     entityId,
     scopeRepoId,
-    ...(madeForJobId === undefined ? {} : { madeForJobId }),
-    ...(deliveryGuid === undefined ? {} : { deliveryGuid }),
-    ...(cluster === undefined ? {} : { cluster }),
-    ...(entity === undefined ? {} : { entity }),
+    madeForJobId: idFrom(annotations[ANNOTATION.madeForJobId]),
+    deliveryGuid: annotations[ANNOTATION.deliveryGuid],
+    entity: entityOf(annotations),
   };
 }
 
@@ -135,10 +113,8 @@ function entityOf(annotations: Readonly<Record<string, string>>): WorkerEntity |
   if ((type !== 'Organization' && type !== 'User') || name === undefined || !LOGIN.test(name))
     return undefined;
   if (appId === undefined || installationId === undefined) return undefined;
-  const repoFullName = annotations[ANNOTATION.repository];
-  const repository =
-    repoFullName !== undefined && REPOSITORY.test(repoFullName) ? { repoFullName } : {};
-  return { type, name, appId, installationId, ...repository };
+  const repoFullName = REPOSITORY.exec(annotations[ANNOTATION.repository] ?? '')?.[0];
+  return { type, name, appId, installationId, repoFullName };
 }
 
 /** The label selector of one instance's objects. */

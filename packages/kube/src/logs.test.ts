@@ -4,10 +4,8 @@ import { type IncomingMessage, type Server, createServer, request as requestHttp
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Cluster } from './connect.ts';
-import { jobInLog, readJobInLog } from './job-begun.ts';
-import { keepEnd } from './logs.ts';
-import { refusedVersion } from './runner-version.ts';
-import { readWholeLog } from './whole-log.ts';
+import { keepEnd, readWholeLog } from './logs.ts';
+import { jobInLog, readJobInLog, refusedVersion } from './runner-log.ts';
 
 test.each([
   ['a short log is kept whole', 'one\ntwo\n', 100, 'one\ntwo\n'],

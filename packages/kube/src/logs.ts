@@ -1,69 +1,49 @@
 import type { CoreV1Api } from '@kubernetes/client-node';
+import { type Call, callStream, networkError, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { coreApi } from './core-api.ts';
 import { classifyKubeError, KubeError, type KubeFailure } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
-export interface LogTail extends ObjectName {
-  readonly container: string;
-  readonly tailLines: number;
-  /** Most bytes of UTF-8 to keep, from the end. */
-  readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
+/** A log that could not be read, which proves nothing. The failure is the cluster's or the node's. */
+export interface Unreadable {
+  readonly unreadable: KubeFailure;
 }
-
-/** `text: null`: the log could not be read, which proves nothing. */
-export type LogRead =
-  | { readonly text: string }
-  | { readonly text: null; readonly failure: KubeFailure };
 
 /** The cluster cuts off the end, so this limit is wider than ours: a line may have 16 KB. */
 export const LOG_TRANSFER_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the end of a container's log. It is empty while the pod has no node. A failure of the
- * cluster is a value, not an error.
+ * Reads the end of a container's log, at most `maxBytes` of UTF-8. It is empty while the pod has no
+ * node.
  */
 export async function readLogTail(
   cluster: Cluster,
-  { namespace, name, container, tailLines, maxBytes, signal }: LogTail,
-): Promise<LogRead> {
-  const read = await readLog(
-    cluster,
-    { namespace, name, container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES },
-    signal,
-  );
-  return read.text === null ? read : { text: keepEnd(read.text, maxBytes) };
-}
-
-/** Reads the beginning of a container's log, at most `bytes`. Otherwise like `readLogTail`. */
-export async function readLogHead(
-  cluster: Cluster,
   {
-    namespace,
-    name,
-    container,
-    bytes,
-    signal,
+    maxBytes,
+    ...log
   }: ObjectName & {
     readonly container: string;
-    readonly bytes: number;
-    readonly signal: AbortSignal;
+    readonly tailLines: number;
+    readonly maxBytes: number;
   },
-): Promise<LogRead> {
-  return readLog(cluster, { namespace, name, container, limitBytes: bytes }, signal);
+  signal?: AbortSignal,
+): Promise<string | Unreadable> {
+  const text = await readLog(cluster, { ...log, limitBytes: LOG_TRANSFER_LIMIT_BYTES }, signal);
+  return typeof text === 'string' ? keepEnd(text, maxBytes) : text;
 }
 
-async function readLog(
+/** Reads a container's log within the limits of the call. */
+export async function readLog(
   cluster: Cluster,
   log: Parameters<CoreV1Api['readNamespacedPodLog']>[0],
-  signal: AbortSignal | undefined,
-): Promise<LogRead> {
+  signal?: AbortSignal,
+): Promise<string | Unreadable> {
   try {
-    return { text: await coreApi(cluster, { signal }).readNamespacedPodLog(log) };
+    return await coreApi(cluster, { signal }).readNamespacedPodLog(log);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    return { text: null, failure: classifyKubeError(error) };
+    return { unreadable: error.failure };
   }
 }
 
@@ -79,3 +59,115 @@ export function keepEnd(text: string, maxBytes: number): string {
   while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
   return bytes.subarray(start).toString();
 }
+
+/** Takes a line: its bytes as latin1, so that no cut falls into a character, and when it was written. */
+export type TakeLine = (line: string, at: string | undefined) => void;
+
+/** `end`: all lines until now were taken. `long`: there were more than could be read in time. */
+export type WholeLog = 'end' | 'long' | Unreadable;
+
+const FIRST_PAGE_BYTES = 4 * 1024 * 1024;
+const LARGEST_PAGE_BYTES = 256 * 1024 * 1024;
+/** A kubelet keeps 10 MiB by default. */
+const MOST_MS = 60_000;
+/** A longer line is taken in pieces that overlap by more than a runner's words have. */
+const LONGEST_LINE = 64 * 1024;
+const OVERLAP = 512;
+
+/** A writer that never rests would keep the reader busy; then the last page counts as the end. */
+const MOST_CONFIRMATIONS = 3;
+
+/**
+ * Reads a container's whole log from its first line, in pages, and each line at least once. A page
+ * begins at the second of the last line, since the API server cuts off the rest. The last page
+ * brings nothing new: an API server ends a page without an error when its node breaks off. A server
+ * that ignores `sinceTime` or `limitBytes` sends more than was asked for, which changes nothing.
+ */
+export async function readWholeLog(
+  cluster: Cluster,
+  {
+    namespace,
+    name,
+    container,
+    mostMs = MOST_MS,
+  }: ObjectName & { readonly container: string; readonly mostMs?: number | undefined },
+  take: TakeLine,
+  signal: AbortSignal,
+): Promise<WholeLog> {
+  const path = objectPath(namespace, 'pods', name, 'log');
+  const time = AbortSignal.timeout(mostMs);
+  const limit = AbortSignal.any([signal, time]);
+  let limitBytes = FIRST_PAGE_BYTES;
+  let reached = { stamp: '', times: 0 };
+  let confirmations = 0;
+  try {
+    while (limitBytes <= LARGEST_PAGE_BYTES) {
+      const sinceTime = reached.stamp === '' ? undefined : reached.stamp;
+      const query = { container, timestamps: true, limitBytes, sinceTime };
+      const page = await readPage(cluster, { path, query, signal: limit }, take);
+      const isFull = page.bytes >= limitBytes;
+      const isNew = page.stamp !== reached.stamp || page.times > reached.times;
+      // Without timestamps no page can continue another.
+      const isLast = !page.isCut && (!isNew || page.stamp === '');
+      if (!isFull && (isLast || confirmations === MOST_CONFIRMATIONS)) return 'end';
+      if (!isFull) confirmations += 1;
+      if (isNew) reached = page;
+      // More than a page within one second, or one line as long.
+      else if (isFull) limitBytes *= 4;
+    }
+    return 'long';
+  } catch (error) {
+    signal.throwIfAborted();
+    if (time.aborted) return 'long';
+    if (!(error instanceof KubeError)) throw error;
+    return { unreadable: classifyKubeError(error) };
+  }
+}
+
+interface Page {
+  readonly bytes: number;
+  /** It ends within a line. */
+  readonly isCut: boolean;
+  /** When its last line was written, by its node, and how many of its lines were written then. */
+  readonly stamp: string;
+  readonly times: number;
+}
+
+type PageCall = Pick<Call, 'path' | 'query'> & { readonly signal: AbortSignal };
+
+async function readPage(cluster: Cluster, page: PageCall, take: TakeLine): Promise<Page> {
+  const call = { ...page, method: 'GET', accept: '*/*' } as const;
+  const answer = await callStream(cluster, call);
+  let bytes = 0;
+  let stamp = '';
+  let times = 0;
+  let rest = '';
+  const end = (line: string) => {
+    const [whole, at, text = ''] = STAMPED.exec(line) ?? [line, undefined, line];
+    if (whole === '') return;
+    take(text, at);
+    if (at === undefined) return;
+    times = at === stamp ? times + 1 : 1;
+    stamp = at;
+  };
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      const lines = (rest + chunk.toString('latin1')).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) end(line);
+      if (rest.length <= LONGEST_LINE) continue;
+      take(rest, undefined);
+      // Its stamp stays in front, for its end.
+      rest = (STAMPED.exec(rest)?.[1] ?? '') + ' ' + rest.slice(-OVERLAP);
+    }
+  } catch (error) {
+    throw error instanceof KubeError ? error : networkError(cluster, call, error);
+  }
+  // A page that is full may have cut its last line, which the next one brings in full.
+  if (bytes < Number(page.query?.['limitBytes'])) end(rest);
+  return { bytes, isCut: rest !== '', stamp, times };
+}
+
+/** A line of the cluster with `timestamps`. */
+const STAMPED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s;

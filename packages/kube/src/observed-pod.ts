@@ -1,10 +1,5 @@
-import type {
-  V1ContainerStatus,
-  V1Pod,
-  V1PodCondition,
-  V1PodStatus,
-} from '@kubernetes/client-node';
-import type { WireJson } from './wire-json.ts';
+import type { V1ContainerStatus, V1Pod, V1PodCondition } from '@kubernetes/client-node';
+import type { WireJson } from './core-api.ts';
 import { identityOf, type WorkerIdentity } from './labels.ts';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
@@ -14,16 +9,16 @@ export interface ObservedContainer {
   readonly name: string;
   /** `unknown` before the kubelet's first report. */
   readonly state: 'waiting' | 'running' | 'terminated' | 'unknown';
-  readonly exitCode?: number;
-  readonly reason?: string;
-  readonly message?: string;
+  readonly exitCode?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 export interface ObservedCondition {
   readonly type: string;
   readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 /** A pod, reduced from some 10 KB to the few hundred bytes that we use. */
@@ -34,124 +29,106 @@ export interface ObservedPod {
   readonly resourceVersion: string;
   readonly phase: PodPhase;
   /** The runner's image. */
-  readonly image?: string;
-  readonly nodeName?: string;
+  readonly image?: string | undefined;
+  readonly nodeName?: string | undefined;
   readonly createdAt: Date;
   /** The earliest start of a main container; absent if none ever started. */
-  readonly runningAt?: Date;
+  readonly runningAt?: Date | undefined;
   /** When the last container ended, if the phase is Succeeded or Failed and the status says it. */
-  readonly endedAt?: Date;
+  readonly endedAt?: Date | undefined;
   readonly runner: ObservedContainer;
   /** When the runner's container started first, by its node; absent if it has not. */
-  readonly runnerStartedAt?: Date;
+  readonly runnerStartedAt?: Date | undefined;
   /** All containers: init containers first, the runner's included. */
   readonly containers: readonly ObservedContainer[];
   /** No main container runs or will run. Only then may the worker's row end. */
   readonly containersTerminated: boolean;
   /** Why a container cannot start, such as ImagePullBackOff; absent during a normal start. */
-  readonly waitingReason?: string;
-  readonly waitingMessage?: string;
+  readonly waitingReason?: string | undefined;
+  readonly waitingMessage?: string | undefined;
   /** The Kubernetes scheduler's message if it finds no node. */
-  readonly unschedulable?: string;
+  readonly unschedulable?: string | undefined;
   /** Why the cluster ends the pod, such as EvictionByEvictionAPI. */
-  readonly disruption?: string;
+  readonly disruption?: string | undefined;
   /** The conditions that differ from a healthy pod's. */
-  readonly conditions?: readonly ObservedCondition[];
-  readonly podReason?: string;
-  readonly podMessage?: string;
-  readonly deletionTimestamp?: Date;
+  readonly conditions: readonly ObservedCondition[];
+  readonly podReason?: string | undefined;
+  readonly podMessage?: string | undefined;
+  readonly deletionTimestamp?: Date | undefined;
   /** The grace period of the deletion. */
-  readonly deletionGraceSeconds?: number;
+  readonly deletionGraceSeconds?: number | undefined;
   /** Read from our labels and annotations; absent if the pod is not ours. */
-  readonly worker?: WorkerIdentity;
+  readonly worker?: WorkerIdentity | undefined;
 }
 
 /** Reduces a pod of the API server. Pure. */
 export function observePod(pod: WireJson<V1Pod>): ObservedPod {
   const { metadata = {}, spec, status = {} } = pod;
-  const phase = phaseOf(status);
+  const phase = PHASES.find((known) => known === status.phase) ?? 'Pending';
   const ended = phase === 'Succeeded' || phase === 'Failed';
   const main = status.containerStatuses ?? [];
+  const conditions = status.conditions ?? [];
   const containers = [...(status.initContainerStatuses ?? []), ...main].map(observeContainer);
-  const runner = containers.find((container) => container.name === RUNNER_CONTAINER);
   const declared = spec?.containers.length ?? 0;
+  const terminated = main.filter(({ state }) => state?.terminated).length;
+  // What the kubelet says during a normal start is no reason.
+  const stuck = containers.find(
+    ({ state, reason }) => state === 'waiting' && reason !== undefined && !STARTING.has(reason),
+  );
   return {
     name: metadata.name ?? '',
     namespace: metadata.namespace ?? '',
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     phase,
+    image: spec?.containers.find(isRunner)?.image,
+    nodeName: spec?.nodeName,
     createdAt: instant(metadata.creationTimestamp) ?? new Date(0),
-    runner: runner ?? { name: RUNNER_CONTAINER, state: 'unknown' },
-    ...present('runnerStartedAt', startOf(main.filter(({ name }) => name === RUNNER_CONTAINER))),
+    runningAt:
+      startOf(main) ??
+      (phase === 'Running' || phase === 'Succeeded' ? instant(status.startTime) : undefined),
+    endedAt: ended ? endOf(main, conditions) : undefined,
+    runner: containers.find(isRunner) ?? { name: RUNNER_CONTAINER, state: 'unknown' },
+    runnerStartedAt: startOf(main.filter(isRunner)),
     containers,
     containersTerminated:
-      !main.some((container) => container.state?.running) &&
-      (ended ||
-        (declared > 0 &&
-          main.filter((container) => container.state?.terminated).length === declared)),
-    ...present('image', spec?.containers.find(({ name }) => name === RUNNER_CONTAINER)?.image),
-    ...present('nodeName', spec?.nodeName),
-    ...present(
-      'runningAt',
-      startOf(main) ??
-        (phase === 'Running' || phase === 'Succeeded' ? instant(status.startTime) : undefined),
-    ),
-    ...present('endedAt', ended ? endOf(status) : undefined),
-    ...waitingOf(containers),
-    ...present('unschedulable', unschedulableMessage(status.conditions ?? [])),
-    ...present(
-      'disruption',
-      conditionOf(status.conditions ?? [], 'DisruptionTarget', 'True')?.reason,
-    ),
-    ...conditionsOf(status.conditions ?? []),
-    ...present('podReason', status.reason),
-    ...present('podMessage', status.message),
-    ...present('deletionTimestamp', instant(metadata.deletionTimestamp)),
-    ...present('deletionGraceSeconds', metadata.deletionGracePeriodSeconds),
-    ...present('worker', identityOf(metadata)),
+      !main.some(({ state }) => state?.running) &&
+      (ended || (declared > 0 && terminated === declared)),
+    waitingReason: stuck?.reason,
+    waitingMessage: stuck?.message,
+    unschedulable: unschedulableMessage(conditions),
+    disruption: conditionOf(conditions, 'DisruptionTarget', 'True')?.reason,
+    conditions: conditions.filter(isBad).map(({ type, status: is, reason, message }) => ({
+      type,
+      status: is,
+      reason,
+      message,
+    })),
+    podReason: status.reason,
+    podMessage: status.message,
+    deletionTimestamp: instant(metadata.deletionTimestamp),
+    deletionGraceSeconds: metadata.deletionGracePeriodSeconds,
+    worker: identityOf(metadata),
   };
 }
 
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-function phaseOf({ phase }: WireJson<V1PodStatus>): PodPhase {
-  return PHASES.find((known) => known === phase) ?? 'Pending';
-}
+const isRunner = ({ name }: { readonly name: string }): boolean => name === RUNNER_CONTAINER;
 
 function observeContainer({ name, state }: WireJson<V1ContainerStatus>): ObservedContainer {
-  if (state?.terminated) {
-    const { exitCode, reason, message } = state.terminated;
-    return {
-      name,
-      state: 'terminated',
-      exitCode,
-      ...present('reason', reason),
-      ...present('message', message),
-    };
+  const { terminated, running, waiting } = state ?? {};
+  if (terminated) {
+    const { exitCode, reason, message } = terminated;
+    return { name, state: 'terminated', exitCode, reason, message };
   }
-  if (state?.running) return { name, state: 'running' };
-  if (state?.waiting) {
-    const { reason, message } = state.waiting;
-    return { name, state: 'waiting', ...present('reason', reason), ...present('message', message) };
-  }
-  return { name, state: 'unknown' };
+  if (running) return { name, state: 'running' };
+  return waiting
+    ? { name, state: 'waiting', reason: waiting.reason, message: waiting.message }
+    : { name, state: 'unknown' };
 }
 
-/** The kubelet's reasons during a normal start. */
 const STARTING = new Set(['ContainerCreating', 'PodInitializing']);
-
-function waitingOf(containers: readonly ObservedContainer[]): {
-  waitingReason?: string;
-  waitingMessage?: string;
-} {
-  const stuck = containers.find(
-    ({ state, reason }) => state === 'waiting' && reason !== undefined && !STARTING.has(reason),
-  );
-  return stuck === undefined
-    ? {}
-    : { ...present('waitingReason', stuck.reason), ...present('waitingMessage', stuck.message) };
-}
 
 function startOf(containers: readonly WireJson<V1ContainerStatus>[]): Date | undefined {
   const starts = containers.flatMap(({ state, lastState }) => [
@@ -162,50 +139,32 @@ function startOf(containers: readonly WireJson<V1ContainerStatus>[]): Date | und
   return starts.filter((start) => start !== undefined).toSorted(byTime)[0];
 }
 
-function endOf(status: WireJson<V1PodStatus>): Date | undefined {
-  const ends = (status.containerStatuses ?? []).map(({ state }) =>
-    instant(state?.terminated?.finishedAt),
-  );
-  const last = ends
-    .filter((end) => end !== undefined)
-    .toSorted(byTime)
-    .at(-1);
+function endOf(
+  containers: readonly WireJson<V1ContainerStatus>[],
+  conditions: Conditions,
+): Date | undefined {
+  const ends = containers.map(({ state }) => instant(state?.terminated?.finishedAt));
+  const last = ends.filter((end) => end !== undefined).toSorted(byTime);
   // An evicted pod may have no container status. Its conditions changed when it ended.
-  return (
-    last ??
-    changeOf(status.conditions ?? [], 'DisruptionTarget') ??
-    changeOf(status.conditions ?? [], 'Ready')
+  const changes = ['DisruptionTarget', 'Ready'].map((wanted) =>
+    instant(conditions.find(({ type }) => type === wanted)?.lastTransitionTime),
   );
+  return last.at(-1) ?? changes.find((change) => change !== undefined);
 }
 
-function changeOf(conditions: readonly WireJson<V1PodCondition>[], type: string): Date | undefined {
-  return instant(conditions.find((condition) => condition.type === type)?.lastTransitionTime);
-}
+type Conditions = readonly WireJson<V1PodCondition>[];
 
-const conditionOf = (
-  conditions: readonly WireJson<V1PodCondition>[],
-  wanted: string,
-  status: string,
-) => conditions.find((condition) => condition.type === wanted && condition.status === status);
+const conditionOf = (conditions: Conditions, wanted: string, is: string) =>
+  conditions.find(({ type, status }) => type === wanted && status === is);
 
-function conditionsOf(conditions: readonly WireJson<V1PodCondition>[]): {
-  conditions?: ObservedCondition[];
-} {
-  const bad = conditions.filter(
-    ({ type, status }) => (status !== 'True') !== (type === 'DisruptionTarget'),
-  );
-  if (bad.length === 0) return {};
-  return {
-    conditions: bad.map(({ type, status, reason, message }) =>
-      Object.assign({ type, status }, present('reason', reason), present('message', message)),
-    ),
-  };
-}
+/** Whether a condition differs from a healthy pod's. */
+const isBad = ({ type, status }: WireJson<V1PodCondition>): boolean =>
+  (status !== 'True') !== (type === 'DisruptionTarget');
 
 /** A scheduling gate holds a pod until a quota has room, which is also a lack of room. */
 const NOT_SCHEDULED = new Set(['Unschedulable', 'SchedulingGated']);
 
-function unschedulableMessage(conditions: readonly WireJson<V1PodCondition>[]): string | undefined {
+function unschedulableMessage(conditions: Conditions): string | undefined {
   const waits = conditionOf(conditions, 'PodScheduled', 'False');
   return waits?.reason !== undefined && NOT_SCHEDULED.has(waits.reason)
     ? (waits.message ?? 'no node fits')
@@ -219,9 +178,4 @@ function instant(at: string | Date | null | undefined): Date | undefined {
   if (at === undefined || at === null) return undefined;
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? undefined : date;
-}
-
-/** `{ key: value }`, or `{}` for an absent value, so that no object holds `undefined`. */
-function present<K extends string, V>(key: K, value: V | null | undefined): { [P in K]?: V } {
-  return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]: V });
 }

@@ -85,7 +85,7 @@ function readChange(line: string): PodChange {
       throw new KubeError({
         kind: kindOf(code, reason),
         status: code,
-        ...(reason === undefined ? {} : { reason }),
+        reason,
         message: `The watch of pods ended with ${String(type)} ${code}: ${message}`,
       });
     }

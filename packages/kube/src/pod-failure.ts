@@ -23,59 +23,26 @@ export interface PodFailure {
   readonly message: string;
 }
 
-const CONTAINER_REASONS: readonly [PodFailureReason, ReadonlySet<string>][] = [
-  [
-    'image_pull',
-    new Set([
-      'ErrImagePull',
-      'ImagePullBackOff',
-      'InvalidImageName',
-      'ErrImageNeverPull',
-      'ImageInspectError',
-      'RegistryUnavailable',
-      'SignatureValidationFailed',
-    ]),
-  ],
-  [
-    'container_config',
-    new Set([
-      'CreateContainerConfigError',
-      'CreateContainerError',
-      'RunContainerError',
-      'ContainerCannotRun',
-      'StartError',
-      'PreCreateHookError',
-      'PreStartHookError',
-      'PostStartHookError',
-      'RunInitContainerError',
-      'ConfigPodSandboxError',
-      'CreatePodSandboxError',
-    ]),
-  ],
-  ['crash_loop', new Set(['CrashLoopBackOff'])],
+/** Words of the kubelet for a container that does not start or has ended. */
+const CONTAINER_REASONS: readonly [RegExp, PodFailureReason][] = [
+  [/Image|^RegistryUnavailable$|^SignatureValidationFailed$/, 'image_pull'],
+  [/(?:Config|Container|Start|Hook|Sandbox)Error$|^ContainerCannotRun$/, 'container_config'],
+  [/^CrashLoopBackOff$/, 'crash_loop'],
   // The kubelet no longer finds the container, as after its node's restart.
-  ['node_lost', new Set(['ContainerStatusUnknown'])],
-  ['deadline', new Set(['DeadlineExceeded'])],
+  [/^ContainerStatusUnknown$/, 'node_lost'],
+  [/^DeadlineExceeded$/, 'deadline'],
 ];
 
-const EVICTED = new Set(['Evicted', 'Preempting']);
-const NODE_LOST = new Set(['NodeLost', 'NodeShutdown', 'Shutdown', 'Terminated']);
-/**
- * The kubelet refused a pod that the Kubernetes scheduler placed. `NODE_FULL`: OutOfcpu and the
- * like.
- */
-const NODE_REFUSED = new Set([
-  'UnexpectedAdmissionError',
-  'NodeAffinity',
-  'NodeName',
-  'MatchNodeSelector',
-  'TopologyAffinityError',
-  'SysctlForbidden',
-  'AppArmor',
-  'PodOSNotSupported',
-  'PodOSSelectorNodeLabelDoesNotMatch',
+/** The kubelet's reasons for the end of a pod that it had taken. */
+const POD_REASONS: ReadonlyMap<string, PodFailureReason> = new Map([
+  ['DeadlineExceeded', 'deadline'],
+  ['Evicted', 'evicted'],
+  ['Preempting', 'evicted'],
+  ['NodeLost', 'node_lost'],
+  ['NodeShutdown', 'node_lost'],
+  ['Shutdown', 'node_lost'],
+  ['Terminated', 'node_lost'],
 ]);
-const NODE_FULL = /^OutOf\w/;
 
 /** Reasons of the condition DisruptionTarget for a lost node. All other reasons are evictions. */
 const NODE_GONE = new Set(['DeletionByTaintManager', 'DeletionByPodGC']);
@@ -155,15 +122,11 @@ const failedContainer = ({
 }: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
   [runner, ...containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
 
-function reasonOfPod(reason: string): PodFailureReason {
-  if (reason === 'DeadlineExceeded') return 'deadline';
-  if (EVICTED.has(reason)) return 'evicted';
-  if (NODE_LOST.has(reason)) return 'node_lost';
-  return NODE_REFUSED.has(reason) || NODE_FULL.test(reason) ? 'node_refused' : 'unknown';
-}
+/** With any other reason, such as OutOfcpu, the kubelet refused a pod that was placed on its node. */
+const reasonOfPod = (reason: string): PodFailureReason => POD_REASONS.get(reason) ?? 'node_refused';
 
-const reasonOfContainer = (reason: string): PodFailureReason | undefined =>
-  CONTAINER_REASONS.find(([, reasons]) => reasons.has(reason))?.[0];
+const reasonOfContainer = (word: string): PodFailureReason | undefined =>
+  CONTAINER_REASONS.find(([words]) => words.test(word))?.[1];
 
 function reasonOfExit({ name, exitCode, reason = '' }: ObservedContainer): PodFailureReason {
   if (reason === 'OOMKilled') return 'out_of_memory';

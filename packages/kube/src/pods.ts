@@ -1,9 +1,8 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
-import type { WireJson } from './wire-json.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { coreApi } from './core-api.ts';
+import { coreApi, type WireJson } from './core-api.ts';
 import { KubeError, unless } from './errors.ts';
 import { instanceSelector } from './labels.ts';
 import { observePod, type ObservedPod } from './observed-pod.ts';

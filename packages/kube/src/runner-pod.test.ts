@@ -1,17 +1,35 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodTemplate } from '@paddock/domain/pools/pod-template';
-import type { PodEvent } from './events.ts';
-import { isPulling } from './is-pulling.ts';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { identityOf } from './labels.ts';
-import { runnerPod, runnerSecret } from './runner-pod.ts';
-import {
-  DEPRECATION,
-  JIT_CONFIG,
-  runnerOf,
-  withTemplate,
-  worker,
-} from './scenes/runner-pod.scene.ts';
+import { runnerPod, type RunnerPodSpec, runnerSecret } from './runner-pod.ts';
 import { unknownPodFields } from './unknown-fields.ts';
+
+const worker: RunnerPodSpec = {
+  name: 'pdk-abc123-1',
+  namespace: 'runners',
+  instance: 'abc123',
+  pool: 'linux-large',
+  image: 'ghcr.io/acme/runner:2',
+  entityId: 42,
+  scopeRepoId: 0,
+  madeForJobId: 7_000_000_001,
+  deliveryGuid: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+};
+const JIT_CONFIG = {
+  name: 'ACTIONS_RUNNER_INPUT_JITCONFIG',
+  valueFrom: { secretKeyRef: { name: worker.name, key: 'jitconfig' } },
+};
+const DEPRECATION = { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' };
+
+const specOf = (more: Partial<RunnerPodSpec>) => {
+  const { spec } = runnerPod({ ...worker, ...more });
+  return { ...spec, runner: spec?.containers[0], initContainers: spec?.initContainers ?? [] };
+};
+/** A template with this runner's container. */
+const ofRunner = (container: object): PodTemplate => ({
+  spec: { containers: [{ name: 'runner', ...container }] },
+});
 
 describe('runnerPod', () => {
   test('without a template it is the whole pod', () => {
@@ -40,33 +58,19 @@ describe('runnerPod', () => {
         enableServiceLinks: false,
         restartPolicy: 'Never',
         activeDeadlineSeconds: 7 * 86_400,
+        initContainers: [],
         containers: [
           {
             name: 'runner',
             image: 'ghcr.io/acme/runner:2',
             command: ['/home/runner/run.sh'],
             env: [JIT_CONFIG, DEPRECATION],
+            volumeMounts: [],
           },
         ],
+        volumes: [],
       },
     });
-  });
-
-  test("a template's own fields are kept, also those that no library knows yet (H3)", () => {
-    const { spec } = withTemplate({
-      spec: {
-        nodeSelector: { disk: 'ssd' },
-        somethingNew: { deep: [1] },
-        serviceAccountName: 'hooks',
-        automountServiceAccountToken: true,
-      },
-    });
-    expect(spec).toMatchObject({
-      nodeSelector: { disk: 'ssd' },
-      somethingNew: { deep: [1] },
-      serviceAccountName: 'hooks',
-    });
-    expect(spec?.automountServiceAccountToken).toBe(true);
   });
 
   test.each<[string, PodTemplate, object]>([
@@ -82,183 +86,280 @@ describe('runnerPod', () => {
     ],
     [
       'a JIT config of its own',
-      {
-        spec: {
-          containers: [
-            { name: 'runner', env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] },
-          ],
-        },
-      },
+      ofRunner({ env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] }),
       { spec: { containers: [{ env: [JIT_CONFIG, DEPRECATION] }] } },
     ],
     [
       'our labels',
-      {
-        metadata: {
-          labels: { 'paddock.dev/instance': 'other', 'app.kubernetes.io/managed-by': 'helm' },
-        },
-      },
-      {
-        metadata: {
-          labels: { 'paddock.dev/instance': 'abc123', 'app.kubernetes.io/managed-by': 'paddock' },
-        },
-      },
+      { metadata: { labels: { 'paddock.dev/instance': 'other' } } },
+      { metadata: { labels: { 'paddock.dev/instance': 'abc123' } } },
     ],
     [
       'an image beside the pool’s',
-      { spec: { containers: [{ name: 'runner', image: 'elsewhere' }] } },
+      ofRunner({ image: 'elsewhere' }),
       { spec: { containers: [{ image: worker.image }] } },
     ],
   ])('a template cannot bring %s (H3)', (_what, template, expected) => {
-    expect(withTemplate(template)).toMatchObject(expected);
+    expect(runnerPod({ ...worker, template })).toMatchObject(expected);
   });
 
   test('a runner’s container that would start again does not (H3)', () => {
-    const [runner] = withTemplate({
-      spec: {
-        containers: [
-          { name: 'runner', restartPolicy: 'Always', restartPolicyRules: [{ action: 'Restart' }] },
-        ],
-      },
-    }).spec?.containers ?? [undefined];
-    expect(runner).not.toHaveProperty('restartPolicy');
-    expect(runner).not.toHaveProperty('restartPolicyRules');
+    const restartPolicyRules = [{ action: 'Restart' }];
+    const again = ofRunner({ restartPolicy: 'Always', restartPolicyRules });
+    expect(specOf({ template: again })).toEqual(specOf({ template: ofRunner({}) }));
   });
 
-  test.each<[string, PodTemplate, object]>([
+  test.each<[string, PodTemplate]>([
+    ['a longer deadline', { spec: { activeDeadlineSeconds: 900_000 } }],
+    ['a token', { spec: { serviceAccountName: 'hooks', automountServiceAccountToken: true } }],
+    ['fields that no library knows yet', { spec: { somethingNew: { deep: [1] } } }],
     [
-      'a longer deadline',
-      { spec: { activeDeadlineSeconds: 900_000 } },
-      { spec: { activeDeadlineSeconds: 900_000 } },
+      'command and resources of the runner',
+      ofRunner({ command: ['/start'], resources: { limits: { 'nvidia.com/gpu': 1 } } }),
     ],
     [
-      'a token',
-      { spec: { automountServiceAccountToken: true } },
-      { spec: { automountServiceAccountToken: true } },
-    ],
-    [
-      'its own grace',
-      { spec: { terminationGracePeriodSeconds: 3_600 } },
-      { spec: { terminationGracePeriodSeconds: 3_600 } },
-    ],
-    [
-      'command, resources and variables of the runner',
+      'labels, and its word on eviction',
       {
-        spec: {
-          containers: [
-            {
-              name: 'runner',
-              command: ['/start'],
-              resources: { limits: { 'nvidia.com/gpu': 1 } },
-              env: [{ name: 'A', value: 'b' }],
-            },
-          ],
-        },
-      },
-      {
-        spec: {
-          containers: [
-            {
-              command: ['/start'],
-              resources: { limits: { 'nvidia.com/gpu': 1 } },
-              env: [JIT_CONFIG, DEPRECATION, { name: 'A' }],
-            },
-          ],
+        metadata: {
+          labels: { team: 'a' },
+          annotations: { 'karpenter.sh/do-not-disrupt': 'false' },
         },
       },
     ],
-    [
-      'a variable that we would set',
-      { spec: { containers: [{ name: 'runner', env: [{ ...DEPRECATION, value: '0' }] }] } },
-      { spec: { containers: [{ env: [JIT_CONFIG, { ...DEPRECATION, value: '0' }] }] } },
-    ],
-    [
-      'its word on eviction',
-      { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
-      { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
-    ],
-    [
-      'labels of its own',
-      { metadata: { labels: { team: 'a' } } },
-      { metadata: { labels: { team: 'a' } } },
-    ],
-    [
-      'the same variable twice',
-      {
-        spec: {
-          containers: [
-            {
-              name: 'runner',
-              env: [
-                { name: 'A', value: '1' },
-                { name: 'A', value: '2' },
-              ],
-            },
-          ],
-        },
-      },
-      {
-        spec: {
-          containers: [
-            {
-              env: [JIT_CONFIG, DEPRECATION, { name: 'A', value: '1' }, { name: 'A', value: '2' }],
-            },
-          ],
-        },
-      },
-    ],
-  ])('a template may bring %s (H3)', (_what, template, expected) => {
-    expect(withTemplate(template)).toMatchObject(expected);
-  });
-});
-
-describe('runnerSecret', () => {
-  test('it holds the JIT config, immutable, under the name that the pod refers to (C6)', () => {
-    const secret = runnerSecret({ ...worker, jitConfig: 'jit-config-text' });
-    expect(secret).toMatchObject({
-      kind: 'Secret',
-      immutable: true,
-      metadata: { name: worker.name, namespace: worker.namespace },
-    });
-    const reference = runnerOf(runnerPod(worker))?.env?.[0]?.valueFrom?.secretKeyRef;
-    expect(reference?.name).toBe(secret.metadata?.name);
-    expect(Buffer.from(secret.data?.[reference?.key ?? ''] ?? '', 'base64').toString()).toBe(
-      'jit-config-text',
-    );
-  });
-});
-
-describe('identityOf', () => {
-  test('the marks of a pod or Secret give the facts they were made from (E6)', () => {
-    const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
-    const expected = { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid };
-    expect(identityOf(runnerPod(worker).metadata ?? {})).toEqual(expected);
-    expect(identityOf(runnerSecret({ ...worker, jitConfig: 'x' }).metadata ?? {})).toEqual(
-      expected,
-    );
+  ])('a template may bring %s (H3)', (_what, template) => {
+    expect(runnerPod({ ...worker, template })).toMatchObject(template);
   });
 
   test.each([
-    ['no labels at all', {}],
-    ['a foreign manager', { 'app.kubernetes.io/managed-by': 'helm' }],
-    ['an entity id that is no number', { 'paddock.dev/entity-id': '4x2' }],
-    ['no scope', { 'paddock.dev/scope-repo-id': '' }],
-  ])('an object with %s is not ours', (what, labels) => {
-    const marks = runnerPod(worker).metadata?.labels ?? {};
-    expect(
-      identityOf({ labels: what === 'no labels at all' ? {} : { ...marks, ...labels } }),
-    ).toBeUndefined();
+    ['one of its own, even twice', [1, 2].map((value) => ({ name: 'A', value: `${value}` }))],
+    ['one that we would set', [{ ...DEPRECATION, value: '0' }]],
+  ])('a template may bring variables: %s (H3)', (_what, env) => {
+    const others = env[0]?.name === 'A' ? [DEPRECATION] : [];
+    const { runner } = specOf({ template: ofRunner({ env }) });
+    expect(runner?.env).toEqual([JIT_CONFIG, ...others, ...env]);
+  });
+
+  test('a template’s container beside the runner is a sidecar, so that the pod ends with the runner (H3)', () => {
+    const cache = { name: 'cache', image: 'cache:1', env: [{ name: 'SIZE', value: '1' }] };
+    const prepare = { name: 'prepare', image: 'busybox' };
+    const spec = { initContainers: [prepare], containers: [cache, { name: 'runner' }] };
+    const { containers, initContainers } = specOf({ template: { spec } });
+    expect(containers?.map(({ name }) => name)).toEqual(['runner']);
+    expect(initContainers).toMatchObject([prepare, { ...cache, restartPolicy: 'Always' }]);
+  });
+
+  const OFFICIAL = 'ghcr.io/actions/actions-runner:latest';
+  const OWN = 'registry.example.com/acme/runner:2';
+  const RUN = ['/home/runner/run.sh'];
+  test.each<[string, string, PodTemplate | undefined, string[] | undefined]>([
+    ['a mirror of the official image', `cache.example.com/${OFFICIAL}`, ofRunner({}), RUN],
+    ['no runner in the template', OWN, { spec: { containers: [{ name: 'cache' }] } }, RUN],
+    ['no template', OWN, undefined, RUN],
+    ['an image of its own', OWN, ofRunner({}), undefined],
+    ['an image named alike', 'summerwind/actions-runner:latest', ofRunner({}), undefined],
+    ['arguments, which are for the image', OFFICIAL, ofRunner({ args: ['bash'] }), undefined],
+    ['a command', OWN, ofRunner({ command: ['/start'], args: ['now'] }), ['/start']],
+  ])(
+    'with %s (%s), the command of the runner is that of Kubernetes unless nothing else would start (H3)',
+    (_what, image, template, command) => {
+      // The pool's own key makes a separate container, which does not set the command.
+      const { runner } = specOf({ image, template, resources: { limits: { cpu: 1 } } });
+      expect(runner?.command).toEqual(command);
+    },
+  );
+
+  const HOOKS = { name: 'ACTIONS_RUNNER_CONTAINER_HOOKS', value: '/home/runner/k8s/index.js' };
+  test.each<[PodTemplate, boolean | undefined]>([
+    [{ spec: { serviceAccountName: '' } }, false],
+    [{ spec: { serviceAccountName: 'deployer' } }, undefined],
+    [{ spec: { serviceAccount: 'deployer' } }, undefined],
+    [{ spec: { serviceAccountName: 'deployer', automountServiceAccountToken: false } }, false],
+    [ofRunner({ env: [HOOKS] }), undefined],
+  ])('a template with %j has the token of an entity: %s (H3)', (template, mounted) => {
+    expect(specOf({ template }).automountServiceAccountToken).toBe(mounted);
   });
 });
 
+const dind = (template?: PodTemplate) => specOf({ containerMode: 'dind', template });
+
+describe('containerMode dind', () => {
+  test('names, volumes and variables are those of actions-runner-controller (H3)', () => {
+    const { runner, initContainers, volumes } = dind();
+    expect(runner).toMatchObject({
+      env: [
+        {},
+        {},
+        { name: 'DOCKER_HOST', value: 'unix:///var/run/docker.sock' },
+        { name: 'RUNNER_WAIT_FOR_DOCKER_IN_SECONDS', value: '120' },
+      ],
+      volumeMounts: [
+        { name: 'work', mountPath: '/home/runner/_work' },
+        { name: 'dind-sock', mountPath: '/var/run' },
+      ],
+    });
+    expect(initContainers).toMatchObject([
+      {
+        name: 'init-dind-externals',
+        image: worker.image,
+        command: ['cp', '-r', '/home/runner/externals/.', '/home/runner/tmpDir'],
+        volumeMounts: [{ name: 'dind-externals', mountPath: '/home/runner/tmpDir' }],
+      },
+      {
+        name: 'dind',
+        image: 'docker:dind',
+        args: ['dockerd', '--host=unix:///var/run/docker.sock', '--group=$(DOCKER_GROUP_GID)'],
+        env: [{ name: 'DOCKER_GROUP_GID', value: '123' }],
+        securityContext: { privileged: true },
+        restartPolicy: 'Always',
+        startupProbe: { exec: { command: ['docker', 'info'] } },
+        volumeMounts: [
+          { name: 'work', mountPath: '/home/runner/_work' },
+          { name: 'dind-sock', mountPath: '/var/run' },
+          { name: 'dind-externals', mountPath: '/home/runner/externals' },
+        ],
+      },
+    ]);
+    expect(volumes).toEqual(
+      ['work', 'dind-sock', 'dind-externals'].map((name) => ({ name, emptyDir: {} })),
+    );
+  });
+
+  test('a daemon among the containers of a template is dropped, for ours would wait for a socket that it does not make (H3)', () => {
+    const other = { name: 'dind', image: 'mirror/docker:29', args: ['dockerd'] };
+    const template = { spec: { containers: [{ name: 'runner' }, other] } };
+    expect(dind(template)).toEqual(dind(ofRunner({})));
+    expect(specOf({ template }).initContainers).toMatchObject([
+      { ...other, restartPolicy: 'Always' },
+    ]);
+  });
+
+  test('a template’s own work volume, mounts and variables replace ours', () => {
+    const work = { name: 'work', ephemeral: { volumeClaimTemplate: {} } };
+    const host = { name: 'DOCKER_HOST', value: 'tcp://localhost:2375' };
+    const volumeMounts = [
+      { name: 'work', mountPath: '/work' },
+      { name: 'run', mountPath: '/var/run' },
+    ];
+    const containers = [{ name: 'runner', env: [host], volumeMounts }];
+    const { runner, volumes } = dind({ spec: { volumes: [work], containers } });
+    expect(volumes?.slice(2)).toEqual([work]);
+    expect(runner?.volumeMounts).toEqual(volumeMounts);
+    expect(runner?.env?.filter(({ name }) => name === 'DOCKER_HOST')).toEqual([host]);
+  });
+});
+
+describe('the way outside (H4)', () => {
+  test('a proxy reaches runner and daemon, in both spellings', () => {
+    const proxy = { https: 'http://proxy:3128', noProxy: ['.acme.example', '10.0.0.0/8'] };
+    const variables = [
+      { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+      { name: 'https_proxy', value: 'http://proxy:3128' },
+      { name: 'NO_PROXY', value: '.acme.example,10.0.0.0/8' },
+      { name: 'no_proxy', value: '.acme.example,10.0.0.0/8' },
+    ];
+    const { runner, initContainers } = specOf({ containerMode: 'dind', proxy });
+    for (const container of [runner, initContainers[1]])
+      expect(container?.env).toEqual(expect.arrayContaining(variables));
+  });
+
+  test('a bundle of certificates is mounted where the runner takes it up, and where the daemon does', () => {
+    const caBundle = { configMap: 'acme-ca', key: 'acme.crt' };
+    const { runner, initContainers, volumes } = specOf({ containerMode: 'dind', caBundle });
+    const mountPath = '/usr/local/share/ca-certificates/acme.crt';
+    expect(runner?.env).toEqual(
+      expect.arrayContaining([
+        { name: 'NODE_EXTRA_CA_CERTS', value: mountPath },
+        { name: 'RUNNER_UPDATE_CA_CERTS', value: '1' },
+      ]),
+    );
+    const mount = { name: 'github-server-tls-cert', subPath: 'acme.crt', readOnly: true };
+    expect(runner?.volumeMounts).toContainEqual({ ...mount, mountPath });
+    expect(initContainers[1]?.volumeMounts).toContainEqual({
+      ...mount,
+      mountPath: '/etc/ssl/certs/paddock-acme.crt',
+    });
+    expect(volumes?.[0]).toEqual({
+      name: 'github-server-tls-cert',
+      configMap: { name: 'acme-ca', items: [{ key: 'acme.crt', path: 'acme.crt' }] },
+    });
+  });
+});
+
+describe('a pod made from the pool’s keys with Kubernetes’ names (H3)', () => {
+  const image = 'ghcr.io/actions/actions-runner:latest';
+  const resources = { requests: { cpu: 4 }, limits: { memory: '16Gi', 'nvidia.com/gpu': 1 } };
+  const places = {
+    nodeSelector: { accelerator: 'l4' },
+    tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
+    priorityClassName: 'builds',
+    terminationGracePeriodSeconds: 3_600,
+  };
+  const whole = { resources, ...places };
+
+  /** The spec of a pool's pod, as the scheduler makes it. */
+  function podOf(written: object) {
+    const pool = { name: 'gpu', labels: ['gpu'], image, namespace: 'runners', ...written };
+    const [read] = poolsDocument.parse({ pools: [pool], entities: {} }).pools;
+    return specOf({ ...read, pool: 'gpu' });
+  }
+
+  test.each<[object]>([
+    [{}],
+    [{ containerMode: 'dind', proxy: { http: 'http://proxy:1' }, caBundle: { configMap: 'ca' } }],
+  ])('is the pod of a template that says the same, beside %j', (more) => {
+    const template = { spec: { ...places, containers: [{ name: 'runner', resources }] } };
+    expect(podOf({ ...more, ...whole })).toEqual(podOf({ ...more, template }));
+    expect(podOf({ ...more, ...whole })).toMatchObject({ ...places, runner: { resources } });
+  });
+
+  test('has the settings of pool and template, and gives its resources to the runner alone', () => {
+    const containers = [{ name: 'cache', image: 'c:1' }];
+    const spec = { nodeSelector: { zone: 'b' }, tolerations: [{ key: 'spot' }], containers };
+    const made = podOf({ ...whole, containerMode: 'dind', template: { spec } });
+    expect(made).toMatchObject({
+      nodeSelector: { zone: 'b', accelerator: 'l4' },
+      tolerations: [{ key: 'spot' }, ...places.tolerations],
+      runner: { resources },
+      initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }, { name: 'cache' }],
+    });
+    for (const container of made.initContainers) expect(container).not.toHaveProperty('resources');
+  });
+});
+
+test('the Secret holds the JIT config, immutable, under the name that the pod refers to (C6)', () => {
+  const secret = runnerSecret({ ...worker, jitConfig: 'jit-config-text' });
+  expect(secret).toMatchObject({
+    kind: 'Secret',
+    immutable: true,
+    metadata: { name: worker.name, namespace: worker.namespace },
+  });
+  const { name, key } = JIT_CONFIG.valueFrom.secretKeyRef;
+  expect(secret.metadata?.name).toBe(name);
+  expect(Buffer.from(secret.data?.[key] ?? '', 'base64').toString()).toBe('jit-config-text');
+});
+
+test('the marks of a pod or Secret give the facts they were made from (E6)', () => {
+  const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
+  const expected = { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid };
+  for (const { metadata = {} } of [runnerPod(worker), runnerSecret({ ...worker, jitConfig: 'x' })])
+    expect(identityOf(metadata)).toEqual(expected);
+});
+
+test.each([
+  ['a foreign manager', { 'app.kubernetes.io/managed-by': 'helm' }],
+  ['an entity id that is no number', { 'paddock.dev/entity-id': '4x2' }],
+  ['no scope', { 'paddock.dev/scope-repo-id': '' }],
+])('an object with %s is not ours', (_what, labels) => {
+  const marks = runnerPod(worker).metadata?.labels;
+  expect(identityOf({ labels: { ...marks, ...labels } })).toBeUndefined();
+});
+
 test.each<[unknown, ReturnType<typeof unknownPodFields>]>([
-  [{ nodeSelctor: {} }, [{ path: 'nodeSelctor', meant: 'nodeSelector' }]],
   [
-    { dockerdWithinRunnerContainer: true, env: [], image: 'i' },
+    { nodeSelctor: {}, env: [] },
     [
-      { path: 'dockerdWithinRunnerContainer', meant: undefined },
+      { path: 'nodeSelctor', meant: 'nodeSelector' },
       { path: 'env', meant: undefined },
-      { path: 'image', meant: undefined },
     ],
   ],
   [
@@ -275,100 +376,14 @@ test.each<[unknown, ReturnType<typeof unknownPodFields>]>([
   ],
   [
     {
-      affinity: {
-        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerm: [] } },
-      },
-    },
-    [
-      {
-        path: 'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerm',
-        meant: 'nodeSelectorTerms',
-      },
-    ],
-  ],
-  [
-    { volumes: [{ name: 'a', emptyDir: { size: '1Gi' } }] },
-    [{ path: 'volumes[0].emptyDir.size', meant: undefined }],
-  ],
-  [
-    {
       nodeSelctor: null,
       nodeSelector: { anything: 'a' },
-      overhead: { cpu: 1 },
       containers: [{ resources: { limits: { 'a.b/c': 1 } } }],
+      volumes: [{ name: 'w', ephemeral: { volumeClaimTemplate: { spec: {} } } }],
     },
     [],
   ],
-  [
-    {
-      volumes: [
-        {
-          name: 'w',
-          ephemeral: { volumeClaimTemplate: { metadata: { creationTimestamp: null }, spec: {} } },
-        },
-      ],
-    },
-    [],
-  ],
-  [undefined, []],
   ['text', []],
 ])('%j has the unknown fields %j (H1)', (spec, unknown) => {
   expect(unknownPodFields(spec)).toEqual(unknown);
-});
-
-const event = (
-  reason: string,
-  second: number,
-  { source = 'kubelet', container = 'runner' } = {},
-): PodEvent => ({
-  type: 'Normal',
-  reason,
-  message: '',
-  count: 1,
-  lastAt: new Date(1_700_000_000_000 + second * 1_000),
-  source,
-  container,
-});
-const sidecar = { container: 'sidecar' };
-
-describe('an image that is being pulled (C8)', () => {
-  test.each<[string, readonly PodEvent[], boolean]>([
-    ['nothing is known', [], false],
-    ['the first pull', [event('Pulling', 1)], true],
-    ['a pull that failed', [event('Pulling', 1), event('Failed', 3)], false],
-    ['a pull that failed within its second', [event('Pulling', 1), event('Failed', 1)], false],
-    [
-      'a pull that begins in the second in which a sidecar’s failed',
-      [event('Failed', 3, sidecar), event('Pulling', 3)],
-      true,
-    ],
-    [
-      'a pull that failed in the second in which a sidecar’s began',
-      [event('Pulling', 1), event('Failed', 3), event('Pulling', 3, sidecar)],
-      true,
-    ],
-    [
-      'a sidecar that fails after the pull began',
-      [event('Pulling', 3), event('Failed', 4, sidecar)],
-      false,
-    ],
-    [
-      'the pause before the next',
-      [event('Pulling', 1), event('Failed', 3), event('BackOff', 14)],
-      false,
-    ],
-    [
-      'the second pull, of a large image',
-      [event('Failed', 3), event('BackOff', 14), event('Pulling', 30)],
-      true,
-    ],
-    ['it has come, and the container starts', [event('Failed', 3), event('Pulled', 90)], true],
-    [
-      'a sentence of another',
-      [event('Failed', 3), event('Pulling', 30, { source: 'image-prefetcher' })],
-      false,
-    ],
-  ])('%s', (_what, events, expected) => {
-    expect(isPulling(events)).toBe(expected);
-  });
 });

@@ -6,8 +6,8 @@ import {
   type Proxy,
   templateWithKeys,
 } from '@paddock/domain/pools/pod-keys';
-import { isOfficialImage } from '@paddock/domain/pools/pod-template';
 import {
+  isOfficialImage,
   DAEMON_CONTAINER,
   type PodTemplate,
   type PodTemplateContainer,
@@ -29,7 +29,7 @@ import {
 } from './additions.ts';
 import { dindAdditions } from './dind.ts';
 import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
-import type { WireJson } from './wire-json.ts';
+import type { WireJson } from './core-api.ts';
 
 /** The Secret's key for the JIT config. */
 export const JIT_CONFIG_KEY = 'jitconfig';
@@ -79,8 +79,6 @@ export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
   const sidecars = containers
     .filter(({ name }) => name !== RUNNER_CONTAINER && !isReplacedDaemon(name, worker))
     .map(asSidecar);
-  const init = mergeContainers(additions.initContainers ?? [], [...initContainers, ...sidecars]);
-  const allVolumes = mergeLists(additions.volumes, volumes as Volume[], sameName);
   const marks = labelsAndAnnotations(worker);
   return {
     apiVersion: 'v1',
@@ -108,9 +106,9 @@ export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
         typeof deadline === 'number' ? deadline : DEFAULT_DEADLINE_SECONDS,
         SHORTEST_DEADLINE_SECONDS,
       ),
-      ...(init.length === 0 ? {} : { initContainers: init }),
+      initContainers: mergeContainers(additions.initContainers, [...initContainers, ...sidecars]),
       containers: [runnerContainer(runner, worker, additions)],
-      ...(allVolumes.length === 0 ? {} : { volumes: allVolumes }),
+      volumes: mergeLists(additions.volumes, volumes as Volume[], sameName),
     },
   };
 }
@@ -136,27 +134,27 @@ function needsAccount(
 
 function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSettings): Additions {
   const env = proxy === undefined ? [] : proxyVariables(proxy);
-  const ca = caBundle === undefined ? {} : caAdditions(caBundle);
-  const dind: Additions =
+  const ca = caBundle && caAdditions(caBundle);
+  const dind =
     containerMode === 'dind'
       ? dindAdditions({
           runnerImage: image,
           env,
           mounts: caBundle === undefined ? [] : [daemonCaMount(caBundle)],
         })
-      : {};
+      : undefined;
   return {
-    env: [...env, ...(ca.env ?? []), ...(dind.env ?? [])],
-    mounts: [...(ca.mounts ?? []), ...(dind.mounts ?? [])],
-    initContainers: dind.initContainers,
-    volumes: [...(ca.volumes ?? []), ...(dind.volumes ?? [])],
+    env: [...env, ...(ca?.env ?? []), ...(dind?.env ?? [])],
+    mounts: [...(ca?.mounts ?? []), ...(dind?.mounts ?? [])],
+    initContainers: dind?.initContainers ?? [],
+    volumes: [...(ca?.volumes ?? []), ...(dind?.volumes ?? [])],
   };
 }
 
 function runnerContainer(
   theirs: PodTemplateContainer | undefined,
   worker: RunnerPodSpec,
-  { env = [], mounts = [] }: Additions,
+  { env, mounts }: Additions,
 ): Container {
   const jitConfig = {
     name: JIT_CONFIG_VARIABLE,
@@ -213,7 +211,6 @@ export interface RunnerSecretSpec extends WorkerIdentity {
  * has a uid.
  */
 export function runnerSecret(worker: RunnerSecretSpec): V1Secret {
-  const marks = labelsAndAnnotations(worker);
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -222,8 +219,7 @@ export function runnerSecret(worker: RunnerSecretSpec): V1Secret {
     metadata: {
       name: worker.name,
       namespace: worker.namespace,
-      labels: marks.labels,
-      annotations: marks.annotations,
+      ...labelsAndAnnotations(worker),
     },
     data: { [JIT_CONFIG_KEY]: Buffer.from(worker.jitConfig).toString('base64') },
   };
@@ -232,13 +228,8 @@ export function runnerSecret(worker: RunnerSecretSpec): V1Secret {
 /** A proxy's variables in both cases: curl reads http_proxy in lower case only, others in upper. */
 function proxyVariables({ http, https, noProxy }: Proxy): EnvVar[] {
   const values = { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy?.join(',') };
-  return Object.entries(values).flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : [
-          { name, value },
-          { name: name.toLowerCase(), value },
-        ],
+  return Object.entries(values).flatMap(([upper, value]) =>
+    value === undefined ? [] : [upper, upper.toLowerCase()].map((name) => ({ name, value })),
   );
 }
 
@@ -255,7 +246,7 @@ const TRUSTED_FOLDER = '/usr/local/share/ca-certificates';
  * Adds the bundle to the runner's trusted certificates: those of the system's store (.NET, curl,
  * git) and of Node.js.
  */
-function caAdditions({ configMap, key }: CaBundle): Additions {
+function caAdditions({ configMap, key }: CaBundle): Omit<Additions, 'initContainers'> {
   const path = `${TRUSTED_FOLDER}/${key}`;
   return {
     env: [

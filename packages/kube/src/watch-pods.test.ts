@@ -43,7 +43,6 @@ describe('watchPods', () => {
         onList: (pods) => note(`list ${pods.map((pod) => pod.name).join()}`),
         onChanges: noteAll,
         onInterrupted: (failure) => failures.push(failure),
-        backoffMs: { first: 1, most: 5 },
         ...options,
       },
       over.signal,
@@ -81,8 +80,7 @@ describe('watchPods', () => {
   });
 
   test('a version that is too old makes it list again, told within the stream or as a status (C8)', async () => {
-    // Long enough for the events while no watch is open.
-    follow({ backoffMs: { first: 500, most: 500 } });
+    follow();
     await isOpen();
     await create('a');
     await see('added a');
@@ -90,6 +88,7 @@ describe('watchPods', () => {
     simulator.cutWatches();
     await see('list a');
     await isOpen();
+    // The pauses are long enough for what happens while no watch is open.
     simulator.failNext({ verb: 'watch', status: 503 });
     simulator.cutWatches();
     await create('b');
@@ -176,7 +175,7 @@ describe('watchPods', () => {
     const hasty = connectSimulated(simulator, 1_000);
     watching = watchPods(
       hasty,
-      { ...here, onList: () => note('list'), onChanges: noteAll, backoffMs: { first: 1, most: 5 } },
+      { ...here, onList: () => note('list'), onChanges: noteAll },
       over.signal,
     );
     await see('list');
@@ -233,10 +232,9 @@ test('a server that goes silent within a watch is noticed when the time of the w
   await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
   const { port } = silent.address() as AddressInfo;
   const simulator = await startKubeSimulator();
-  const kubeconfigFile = simulator.writeKubeconfig();
+  const kubeconfigFile = simulator.writeKubeconfig(`http://127.0.0.1:${port}`);
   const cluster = connectCluster({
     kubeconfigFile,
-    server: `http://127.0.0.1:${port}`,
     requestTimeoutMs: 50,
   });
   const over = new AbortController();
@@ -278,8 +276,7 @@ test('changes that came while earlier ones were handled, before the connection b
   const { port } = breaking.address() as AddressInfo;
   const simulator = await startKubeSimulator();
   const cluster = connectCluster({
-    kubeconfigFile: simulator.writeKubeconfig(),
-    server: `http://127.0.0.1:${port}`,
+    kubeconfigFile: simulator.writeKubeconfig(`http://127.0.0.1:${port}`),
     requestTimeoutMs: 5_000,
   });
   const over = new AbortController();
@@ -289,11 +286,7 @@ test('changes that came while earlier ones were handled, before the connection b
     handling.resolve();
     await broken.promise;
   };
-  const watching = watchPods(
-    cluster,
-    { ...here, onList: done, onChanges, backoffMs: { first: 1, most: 5 } },
-    over.signal,
-  );
+  const watching = watchPods(cluster, { ...here, onList: done, onChanges }, over.signal);
   await waitFor('a second watch', () => versions.length === 2);
   over.abort();
   await watching;

@@ -26,10 +26,6 @@ export interface PodWatch extends PodSelection {
   readonly watchSeconds?: number | undefined;
   /** The time between two lists, in case a change was missed. Default 10 min. */
   readonly relistMs?: number | undefined;
-  readonly backoffMs?: { readonly first: number; readonly most: number } | undefined;
-  readonly now?: (() => Date) | undefined;
-  /** From 0 to below 1. Spreads the attempts of several replicas. */
-  readonly random?: (() => number) | undefined;
 }
 
 /** A connection that breaks silently is noticed after this time. */
@@ -43,6 +39,17 @@ const MOST_RESUMES = 5;
 
 /** A watch that ends sooner, without a change or an error, was cut. */
 const SHORTEST_WATCH_MS = 1000;
+const CUT_AT_ONCE: KubeFailure = {
+  kind: 'network',
+  message: 'The watch of pods ended as soon as it began.',
+};
+
+/**
+ * One follower's call every two seconds burdens no API server. A longer pause would outlast a short
+ * absence.
+ */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * Follows the pods of an instance until the signal aborts:
@@ -59,23 +66,19 @@ export async function watchPods(
   watch: PodWatch,
   signal: AbortSignal,
 ): Promise<void> {
-  const {
-    now = () => new Date(),
-    random = Math.random,
-    relistMs = 600_000,
-    watchSeconds = WATCH_SECONDS,
-    onInterrupted,
-  } = watch;
-  const backoff = createBackoff(watch.backoffMs ?? { first: 250, most: 30_000 }, random);
+  const { relistMs = 600_000, watchSeconds = WATCH_SECONDS } = watch;
+  let pauseMs = FIRST_PAUSE_MS;
   const interrupted = async (failure: KubeFailure): Promise<void> => {
-    const ms = backoff.next(failure.retryAfterMs);
-    onInterrupted?.(failure, ms);
+    const jittered = Math.round(pauseMs * (0.5 + Math.random() / 2));
+    const ms = Math.max(failure.retryAfterMs ?? 0, jittered);
+    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+    watch.onInterrupted?.(failure, ms);
     await pause(ms, signal);
   };
 
   while (!signal.aborted) {
     await watch.beforeList?.();
-    const begunAt = now().getTime();
+    const begunAt = performance.now();
     const list = await attempt(listPods(cluster, watch, signal), signal);
     if (list === 'aborted') return;
     if ('failure' in list) {
@@ -85,40 +88,30 @@ export async function watchPods(
     const answer = await watch.onList(list.value.pods);
     const relistAt =
       answer?.relistInMs === undefined
-        ? begunAt + spread(relistMs, random)
-        : now().getTime() + answer.relistInMs;
-    let resourceVersion = list.value.resourceVersion;
+        ? begunAt + spread(relistMs)
+        : performance.now() + answer.relistInMs;
+    let { resourceVersion } = list.value;
     let failures = 0;
 
-    while (!signal.aborted && failures < MOST_RESUMES && now().getTime() < relistAt) {
-      const startedAt = now().getTime();
+    while (!signal.aborted && failures < MOST_RESUMES && performance.now() < relistAt) {
+      const startedAt = performance.now();
       const secondsLeft = Math.ceil((relistAt - startedAt) / 1000);
-      const seconds = Math.max(1, Math.min(secondsLeft, Math.round(spread(watchSeconds, random))));
+      const seconds = Math.min(secondsLeft, Math.round(spread(watchSeconds)));
       const end = await follow(cluster, watch, { resourceVersion, seconds }, signal);
-      if (end.seen > 0) {
+      if (signal.aborted) return;
+      ({ resourceVersion } = end);
+      const isCut = end.seen === 0 && performance.now() - startedAt < SHORTEST_WATCH_MS;
+      const failure = end.failure ?? (isCut ? CUT_AT_ONCE : undefined);
+      if (end.seen > 0 || failure === undefined) {
         failures = 0;
-        backoff.reset();
+        pauseMs = FIRST_PAUSE_MS;
       }
-      resourceVersion = end.resourceVersion;
-      if (end.failure === 'aborted') return;
-      const lasted = now().getTime() - startedAt;
-      const isCut = end.failure === undefined && end.seen === 0 && lasted < SHORTEST_WATCH_MS;
-      const failure = isCut ? CUT_AT_ONCE : end.failure;
-      if (failure === undefined) {
-        failures = 0;
-        backoff.reset();
-        continue;
-      }
+      if (failure === undefined) continue;
       failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;
       await interrupted(failure);
     }
   }
 }
-
-const CUT_AT_ONCE: KubeFailure = {
-  kind: 'network',
-  message: 'The watch of pods ended as soon as it began.',
-};
 
 /** Runs one watch connection to its end. Throws only a callback's error. */
 async function follow(
@@ -126,7 +119,7 @@ async function follow(
   watch: PodWatch,
   from: { resourceVersion: string; seconds: number },
   signal: AbortSignal,
-): Promise<{ resourceVersion: string; seen: number; failure?: KubeFailure | 'aborted' }> {
+): Promise<{ resourceVersion: string; seen: number; failure?: KubeFailure }> {
   let { resourceVersion } = from;
   let seen = 0;
   // A server that hangs does not end the watch, so this process ends it a little later.
@@ -137,8 +130,7 @@ async function follow(
   try {
     for (;;) {
       const step = await attempt(changes.next(), both);
-      if (step === 'aborted')
-        return { resourceVersion, seen, ...(signal.aborted ? { failure: 'aborted' } : {}) };
+      if (step === 'aborted') return { resourceVersion, seen };
       if ('failure' in step) return { resourceVersion, seen, failure: step.failure };
       if (step.value.done === true) return { resourceVersion, seen };
       const events = step.value.value.filter((change) => change.type !== 'bookmark');
@@ -164,19 +156,5 @@ async function attempt<T>(
   }
 }
 
-/** Doubling pauses, each jittered down to half at most, and never shorter than the server asks. */
-function createBackoff({ first, most }: { first: number; most: number }, random: () => number) {
-  let failures = 0;
-  return {
-    next: (atLeastMs = 0): number => {
-      const whole = Math.min(most, first * 2 ** Math.min(failures++, 20));
-      return Math.max(atLeastMs, Math.round(whole * (0.5 + random() / 2)));
-    },
-    reset: () => {
-      failures = 0;
-    },
-  };
-}
-
 /** Between 80 % and 120 %. */
-const spread = (length: number, random: () => number): number => length * (0.8 + random() * 0.4);
+const spread = (length: number): number => length * (0.8 + Math.random() * 0.4);

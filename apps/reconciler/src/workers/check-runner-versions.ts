@@ -9,7 +9,7 @@ import type { GitHub } from '@paddock/github/connect';
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runners';
 import type { Cluster } from '@paddock/kube/connect';
 import { isTransient } from '@paddock/kube/errors';
-import { readRunnerVersion } from '@paddock/kube/runner-version';
+import { readRunnerVersion } from '@paddock/kube/runner-log';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
 import { createAskGitHub } from '../passes/ask-github.ts';

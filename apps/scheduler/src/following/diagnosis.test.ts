@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Unreadable } from '@paddock/kube/logs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { anyCharacter, fc } from '@paddock/testing/random-cases';
-import { type ContainerLog, diagnose, LARGEST_DIAGNOSIS_BYTES } from './diagnosis.ts';
+import { diagnose, LARGEST_DIAGNOSIS_BYTES } from './diagnosis.ts';
 
 const failed = { name: 'runner', state: 'terminated', exitCode: 1, reason: 'Error' } as const;
 const pod: ObservedPod = {
@@ -15,7 +16,9 @@ const pod: ObservedPod = {
   runner: failed,
   containers: [{ name: 'dind', state: 'terminated', exitCode: 0 }, failed],
   containersTerminated: true,
+  conditions: [],
 };
+const unreadable = (message: string): Unreadable => ({ unreadable: { kind: 'network', message } });
 
 const event = (message: string) => ({
   type: 'Warning',
@@ -27,9 +30,9 @@ const event = (message: string) => ({
 
 describe('diagnose', () => {
   test('keeps per container the exit code, reason, message and log, and the pod’s and the cluster’s words (C8)', () => {
-    const logs = new Map<string, ContainerLog>([
-      ['runner', { text: 'last words' }],
-      ['dind', { text: null, missing: 'the node is away' }],
+    const logs = new Map<string, string | Unreadable>([
+      ['runner', 'last words'],
+      ['dind', unreadable('the node is away')],
     ]);
     expect(diagnose(pod, logs, [event('Back-off')])).toEqual({
       version: 2,
@@ -52,38 +55,33 @@ describe('diagnose', () => {
   });
 
   test('where the runner failed before GitHub saw it, its own log says why (P5)', () => {
-    const logs = new Map<string, ContainerLog>([
-      ['runner', { text: 'exec /home/runner/run.sh: exec format error' }],
-    ]);
+    const logs = new Map([['runner', 'exec /home/runner/run.sh: exec format error']]);
     expect(diagnose(pod, logs, []).message).toMatch(
       /^container runner ended with exit code 1 \(Error\)\. Its log shows a program for/,
     );
   });
 
   test.each([
-    [{ text: 'nothing known' }, 'The pod ran, but GitHub never called its runner online.'],
+    ['nothing known', 'The pod ran, but GitHub never called its runner online.'],
     [
-      { text: ' ' },
+      ' ',
       'The pod ran, but GitHub never called its runner online. Its log is empty: does the image start the runner?',
     ],
     [
-      { text: null },
+      unreadable('no rights'),
       'The pod ran, but GitHub never called its runner online. Its log could not be read.',
     ],
-  ])(
-    'of one that GitHub does not see, with the log %j, it says so (P5)',
-    (log: ContainerLog, message) => {
-      const running = { ...pod, phase: 'Running' as const };
-      expect(
-        diagnose(running, new Map([['runner', log]]), { missing: 'no rights' }, 'not_registered'),
-      ).toMatchObject({
-        reason: 'not_registered',
-        message,
-        events: [],
-        eventsMissing: 'no rights',
-      });
-    },
-  );
+  ])('of one that GitHub does not see, with the log %j, it says so (P5)', (log, message) => {
+    const running = { ...pod, phase: 'Running' as const };
+    expect(
+      diagnose(running, new Map([['runner', log]]), unreadable('no rights'), 'not_registered'),
+    ).toMatchObject({
+      reason: 'not_registered',
+      message,
+      events: [],
+      eventsMissing: 'no rights',
+    });
+  });
 
   test('always fits into 64 KB, and contains only characters that JSONB accepts (C8)', () => {
     const anyText = fc.oneof(
@@ -103,7 +101,7 @@ describe('diagnose', () => {
         (log, message, events) => {
           const diagnosis = diagnose(
             { ...pod, podMessage: message },
-            new Map([['runner', { text: log }]]),
+            new Map([['runner', log]]),
             events.map(event),
           );
           const json = JSON.stringify(diagnosis);
@@ -131,7 +129,7 @@ describe('diagnose', () => {
     const bare =
       secret.startsWith('MII') || secret.startsWith('hunter') ? said : `${said} ${secret}`;
     const text = JSON.stringify(
-      diagnose({ ...pod, podMessage: bare }, new Map([['runner', { text: bare }]]), [event(bare)]),
+      diagnose({ ...pod, podMessage: bare }, new Map([['runner', bare]]), [event(bare)]),
     );
     expect(text).not.toContain(secret);
     expect(text).toContain('after');

@@ -1,4 +1,5 @@
 import type { PodEvent } from '@paddock/kube/events';
+import type { Unreadable } from '@paddock/kube/logs';
 import type { ObservedCondition, ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
@@ -35,26 +36,18 @@ export interface Diagnosis extends Record<string, unknown> {
   readonly containers: readonly DiagnosedContainer[];
   readonly events: readonly PodEvent[];
   /** Why the events could not be read. */
-  readonly eventsMissing?: string;
+  readonly eventsMissing?: string | undefined;
 }
 
-export interface DiagnosedContainer {
+interface DiagnosedContainer {
   readonly name: string;
   readonly exitCode: number | null;
   readonly reason: string | null;
   readonly message: string | null;
   /** The end of its log. Null if it could not be read; `logMissing` says why. */
   readonly log: string | null;
-  readonly logMissing?: string;
+  readonly logMissing?: string | undefined;
 }
-
-export interface ContainerLog {
-  readonly text: string | null;
-  readonly missing?: string;
-}
-
-/** The pod's events, or why they could not be read. */
-export type EventRead = readonly PodEvent[] | { readonly missing: string };
 
 /** Measured as JSON in UTF-8. */
 export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
@@ -79,69 +72,75 @@ const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
  */
 export function diagnose(
   pod: ObservedPod,
-  logs: ReadonlyMap<string, ContainerLog>,
-  events: EventRead,
+  logs: ReadonlyMap<string, string | Unreadable>,
+  events: readonly PodEvent[] | Unreadable,
   rowReason: string | null = null,
 ): Diagnosis {
   const kept = new Map(
-    [...logs].map(([name, { text, missing }]) => [
-      name,
-      { text: text === null ? null : fit(text), missing },
-    ]),
+    [...logs].map(([name, log]) => [name, typeof log === 'string' ? fit(log) : log] as const),
   );
-  const cause = causeOf(pod, rowReason, kept.get(RUNNER_CONTAINER)?.text ?? null);
-  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, cause);
-  const limit = LIMITS.find(
-    (each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES,
+  const ofRunner = kept.get(RUNNER_CONTAINER);
+  const cause = causeOf(pod, rowReason, typeof ofRunner === 'string' ? ofRunner : null);
+  const within = (limit: Limit) => diagnoseWithin(limit, pod, kept, events, cause);
+  return (
+    LIMITS.values()
+      .map(within)
+      .find((each) => Buffer.byteLength(JSON.stringify(each)) <= LARGEST_DIAGNOSIS_BYTES) ??
+    within({ log: 0, text: 0 })
   );
-  return cut(limit ?? { log: 0, text: 0 });
 }
 
+type Limit = (typeof LIMITS)[number];
+
 function diagnoseWithin(
-  limit: (typeof LIMITS)[number],
+  limit: Limit,
   pod: ObservedPod,
-  logs: ReadonlyMap<string, { readonly text: string | null; readonly missing: string | undefined }>,
-  events: EventRead,
+  logs: ReadonlyMap<string, string | Unreadable>,
+  events: readonly PodEvent[] | Unreadable,
   { reason, message }: Pick<Diagnosis, 'reason' | 'message'>,
 ): Diagnosis {
   const clean = (text: string): string => {
     const kept = fit(text.slice(0, LONGEST_READ));
     return kept.length > limit.text ? `${storable(kept.slice(0, limit.text))}…` : kept;
   };
-  const cleanOrNull = (text: string | undefined): string | null =>
-    text === undefined ? null : clean(text);
+  const ifSaid = (text: string | undefined) => (text === undefined ? undefined : clean(text));
   return {
     version: 2,
     reason,
     message: clean(message),
     pod: {
       phase: pod.phase,
-      reason: cleanOrNull(pod.podReason),
-      message: cleanOrNull(pod.podMessage),
+      reason: ifSaid(pod.podReason) ?? null,
+      message: ifSaid(pod.podMessage) ?? null,
       node: pod.nodeName ?? null,
-      conditions: (pod.conditions ?? [])
-        .slice(0, MOST_CONDITIONS)
-        .map((condition) => withClean(condition, clean)),
+      conditions: pod.conditions.slice(0, MOST_CONDITIONS).map((condition) =>
+        Object.assign({}, condition, {
+          reason: ifSaid(condition.reason),
+          message: ifSaid(condition.message),
+        }),
+      ),
     },
-    containers: pod.containers
-      .slice(0, MOST_CONTAINERS)
-      .map(({ name, exitCode, reason: why, message: words }) => {
-        const { text, missing } = logs.get(name) ?? { text: null, missing: undefined };
-        const log = text === null ? null : endOf(text, limit.log);
-        const container = {
-          name,
-          exitCode: exitCode ?? null,
-          reason: cleanOrNull(why),
-          message: cleanOrNull(words),
-          log,
-        };
-        return missing === undefined
-          ? container
-          : Object.assign(container, { logMissing: clean(missing) });
-      }),
-    ...('missing' in events
-      ? { events: [], eventsMissing: clean(events.missing) }
-      : { events: events.slice(-MOST_EVENTS).map((event) => withClean(event, clean)) }),
+    containers: pod.containers.slice(0, MOST_CONTAINERS).map((container) => {
+      const log = logs.get(container.name);
+      return {
+        name: container.name,
+        exitCode: container.exitCode ?? null,
+        reason: ifSaid(container.reason) ?? null,
+        message: ifSaid(container.message) ?? null,
+        log: typeof log === 'string' ? endOf(log, limit.log) : null,
+        logMissing: typeof log === 'object' ? clean(log.unreadable.message) : undefined,
+      };
+    }),
+    events:
+      'unreadable' in events
+        ? []
+        : events.slice(-MOST_EVENTS).map((event) =>
+            Object.assign({}, event, {
+              reason: clean(event.reason),
+              message: clean(event.message),
+            }),
+          ),
+    eventsMissing: 'unreadable' in events ? clean(events.unreadable.message) : undefined,
   };
 }
 
@@ -194,18 +193,6 @@ function causeInStatus(
         message: `the pod is ${pod.phase}, and its status does not say what it waits for`,
       }
     : { reason: 'unknown', message: `the pod is ${pod.phase}` };
-}
-
-function withClean<T extends { readonly reason?: string; readonly message?: string }>(
-  value: T,
-  clean: (text: string) => string,
-): T {
-  const { reason, message } = value;
-  return {
-    ...value,
-    ...(reason === undefined ? {} : { reason: clean(reason) }),
-    ...(message === undefined ? {} : { message: clean(message) }),
-  };
 }
 
 const endOf = (text: string, length: number): string =>

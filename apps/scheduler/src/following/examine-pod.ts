@@ -1,9 +1,13 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { saveDiagnosis } from '@paddock/db/workers/workers';
 import type { Cluster } from '@paddock/kube/connect';
 import { KubeError } from '@paddock/kube/errors';
 import { podEvents } from '@paddock/kube/events';
-import { readLogTail } from '@paddock/kube/logs';
+import { readLogTail, type Unreadable } from '@paddock/kube/logs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { type ContainerLog, diagnose, type Diagnosis, type EventRead } from './diagnosis.ts';
+import type { Kysely } from 'kysely';
+import { diagnose, type Diagnosis, withoutLogs } from './diagnosis.ts';
 
 export const TAIL_LINES = 200;
 const TAIL_BYTES = 32 * 1024;
@@ -19,29 +23,30 @@ export async function examinePod(
   rowReason: string | null,
   signal: AbortSignal,
 ): Promise<Diagnosis> {
-  const logs = new Map<string, ContainerLog>();
-  for (const { name, state } of pod.containers) {
+  const { namespace, name } = pod;
+  const logs = new Map<string, string | Unreadable>();
+  for (const { name: container, state } of pod.containers) {
     if (state !== 'running' && state !== 'terminated') continue;
-    const { namespace, name: podName } = pod;
-    const tail = {
-      namespace,
-      name: podName,
-      container: name,
-      tailLines: TAIL_LINES,
-      maxBytes: TAIL_BYTES,
-      signal,
-    };
-    const read = await readLogTail(cluster, tail);
-    logs.set(name, read.text === null ? { text: null, missing: read.failure.message } : read);
+    const tail = { namespace, name, container, tailLines: TAIL_LINES, maxBytes: TAIL_BYTES };
+    logs.set(container, await readLogTail(cluster, tail, signal));
   }
-  return diagnose(pod, logs, await eventsOf(cluster, pod), rowReason);
+  const events = await podEvents(cluster, pod).catch((error: unknown): Unreadable => {
+    if (!(error instanceof KubeError)) throw error;
+    return { unreadable: error.failure };
+  });
+  return diagnose(pod, logs, events, rowReason);
 }
 
-async function eventsOf(cluster: Cluster, pod: ObservedPod): Promise<EventRead> {
-  try {
-    return await podEvents(cluster, pod);
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    return { missing: error.message };
-  }
+/**
+ * Saves a worker's diagnosis, without its logs if the pool keeps none. Returns false if the
+ * worker's state allows no diagnosis now.
+ */
+export async function keepDiagnosis(
+  db: Kysely<Database>,
+  { podName, pool }: { readonly podName: string; readonly pool: string },
+  diagnosis: Diagnosis,
+): Promise<boolean> {
+  const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
+  const { keepLogs = true } = pools.find(({ name }) => name === pool) ?? {};
+  return saveDiagnosis(db, podName, keepLogs ? diagnosis : withoutLogs(diagnosis));
 }

@@ -53,12 +53,6 @@ export const NAMESPACES_MS = 5_000;
 const CONFIRM_AFTER_MS = 30_000;
 
 /**
- * One follower's call every two seconds burdens no API server. A longer pause would outlast a short
- * absence.
- */
-const BACKOFF_MS = { first: 250, most: 2_000 };
-
-/**
  * Follows the pods of this environment while this replica holds the lease. Two followers at once do
  * no harm.
  */
@@ -136,7 +130,6 @@ async function followNamespace(
     {
       ...where,
       watchSeconds,
-      backoffMs: BACKOFF_MS,
       beforeList: async () => {
         known = await findKnownPods(db, where.namespace);
       },

@@ -22,8 +22,7 @@ const requestTimeoutMs = 300_000;
 
 test('a worker that is made while the list of pods is on its way is not missed from it (C8)', async () => {
   const cluster = connectCluster({
-    kubeconfigFile: world.kube.writeKubeconfig(),
-    server: proxy.url,
+    kubeconfigFile: world.kube.writeKubeconfig(proxy.url),
     requestTimeoutMs,
   });
   const stop = new AbortController();

@@ -12,6 +12,7 @@ const pod = (given: Partial<ObservedPod>): ObservedPod => ({
   runner: { name: 'runner', state: 'unknown' },
   containers: [],
   containersTerminated: false,
+  conditions: [],
   ...given,
 });
 

@@ -14,7 +14,6 @@ export function podToAdopt(pod: ObservedPod): PodToAdopt | undefined {
     podUid: pod.uid,
     podCreatedAt: pod.createdAt,
     namespace: pod.namespace,
-    cluster: worker.cluster ?? null,
     pool: worker.pool,
     image: pod.image ?? null,
     entityId: worker.entityId,

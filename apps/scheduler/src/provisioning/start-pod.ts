@@ -129,17 +129,21 @@ const secretOf = (worker: WorkerToProvision, jitConfig: string) =>
 const nameOf = ({ podName: name, namespace }: WorkerToProvision) => ({ name, namespace });
 
 function identityOf(worker: WorkerToProvision): WorkerIdentity {
-  const { instance, pool, entityId, scopeRepoId, cluster, madeForJobId, deliveryGuid } = worker;
+  const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
   const { entityType: type, login: name, appId, installationId, repoFullName } = worker;
-  const repository = type === 'Organization' || repoFullName === null ? {} : { repoFullName };
   return {
     instance,
     pool,
     entityId,
     scopeRepoId,
-    cluster,
-    ...(madeForJobId === null ? {} : { madeForJobId }),
-    ...(deliveryGuid === null ? {} : { deliveryGuid }),
-    entity: { type, name, appId, installationId, ...repository },
+    madeForJobId,
+    deliveryGuid,
+    entity: {
+      type,
+      name,
+      appId,
+      installationId,
+      repoFullName: type === 'Organization' ? null : repoFullName,
+    },
   };
 }

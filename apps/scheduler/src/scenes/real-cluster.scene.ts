@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
@@ -53,10 +54,14 @@ export async function startRealWorld(
   }
   await grantRights(admin, [NAMESPACE, 'others']);
   const realKubeconfig = await kubeconfigOf(admin, 'scheduler', real.kubeconfigFile);
+  const address = await between?.(real);
+  if (address !== undefined) {
+    const text = await readFile(realKubeconfig, 'utf8');
+    await writeFile(realKubeconfig, text.replaceAll(real.url, address));
+  }
   const world = await startSchedulerWorld({
     playRunners: false,
     realKubeconfig,
-    realAddress: await between?.(real),
     clusterTimeoutMs,
   });
   const instance = await findInstance(world.db);

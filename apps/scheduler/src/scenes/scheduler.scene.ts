@@ -72,7 +72,6 @@ export async function startSchedulerWorld({
   playRunners = true,
   githubSeed = 1,
   realKubeconfig,
-  realAddress,
   clusterTimeoutMs = REQUEST_TIMEOUT_MS,
   stopRules = STOP_RULES,
 }: {
@@ -81,8 +80,6 @@ export async function startSchedulerWorld({
   githubSeed?: number;
   /** Of a real cluster, instead of the simulated one; its namespaces are the caller's business. */
   realKubeconfig?: string;
-  /** Where that cluster is reached, if not where the file says. */
-  realAddress?: string | undefined;
   /** Longest time for a call of the cluster; shorter for tests with calls that get no answer. */
   clusterTimeoutMs?: number | undefined;
   stopRules?: typeof STOP_RULES;
@@ -105,7 +102,6 @@ export async function startSchedulerWorld({
   await writeFile(kubeconfigFile, kube.kubeconfig);
   const cluster = connectCluster({
     kubeconfigFile: realKubeconfig ?? kubeconfigFile,
-    server: realAddress,
     requestTimeoutMs: clusterTimeoutMs,
   });
   const metrics = createMetrics();

@@ -46,8 +46,7 @@ export async function startStalledRuns(world: SchedulerWorld) {
       requestTimeoutMs,
     });
     const cluster = connectCluster({
-      kubeconfigFile: world.kube.writeKubeconfig(),
-      server: proxies.cluster.url,
+      kubeconfigFile: world.kube.writeKubeconfig(proxies.cluster.url),
       requestTimeoutMs,
     });
     const remembered = {

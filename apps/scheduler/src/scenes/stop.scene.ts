@@ -5,7 +5,7 @@ import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson, objectPath } from '@paddock/kube/call';
-import { readJobInLog } from '@paddock/kube/job-begun';
+import { readJobInLog } from '@paddock/kube/runner-log';
 import { deletePod, findPod, listPods } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { enqueue } from '@paddock/queue/enqueue';

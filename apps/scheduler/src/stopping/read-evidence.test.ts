@@ -22,8 +22,7 @@ beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   cluster = connectCluster({
-    kubeconfigFile: kube.writeKubeconfig(),
-    server: url,
+    kubeconfigFile: kube.writeKubeconfig(url),
     requestTimeoutMs: 10_000,
   });
 });

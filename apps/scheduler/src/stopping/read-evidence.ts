@@ -15,7 +15,7 @@ import { listRunJobs } from '@paddock/github/jobs';
 import { findRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Cluster } from '@paddock/kube/connect';
-import { readJobInLog } from '@paddock/kube/job-begun';
+import { readJobInLog } from '@paddock/kube/runner-log';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import type { Kysely } from 'kysely';

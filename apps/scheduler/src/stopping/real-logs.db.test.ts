@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { readJobInLog } from '@paddock/kube/job-begun';
+import { readJobInLog } from '@paddock/kube/runner-log';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { waitFor } from '@paddock/testing/wait-for';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';

@@ -39,10 +39,9 @@ const startsWith = (start: string) =>
  * through the proxy, up to the deletion.
  */
 async function endSlowly(): Promise<void> {
-  const kubeconfigFile = world.kube.writeKubeconfig();
+  const kubeconfigFile = world.kube.writeKubeconfig(atCluster.url);
   const cluster = connectCluster({
     kubeconfigFile,
-    server: atCluster.url,
     requestTimeoutMs: FAR_BEYOND_ANY_TEST_MS,
   });
   try {

@@ -74,7 +74,6 @@ export interface PodToAdopt {
   podUid: string;
   podCreatedAt: Date;
   namespace: string;
-  cluster: string | null;
   pool: string;
   image: string | null;
   entityId: number;
@@ -107,17 +106,17 @@ export async function adoptWorkers(
       -- The cluster's clock may be ahead of PostgreSQL's.
       select *, least(g."podCreatedAt", now()) as "madeAt"
       from jsonb_to_recordset(${jsonText(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
-        namespace text, cluster text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,
+        namespace text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,
         "entityType" text, "entityName" text, "appId" bigint, "installationId" bigint, "repoFullName" text)
     ),
     document as ${DOCUMENT_IN_FORCE}
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id, job_labels,
-      made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, cluster, namespace, pod_uid, pod_created_at, registration_started_at,
+      made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, namespace, pod_uid, pod_created_at, registration_started_at,
       registered_at, assigned_job_id, assigned_at, created_at, is_warm)
     select g."podName", g."entityId", entity.name, entity.type, entity.app_id, entity.installation_id,
       case when entity.type = 'User' then coalesce(made_for.repo_full_name, g."repoFullName") end, g."scopeRepoId",
       coalesce(made_for.job_labels, p -> 'labels', '[]'), g."madeForJobId", g."deliveryGuid", g.pool, coalesce(g.image, p ->> 'image', ''),
-      coalesce(d.version, 0), coalesce(g.cluster, 'default'), g.namespace, g."podUid", g."madeAt", g."madeAt", g."madeAt",
+      coalesce(d.version, 0), g.namespace, g."podUid", g."madeAt", g."madeAt", g."madeAt",
       runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."madeAt",
       g."madeForJobId" is null
     from given g

@@ -41,7 +41,6 @@ const pod = (podName: string): PodToAdopt => ({
   podUid: `uid of ${podName}`,
   podCreatedAt: new Date(),
   namespace: 'runners',
-  cluster: null,
   pool: 'linux',
   image: 'runner:1',
   entityId: 11,

@@ -39,7 +39,6 @@ export interface WorkerToProvision extends EntityToAsk {
   /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
   refusedForMs: number | null;
   namespace: string;
-  cluster: string;
   podUid: string | null;
   registrationStartedAt: Date | null;
   /** The entity that its login is pinned to; null: none. */
@@ -64,7 +63,7 @@ export async function findWorkerToProvision(
     Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }
   >`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
-      extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid",
+      extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
       w.registration_started_at as "registrationStartedAt", ${entityToday('w')},
       (select entity_id from login_pins where login = lower(${loginToday('w')})) as "loginOwner",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",

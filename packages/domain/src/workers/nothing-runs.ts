@@ -10,10 +10,10 @@ export type PodSays = 'absent' | 'unplaced' | 'unstarted' | 'working' | 'over' |
 
 export interface PodStatus {
   readonly phase: string;
-  readonly nodeName?: string;
+  readonly nodeName?: string | undefined;
   readonly runner: { readonly state: 'waiting' | 'running' | 'terminated' | 'unknown' };
   /** When the runner's container started first; absent if no report says that it has. */
-  readonly runnerStartedAt?: Date;
+  readonly runnerStartedAt?: Date | undefined;
   /** No main container runs or will run. */
   readonly containersTerminated: boolean;
 }

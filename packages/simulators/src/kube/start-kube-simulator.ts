@@ -41,8 +41,11 @@ export interface KubeSimulator extends KubeControl {
   readonly url: string;
   /** Text of a kubeconfig, also at `GET /_sim/kubeconfig`. */
   readonly kubeconfig: string;
-  /** Writes it to a new file, which goes when the simulator stops. Returns its path. */
-  writeKubeconfig(): string;
+  /**
+   * Writes one to a file, which goes when the simulator stops, for calls through `server` instead.
+   * Returns its path.
+   */
+  writeKubeconfig(server?: string): string;
   /** The output of a pod's runner so far. It makes no call, so no fault strikes it. */
   runnerLog(namespace: string, name: string): readonly string[];
   stop(): Promise<void>;
@@ -115,15 +118,19 @@ export async function startKubeSimulator(
   const url = `http://127.0.0.1:${server.port}`;
   kubeconfig = kubeconfigFor(url, service.token);
 
-  const file = temporaryFile('kubeconfig', kubeconfig);
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-simulator-'));
   return {
     ...control,
     url,
     kubeconfig,
-    writeKubeconfig: file.write,
+    writeKubeconfig: (through = url) => {
+      const path = join(folder, new URL(through).port);
+      writeFileSync(path, kubeconfigFor(through, service.token), { mode: 0o600 });
+      return path;
+    },
     runnerLog: (namespace, name) => kubelet?.runnerLog(store.get('pods', namespace, name)) ?? [],
     async stop() {
-      file.remove();
+      rmSync(folder, { recursive: true, force: true });
       stopCollecting();
       await kubelet?.stop();
       const closed = server.close();
@@ -183,20 +190,4 @@ function kubeconfigFor(url: string, token: string): string {
     users: [{ name: 'simulator', user: { token } }],
     contexts: [{ name: 'simulator', context: { cluster: 'simulator', user: 'simulator' } }],
   });
-}
-
-/** A file that only this user can read, written on first use. */
-function temporaryFile(name: string, text: string): { write(): string; remove(): void } {
-  let dir: string | undefined;
-  return {
-    write() {
-      dir ??= mkdtempSync(join(tmpdir(), 'paddock-simulator-'));
-      const path = join(dir, name);
-      writeFileSync(path, text, { mode: 0o600 });
-      return path;
-    },
-    remove() {
-      if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
-    },
-  };
 }

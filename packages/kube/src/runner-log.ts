@@ -1,9 +1,8 @@
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import type { LogSays } from '@paddock/domain/workers/nothing-runs';
 import type { Cluster } from './connect.ts';
-import type { KubeFailure } from './errors.ts';
+import { LOG_TRANSFER_LIMIT_BYTES, readLog, readWholeLog, type Unreadable } from './logs.ts';
 import type { ObjectName } from './pods.ts';
-import { readWholeLog } from './whole-log.ts';
 
 export type JobInLog = Exclude<LogSays, 'none' | 'unreadable'>;
 
@@ -84,14 +83,49 @@ export async function readJobInLog(
     readonly mostMs?: number;
   },
   signal: AbortSignal,
-): Promise<JobInLog | { readonly unreadable: KubeFailure }> {
+): Promise<JobInLog | Unreadable> {
   const scan = createJobScan();
-  const read = await readWholeLog(
-    cluster,
-    { ...log, container: RUNNER_CONTAINER },
-    scan.take,
-    signal,
-  );
+  const whole = { ...log, container: RUNNER_CONTAINER };
+  const read = await readWholeLog(cluster, whole, scan.take, signal);
   if (typeof read === 'object') return read;
   return scan.result({ startedAt, isEndMissing: read === 'long' });
+}
+
+/** The runner's line once it is connected. */
+const VERSION = /Current runner version: '(\d+\.\d+\.\d+)'/;
+/** Its line if GitHub no longer serves its version. Its exit code may still be 0. */
+const REFUSAL = /Runner version v?(\d+\.\d+\.\d+) is deprecated and cannot receive messages/;
+
+/** The version is in the first lines, some 10 KB with the official image's diagnostic log. */
+const HEAD_BYTES = 256 * 1024;
+const TAIL_LINES = 2_000;
+
+/** Reads the runner's version from its log. Undefined: the log does not have it, or not yet. */
+export async function readRunnerVersion(
+  cluster: Cluster,
+  pod: ObjectName,
+  signal: AbortSignal,
+): Promise<string | undefined | Unreadable> {
+  const log = { ...pod, container: RUNNER_CONTAINER, limitBytes: HEAD_BYTES };
+  const text = await readLog(cluster, log, signal);
+  return typeof text === 'string' ? VERSION.exec(text)?.[1] : text;
+}
+
+/** Reads the runner version that GitHub refused. Undefined: none, or the runner began a job. */
+export async function readRefusedVersion(
+  cluster: Cluster,
+  pod: ObjectName,
+  signal: AbortSignal,
+): Promise<string | undefined | Unreadable> {
+  const limits = { tailLines: TAIL_LINES, limitBytes: LOG_TRANSFER_LIMIT_BYTES };
+  const text = await readLog(cluster, { ...pod, container: RUNNER_CONTAINER, ...limits }, signal);
+  return typeof text === 'string' ? refusedVersion(text) : text;
+}
+
+/**
+ * The version that GitHub refused, from a runner's log. Once a job began, the log may be forged.
+ */
+export function refusedVersion(log: string): string | undefined {
+  const job = jobInLog(log);
+  return job === 'job_begun' || job === 'job_over' ? undefined : REFUSAL.exec(log)?.[1];
 }
