@@ -56,10 +56,10 @@ async function bundleScripts() {
   }
 }
 
-/** All styles in the order of their names, without comments and indents. */
+/** The charts' style, then ours in the order of their names, without comments and indents. */
 function styles() {
-  return globSync('src/style/*.css', { cwd: PAGE })
-    .toSorted()
+  const ours = globSync('src/style/*.css', { cwd: PAGE }).toSorted();
+  return ['node_modules/uplot/dist/uPlot.min.css', ...ours]
     .map(read)
     .join('\n')
     .replaceAll(/\/\*[^]*?\*\//g, '')

@@ -37,9 +37,13 @@ type Item<
   E extends { readonly output: z.ZodType<unknown, { readonly items: readonly unknown[] }> },
 > = Output<E>['items'][number];
 
-/** A page of a list. */
-export interface List<T> {
+/** A whole list. */
+export interface Items<T> {
   readonly items: readonly T[];
+}
+
+/** A page of a list. */
+export interface List<T> extends Items<T> {
   readonly next: string | null;
 }
 

@@ -1,13 +1,18 @@
-import { Link } from './parts/link.tsx';
+import { readForm } from './parts/form.tsx';
+import { Link } from './parts/inline.tsx';
+import { at } from './paths.ts';
 import { connection, isPaused } from './state/live.ts';
 import { go } from './state/place.ts';
+import { session } from './state/request.ts';
 import { signOut } from './state/session.ts';
-import { session } from './state/session-signal.ts';
 import { switchTheme, theme } from './state/theme.ts';
 import { BAR } from './views/views.ts';
 
-const NAMES = { auto: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' } as const;
-const SIGNS = { auto: '◐', light: '☀', dark: '☾' } as const;
+const THEMES = {
+  auto: ['◐', 'Theme of the system'],
+  light: ['☀', 'Light theme'],
+  dark: ['☾', 'Dark theme'],
+} as const;
 
 /** The bar above every view. */
 export function Bar({ path }: { path: string }) {
@@ -15,15 +20,17 @@ export function Bar({ path }: { path: string }) {
     to === '/'
       ? path === '/' || path.startsWith('/pools')
       : path === to || path.startsWith(`${to}/`);
+  const [sign, name] = THEMES[theme.value];
+  const { person, access, isSession } = session.value ?? {};
   return (
     <header class="top">
       <Link to="/" class="name">
         Paddock
       </Link>
       <nav aria-label="Views">
-        {BAR.map(([to, name]) => (
+        {BAR.map(([to, view]) => (
           <Link key={to} to={to} {...(isHere(to) && { 'aria-current': 'page' })}>
-            {name}
+            {view}
           </Link>
         ))}
       </nav>
@@ -32,20 +39,19 @@ export function Bar({ path }: { path: string }) {
       <button
         type="button"
         class="plain"
-        title={NAMES[theme.value]}
-        aria-label={`${NAMES[theme.value]}: switch`}
+        title={name}
+        aria-label={`${name}: switch`}
         onClick={switchTheme}
       >
-        {SIGNS[theme.value]}
+        {sign}
       </button>
       <details class="person">
-        <summary>{session.value?.person.replace(/^(token|person) /, '')}</summary>
+        <summary>{person?.replace(/^(token|person) /, '')}</summary>
         <div>
           <p>
-            {session.value?.person}, who may{' '}
-            {session.value?.access === 'operate' ? 'read and act' : 'read'}
+            {person}, who may {access === 'operate' ? 'read and act' : 'read'}
           </p>
-          {session.value?.isSession && (
+          {isSession && (
             <button type="button" onClick={() => void signOut()}>
               Sign out
             </button>
@@ -57,12 +63,10 @@ export function Bar({ path }: { path: string }) {
 }
 
 function find(event: Event): void {
-  event.preventDefault();
-  const form = event.currentTarget as HTMLFormElement;
-  const text = new FormData(form).get('find');
-  if (typeof text !== 'string' || text.trim() === '') return;
-  form.reset();
-  go(`/find?${new URLSearchParams({ text: text.trim() }).toString()}`);
+  const { text } = readForm(event);
+  if (text === undefined) return;
+  (event.currentTarget as HTMLFormElement).reset();
+  go(at`/find?text=${text}`);
 }
 
 function Find() {
@@ -70,7 +74,7 @@ function Find() {
     <search class="find">
       <form onSubmit={find}>
         <input
-          name="find"
+          name="text"
           type="search"
           aria-label="Find by an id, a name or an address at GitHub"
           placeholder="Find: id, name, login or URL"

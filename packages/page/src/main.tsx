@@ -1,8 +1,8 @@
 import { render } from 'preact';
 import { Page } from './page.tsx';
 import { runClock } from './state/clock.ts';
+import { keepFocus } from './parts/act.tsx';
 import { followChanges, isResting } from './state/live.ts';
-import { keepFocus } from './state/keep-focus.ts';
 import { followPlace } from './state/place.ts';
 import { findSession, signInByLink } from './state/session.ts';
 import { readTheme } from './state/theme.ts';

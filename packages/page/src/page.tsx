@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { findPath } from './paths.ts';
 import { Bar } from './bar.tsx';
-import { Dialog } from './dialog.tsx';
-import { NotConnected, TroubleNote } from './parts/answer.tsx';
-import { Heading } from './parts/heading.tsx';
-import { Link } from './parts/link.tsx';
+import { Dialog } from './parts/act.tsx';
+import { Link } from './parts/inline.tsx';
+import { Heading, NotConnected, TroubleNote } from './parts/view.tsx';
 import { place } from './state/place.ts';
-import { session, unreachable } from './state/session-signal.ts';
+import { session } from './state/request.ts';
+import { unreachable } from './state/session.ts';
 import { SignIn } from './views/sign-in.tsx';
 import { VIEWS } from './views/views.ts';
 

@@ -1,3 +1,5 @@
+import type { Found } from './answers.ts';
+
 /** Where the page has something: the console answers 404 elsewhere. `views/views.ts` draws each. */
 export const PATHS = [
   '/',
@@ -58,4 +60,47 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** A path with its values encoded: at`/jobs/${id}`. */
+export const at = (words: TemplateStringsArray, ...values: readonly (string | number)[]): string =>
+  String.raw({ raw: words }, ...values.map(encodeURIComponent));
+
+/** What has a place of its own on the page. */
+export interface Thing {
+  readonly kind: Found['kind'];
+  readonly id: string | number;
+  /** A repository's; of a run, the login of its owner. */
+  readonly name?: string | null;
+}
+
+/** Where on the page something is. */
+export function placeOf({ kind, id, name }: Thing): string {
+  switch (kind) {
+    case 'run':
+      return at`/runs/${id}?owner=${name ?? ''}`;
+    case 'repository':
+      return at`/jobs?repository=${name ?? id}`;
+    case 'entity':
+      return at`/trace/entity/${id}`;
+    case 'event':
+      return at`/trace/payload/${id}`;
+    case 'delivery':
+      return at`/deliveries/${id}`;
+    case 'job':
+    case 'worker':
+    case 'operation':
+    case 'pool':
+    case 'installation':
+      return at`/${kind}s/${id}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What a view gets from the address. */
+export interface ViewProps {
+  /** As `job` of `/jobs/{job}`. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
 }

@@ -1,59 +1,179 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { type Asked, question } from '../state/question.ts';
-import { request } from '../state/request.ts';
-import { session } from '../state/session-signal.ts';
-import { Link } from './link.tsx';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Trouble } from '../answers.ts';
+import { place } from '../state/place.ts';
+import { request, session } from '../state/request.ts';
+import { type Field, Input, readForm } from './form.tsx';
+import { Thing } from './inline.tsx';
+import { TroubleNote } from './view.tsx';
 
-interface ActProps extends Omit<Asked, 'act'> {
+interface ActProps {
+  /** As `Drain …`. */
+  readonly label: string;
+  /** What happens, in a sentence; where it is about many, how many. */
+  readonly children: ComponentChildren;
   readonly method: 'POST' | 'PUT' | 'DELETE';
   /** Of the API; from the inputs where it depends on them. */
   readonly path: string | ((given: Readonly<Record<string, string>>) => string);
+  readonly fields?: readonly Field[];
   /** The inputs that are not in the path. */
   readonly inBody?: readonly string[];
   /** What the body always has. */
   readonly body?: Readonly<Record<string, unknown>>;
+  readonly isGrave?: boolean;
   /** Asks again for what the action has changed. */
   readonly again?: () => void;
   /** What to show of the answer, such as what is shown only once. */
   readonly shown?: (answer: never) => ComponentChildren;
 }
 
+/**
+ * What is asked now, as it was when it was asked. It stands outside of the views: the row whose
+ * button asked may change or go meanwhile.
+ */
+const question = signal<ActProps | undefined>();
+
+function close(): void {
+  question.value = undefined;
+}
+
+function closed(): void {
+  close();
+  // The browser has given the focus back to the button, unless that was gone before.
+  giveBackFocus();
+}
+
 /** A button for one action, which asks first. Only for who may act. */
-export function Act({ method, path, inBody, body, again, shown, ...asked }: ActProps) {
-  if (session.value?.access !== 'operate') return null;
-  const act: Asked['act'] = async (given) => {
-    const sent = ['note', ...(inBody ?? [])].filter((name) => given[name] !== undefined);
-    const told = await request<unknown>(`/api/v1${typeof path === 'string' ? path : path(given)}`, {
-      method,
-      body: { ...body, ...Object.fromEntries(sent.map((name) => [name, given[name]])) },
-    });
-    if ('trouble' in told) return told;
-    again?.();
-    const operation = operationOf(told.answer);
-    if (shown !== undefined) return { shown: shown(told.answer as never) };
-    return { shown: operation && <Queued operation={operation} /> };
-  };
-  return (
+export const Act = (props: ActProps) =>
+  session.value?.access !== 'operate' ? null : (
     <button
       type="button"
-      class={asked.isGrave ? 'bad' : ''}
-      onClick={() => (question.value = { ...asked, act })}
+      class={props.isGrave ? 'bad' : ''}
+      onClick={() => (question.value = props)}
     >
-      {asked.label}
+      {props.label}
     </button>
   );
+
+/** The dialog of every action. It takes a note for those who read it later. */
+export function Dialog() {
+  const asked = question.value;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const { path } = place.value;
+  useEffect(() => {
+    if (asked === undefined) dialog.current?.close();
+    else dialog.current?.showModal();
+  }, [asked]);
+  // Who follows a link out of it is done with it.
+  useEffect(() => close, [path]);
+  return (
+    <dialog ref={dialog} aria-label={asked?.label} onClose={closed}>
+      {asked && <Content asked={asked} />}
+    </dialog>
+  );
+}
+
+function Content({ asked }: { asked: ActProps }) {
+  const { label, children, fields = [], isGrave = false } = asked;
+  const [trouble, setTrouble] = useState<Trouble>();
+  const [done, setDone] = useState<ComponentChildren>();
+  const [isAsking, setAsking] = useState(false);
+  const submit = async (event: Event) => {
+    const given = readForm(event);
+    setTrouble(undefined);
+    setAsking(true);
+    const told = await act(asked, given);
+    // The person has closed it, and may be asked something else.
+    if (question.peek() !== asked) return;
+    setAsking(false);
+    if ('trouble' in told) setTrouble(told.trouble);
+    else if (told.shown === undefined) close();
+    else setDone(told.shown);
+  };
+  if (done !== undefined)
+    return (
+      <>
+        {done}
+        <div class="choices">
+          <button type="button" onClick={close} ref={takeFocus}>
+            Close
+          </button>
+        </div>
+      </>
+    );
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <p>{children}</p>
+      <div class="fields">
+        {fields.map((field) => (
+          <Input key={field.name} field={field} />
+        ))}
+        <label>
+          <span>Note, for those who read it later</span>
+          <input name="note" maxLength={500} autocomplete="off" />
+        </label>
+      </div>
+      {trouble !== undefined && <TroubleNote trouble={trouble} />}
+      <div class="choices">
+        <button type="submit" class={isGrave ? 'bad' : 'main'} disabled={isAsking}>
+          {label.replace(' …', '')}
+        </button>
+        <button type="button" onClick={close}>
+          Leave it
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The button that had the focus is gone. */
+const takeFocus = (button: HTMLButtonElement | null): void => button?.focus();
+
+/** Does what was asked. `shown`: what to say about it. */
+async function act(
+  { method, path, inBody = [], body, again, shown }: ActProps,
+  given: Readonly<Record<string, string>>,
+): Promise<{ readonly trouble: Trouble } | { readonly shown: ComponentChildren }> {
+  const sent = Object.entries(given).filter(([name]) => name === 'note' || inBody.includes(name));
+  const told = await request<Partial<Begun> | null>(
+    `/api/v1${typeof path === 'string' ? path : path(given)}`,
+    { method, body: { ...body, ...Object.fromEntries(sent) } },
+  );
+  if ('trouble' in told) return told;
+  again?.();
+  if (shown !== undefined) return { shown: shown(told.answer as never) };
+  const { id, status = '' } = told.answer ?? {};
+  return { shown: id && ['QUEUED', 'RUNNING'].includes(status) && <Queued operation={id} /> };
+}
+
+/** Of an answer that is an operation. */
+interface Begun {
+  readonly id: string;
+  readonly status: string;
 }
 
 const Queued = ({ operation }: { operation: string }) => (
   <p>
-    It is queued as <Link to={`/operations/${operation}`}>an operation</Link>.
+    It is queued as <Thing kind="operation" id={operation} as="an operation" />.
   </p>
 );
 
-/** The id of the operation that an answer is, if it is still to end. */
-function operationOf(answer: unknown): string | undefined {
-  if (typeof answer !== 'object' || answer === null) return undefined;
-  const { id, status } = answer as { readonly id?: unknown; readonly status?: unknown };
-  const isUnderWay = status === 'QUEUED' || status === 'RUNNING';
-  return isUnderWay && typeof id === 'string' ? id : undefined;
+/** What had the focus last. */
+let last: EventTarget | null = null;
+
+/**
+ * What has the focus may go: a row ends, an action takes its own button away. Who uses the keyboard
+ * goes on from the heading then, and not from the top of the page.
+ */
+export function keepFocus(): void {
+  addEventListener('focusin', ({ target }) => (last = target));
+  new MutationObserver(giveBackFocus).observe(document.body, { childList: true, subtree: true });
+}
+
+/** Gives the focus to the heading if what had it is gone. */
+function giveBackFocus(): void {
+  const isGone = last instanceof Element && !last.isConnected;
+  if (isGone && document.activeElement === document.body)
+    document.querySelector('h1')?.focus({ preventScroll: true });
 }

@@ -19,7 +19,7 @@ interface ChartProps {
 export function Chart({ label, instants, lines, said, children }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number>();
-  const colours = useColours();
+  const colours = theme.value;
   useEffect(() => {
     let end: (() => void) | undefined;
     let isOver = false;
@@ -61,19 +61,3 @@ const clock = (instant: number): string => new Date(instant * 1_000).toISOString
 
 const valueOf = (value: number | null | undefined, said: ChartProps['said']): string =>
   value === null || value === undefined ? '–' : said(value);
-
-/** Changes with the colours of the page: a drawing keeps those that it was made with. */
-function useColours(): number {
-  const [changes, change] = useState(0);
-  useEffect(() => {
-    const again = () => change((count) => count + 1);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', again);
-    const forget = theme.subscribe(again);
-    return () => {
-      scheme.removeEventListener('change', again);
-      forget();
-    };
-  }, []);
-  return changes;
-}

@@ -35,17 +35,3 @@ export function lineOf(values: readonly (number | null)[], most: number): string
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
-
-/** Each fifth minute, the newest first: what a table of the hour has. */
-export function fifthsOf(hour: LastHour, pool: PoolHour) {
-  const instants = instantsOf(hour, pool.waiting.length);
-  return instants
-    .map((instant, n) => ({
-      at: new Date(instant * 1_000).toISOString(),
-      waiting: pool.waiting[n] ?? null,
-      workers: pool.workers[n] ?? null,
-      busy: pool.busy[n] ?? null,
-    }))
-    .filter((_, n) => (instants.length - 1 - n) % 5 === 0)
-    .toReversed();
-}

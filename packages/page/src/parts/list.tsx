@@ -1,12 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import type { List } from '../answers.ts';
 import type { Watched } from '../state/live.ts';
+import { go } from '../state/place.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { Answer } from './answer.tsx';
-import { type Filter, Filters } from './filters.tsx';
-import { Heading } from './heading.tsx';
-import { Pager } from './pager.tsx';
+import { type Field, Input, readForm } from './form.tsx';
+import { Link } from './inline.tsx';
 import { type Column, Table } from './table.tsx';
+import { Answer, Heading } from './view.tsx';
+
+/** From when to when a list goes. */
+export const DATES: readonly Field[] = [
+  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
+  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
+];
 
 interface ListProps<T, A extends List<T>> {
   readonly title: string;
@@ -16,7 +22,7 @@ interface ListProps<T, A extends List<T>> {
   readonly path: string;
   readonly api?: string;
   readonly query: URLSearchParams;
-  readonly filters?: readonly Filter[];
+  readonly filters?: readonly Field[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string | number;
   readonly none: ComponentChildren;
@@ -26,40 +32,30 @@ interface ListProps<T, A extends List<T>> {
   readonly children?: ComponentChildren;
   /** Above the rows. */
   readonly head?: (answer: A) => ComponentChildren;
-  /** For actions of the rows: `again` asks for the list once more. */
-  readonly more?: (again: () => void) => readonly Column<T>[];
+  /** What may be done to a row: `again` asks for the list once more. */
+  readonly act?: (row: T, again: () => void) => ComponentChildren;
 }
 
 /** A view of a list: filters, a page of rows, and the way to the next one. */
-export function ListView<T, A extends List<T> = List<T>>({
-  path,
-  query,
-  columns,
-  more,
-  keyOf,
-  head,
-  titleOf,
-  ...props
-}: ListProps<T, A>) {
+export function ListView<T, A extends List<T> = List<T>>(props: ListProps<T, A>) {
+  const { title, titleOf, path, api = path, query, filters, columns, act, head } = props;
   const asked = new URLSearchParams(query);
   asked.set('limit', '50');
-  const address = `${props.api ?? path}?${asked.toString()}`;
-  const shown = useAnswer<A>(address, props.tables);
+  const shown = useAnswer<A>(`${api}?${asked.toString()}`, props.tables);
+  const acts = act && [{ name: 'Act', of: (row: T) => act(row, shown.again) }];
   return (
     <>
-      <Heading title={(shown.answer && titleOf?.(shown.answer)) ?? props.title}>
-        {props.children}
-      </Heading>
-      {props.filters && <Filters path={path} query={query} filters={props.filters} />}
+      <Heading title={(shown.answer && titleOf?.(shown.answer)) ?? title}>{props.children}</Heading>
+      {filters && <Filters path={path} query={query} filters={filters} />}
       <Answer of={shown}>
         {(answer) => (
           <>
             {head?.(answer)}
             <Table
-              caption={props.title}
-              columns={more === undefined ? columns : [...columns, ...more(shown.again)]}
+              caption={title}
+              columns={[...columns, ...(acts ?? [])]}
               rows={answer.items}
-              keyOf={keyOf}
+              keyOf={props.keyOf}
               none={props.none}
             />
             <Pager path={path} query={query} next={answer.next} />
@@ -67,5 +63,49 @@ export function ListView<T, A extends List<T> = List<T>>({
         )}
       </Answer>
     </>
+  );
+}
+
+interface OfAddress {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** Filters of a list. They stand in the address, so that they can be kept and sent. */
+function Filters({ path, query, filters }: OfAddress & { readonly filters: readonly Field[] }) {
+  const apply = (event: Event) => {
+    const chosen = new URLSearchParams(readForm(event));
+    go(chosen.size === 0 ? path : `${path}?${chosen.toString()}`);
+  };
+  // A list that somebody leaves for another begins with the values of its address.
+  return (
+    <search>
+      <form class="filters" onSubmit={apply} key={query.toString()}>
+        {filters.map((field) => (
+          <Input
+            key={field.name}
+            field={field}
+            value={query.get(field.name)}
+            onChoice={(form) => form?.requestSubmit()}
+          />
+        ))}
+        <button type="submit">Show</button>
+      </form>
+    </search>
+  );
+}
+
+/** To the next page of a list, and back to its first one. */
+function Pager({ path, query, next }: OfAddress & { readonly next: string | null }) {
+  if (next === null && !query.has('after')) return null;
+  const first = new URLSearchParams(query);
+  first.delete('after');
+  const following = new URLSearchParams(first);
+  following.set('after', next ?? '');
+  return (
+    <nav class="pager" aria-label="Pages">
+      {query.has('after') && <Link to={`${path}?${first.toString()}`}>First page</Link>}
+      {next !== null && <Link to={`${path}?${following.toString()}`}>Next page</Link>}
+    </nav>
   );
 }

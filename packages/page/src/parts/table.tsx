@@ -1,4 +1,6 @@
+import { duration } from '@paddock/domain/text/duration';
 import type { ComponentChildren } from 'preact';
+import { Ago, At } from './inline.tsx';
 
 export interface Column<T> {
   readonly name: string;
@@ -12,42 +14,95 @@ export interface Column<T> {
 interface TableProps<T> {
   /** What the rows are, for those who do not see the table. */
   readonly caption: string;
+  /** The caption is a heading that everyone sees. */
+  readonly isPart?: boolean;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string | number;
-  /** What to say without rows. */
-  readonly none: ComponentChildren;
+  /** What to say without rows; without it, a table without rows is not there at all. */
+  readonly none?: ComponentChildren;
 }
 
 /** A table; on a phone each row is a card, and each value has its name beside it. */
-export function Table<T>({ caption, columns, rows, keyOf, none }: TableProps<T>) {
-  if (rows.length === 0) return <p class="none">{none}</p>;
+export function Table<T>({ caption, isPart = false, columns, rows, keyOf, none }: TableProps<T>) {
+  if (rows.length === 0 && none === undefined) return null;
   const kind = ({ isNumber, isWide }: Column<T>) => (isNumber ? 'number' : isWide ? 'wide' : '');
   return (
-    <div class="table">
-      <table>
-        <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column.name} scope="col" class={kind(column)}>
-                {column.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map((column) => (
-                <td key={column.name} data-name={column.name} class={kind(column)}>
-                  {column.isWide ? <div>{column.of(row)}</div> : column.of(row)}
-                </td>
+    <>
+      {isPart && <h2>{caption}</h2>}
+      {rows.length === 0 ? (
+        <p class="none">{none}</p>
+      ) : (
+        <div class="table">
+          <table>
+            <caption class="unseen">{caption}</caption>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column.name} scope="col" class={kind(column)}>
+                    {column.name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={keyOf(row)}>
+                  {columns.map((column) => (
+                    <td key={column.name} data-name={column.name} class={kind(column)}>
+                      {column.isWide ? <div>{column.of(row)}</div> : column.of(row)}
+                    </td>
+                  ))}
+                </tr>
               ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
   );
 }
+
+/** Names and values; a value that is null has no line. */
+export const Facts = ({ of }: { of: Readonly<Record<string, ComponentChildren>> }) => (
+  <dl class="facts">
+    {Object.entries(of).map(
+      ([name, value]) =>
+        value !== null &&
+        value !== undefined &&
+        value !== '' && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+);
+
+interface Moment {
+  readonly at: string;
+  readonly what: string;
+  /** How long it took. Without it: since the moment before. */
+  readonly after?: ComponentChildren;
+}
+
+/** What happened when, the earliest first, and how long each step took. */
+export const Timeline = ({ name, of }: { name: string; of: readonly Moment[] }) => (
+  <>
+    <h2>{name}</h2>
+    <ol class="timeline">
+      {of.map(({ at, what, after }, index) => {
+        const before = of[index - 1];
+        const taken = before && `+ ${duration(Date.parse(at) - Date.parse(before.at))}`;
+        return (
+          <li key={`${at} ${what}`}>
+            <At at={at} />
+            <span class="what">{what}</span>
+            <span class="after">{after ?? taken ?? <Ago at={at} />}</span>
+          </li>
+        );
+      })}
+    </ol>
+  </>
+);

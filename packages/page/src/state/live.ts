@@ -1,23 +1,10 @@
+import type { Watched } from '@paddock/api/sessions/read-changes';
 import { computed, effect, signal } from '@preact/signals';
-import { hrefOf } from './base.ts';
 import { now } from './clock.ts';
-import { session } from './session-signal.ts';
-import { listen } from './stream.ts';
+import { hrefOf } from './place.ts';
+import { session } from './request.ts';
 
-/** Tables of the database, by whose changes answers grow old. */
-export type Watched =
-  | 'jobs'
-  | 'workers'
-  | 'demand_keys'
-  | 'outages'
-  | 'pools_documents'
-  | 'switches'
-  | 'tasks'
-  | 'operations'
-  | 'installations'
-  | 'installation_events'
-  | 'actions'
-  | 'tokens';
+export type { Watched };
 
 /** The person has stopped the page where it is: it asks for nothing by itself. */
 export const isPaused = signal(false);
@@ -59,36 +46,71 @@ export function followChanges(): void {
   document.addEventListener('visibilitychange', see);
   see();
   effect(() => {
-    if (isResting.value || session.value === null || session.value === undefined) return undefined;
+    if (isResting.value || !session.value) return undefined;
     return follow(showsPools.value);
   });
 }
 
-/** The stream itself, for as long as the page may move. */
-const follow = (withPools: boolean): (() => void) => {
-  const stop = listen(() => new EventSource(hrefOf(`/changes${withPools ? '?pools' : ''}`)), {
-    news() {
-      connection.value = 'live';
-      lastNewsAt.value = new Date(now.peek()).toISOString();
-    },
-    broken() {
+/**
+ * After these the console is asked again whether it has a place. The browser comes again by itself
+ * where a stream just ended.
+ */
+const AGAIN_MS = 15_000;
+
+/** How often the console says that it is alive, unless it says otherwise. */
+const ALIVE_EVERY_MS = 10_000;
+
+/** One sign may be late, and another one get lost. */
+const PATIENCE = 2.5;
+
+/** Follows the stream of changes until the result is called. */
+export function follow(withPools: boolean): () => void {
+  let aliveEveryMs = ALIVE_EVERY_MS;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  let source: EventSource;
+  const watch = () => {
+    clearTimeout(silence);
+    silence = setTimeout(reopen, PATIENCE * aliveEveryMs);
+  };
+  const connect = () => {
+    const opened = new EventSource(hrefOf(`/changes${withPools ? '?pools' : ''}`));
+    source = opened;
+    const on = (name: string, act?: (data: string) => void) =>
+      opened.addEventListener(name, ({ data }: Event & { data?: string }) => {
+        act?.(data ?? '');
+        watch();
+        connection.value = 'live';
+        lastNewsAt.value = new Date(now.peek()).toISOString();
+      });
+    on('open');
+    on('alive', (data) => (aliveEveryMs = Number(data) || ALIVE_EVERY_MS));
+    on('changed', (data) => {
+      const tables = JSON.parse(data) as string[];
+      for (const listener of listeners) listener(tables);
+    });
+    on('pools', (data) => (pushedPools.value = JSON.parse(data)));
+    opened.addEventListener('error', () => {
       if (connection.peek() === 'live') connection.value = 'connecting';
-    },
-    silent() {
-      connection.value = 'lost';
-    },
-    on: {
-      changed(data) {
-        const tables = JSON.parse(data) as string[];
-        for (const listener of listeners) listener(tables);
-      },
-      pools(data) {
-        pushedPools.value = JSON.parse(data);
-      },
-    },
-  });
+      if (opened.readyState === EventSource.CLOSED) again = setTimeout(connect, AGAIN_MS);
+    });
+  };
+  const stop = () => {
+    clearTimeout(again);
+    clearTimeout(silence);
+    source.close();
+  };
+  // The console, its database or the way there hangs: the old connection may be dead without an end.
+  const reopen = () => {
+    connection.value = 'lost';
+    stop();
+    connect();
+    watch();
+  };
+  connect();
+  watch();
   return () => {
     stop();
     connection.value = 'connecting';
   };
-};
+}

@@ -1,5 +1,10 @@
 import { signal } from '@preact/signals';
-import { hrefOf, pathOf } from './base.ts';
+
+/** The path of the console’s root, with its last slash: this script is in the folder `assets` there. */
+const BASE = new URL('..', import.meta.url).pathname;
+
+/** The address of a path of the page or the API, as `/jobs/7`. */
+export const hrefOf = (path: string): string => BASE + path.slice(1);
 
 export interface Place {
   /** Below the console’s root, as `/jobs/7`. */
@@ -8,31 +13,31 @@ export interface Place {
 }
 
 const placeOf = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place => ({
-  path: pathOf(pathname),
+  path: pathname.startsWith(BASE) ? `/${pathname.slice(BASE.length)}` : '/',
   query: new URLSearchParams(search),
 });
 
 /** What is shown: the address bar always says the same. */
 export const place = signal<Place>({ path: '/', query: new URLSearchParams() });
 
+const look = (): void => void (place.value = placeOf(location));
+
 /** Goes to a path of the page, as `/jobs?state=waiting`. */
-export function go(path: string, how: 'push' | 'replace' = 'push'): void {
-  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', hrefOf(path));
-  place.value = placeOf(location);
+export function go(path: string, how: 'pushState' | 'replaceState' = 'pushState'): void {
+  history[how](null, '', hrefOf(path));
+  look();
 }
 
 /** Follows the address bar, and links of the page. */
 export function followPlace(): void {
-  place.value = placeOf(location);
-  addEventListener('popstate', () => {
-    place.value = placeOf(location);
-  });
+  look();
+  addEventListener('popstate', look);
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || !isOurs(link, event)) return;
     event.preventDefault();
-    const { path, query } = placeOf(link);
-    go(path + (query.size === 0 ? '' : `?${query.toString()}`));
+    history.pushState(null, '', link.href);
+    look();
     scrollTo(0, 0);
   });
 }
@@ -41,14 +46,10 @@ export function followPlace(): void {
 const isOurs = (link: HTMLAnchorElement, event: MouseEvent): boolean =>
   !event.defaultPrevented &&
   event.button === 0 &&
-  !event.ctrlKey &&
-  !event.metaKey &&
-  !event.shiftKey &&
-  !event.altKey &&
+  !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) &&
   link.target === '' &&
   !link.download &&
-  link.origin === location.origin &&
   link.hash === '' &&
-  link.href.startsWith(location.origin + hrefOf('/')) &&
+  link.href.startsWith(location.origin + BASE) &&
   !link.pathname.endsWith('.json') &&
   !link.pathname.startsWith(hrefOf('/api/'));

@@ -1,12 +1,23 @@
+import { signal as signalOf } from '@preact/signals';
 import type { Trouble } from '../answers.ts';
 import { readJson } from '../text/words.ts';
-import { hrefOf } from './base.ts';
 import { setClock } from './clock.ts';
-import { session } from './session-signal.ts';
+import { hrefOf } from './place.ts';
 
-export type Answered<T> = { readonly answer: T } | { readonly trouble: Trouble };
+export interface Session {
+  /** As `token ci`. */
+  readonly person: string;
+  readonly access: 'read' | 'operate';
+  /** A session that a sign-out ends. False: a proxy says who asks. */
+  readonly isSession: boolean;
+}
 
-export interface Asking {
+/** Undefined until the console has said; null: nobody has signed in. */
+export const session = signalOf<Session | null | undefined>();
+
+type Answered<T> = { readonly answer: T } | { readonly trouble: Trouble };
+
+interface Asking {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

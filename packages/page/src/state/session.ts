@@ -1,6 +1,12 @@
-import { request } from './request.ts';
+import { signal } from '@preact/signals';
 import type { Trouble } from '../answers.ts';
-import { refusedLink, type Session, session, unreachable } from './session-signal.ts';
+import { request, type Session, session } from './request.ts';
+
+/** Why the console has not said whether somebody has signed in. */
+export const unreachable = signal<Trouble | undefined>();
+
+/** Why the link that was opened signs nobody in. */
+export const refusedLink = signal<Trouble | undefined>();
 
 const AGAIN_MS = 3_000;
 

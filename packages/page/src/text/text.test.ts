@@ -1,7 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { ago, between, instant, until, partsOf } from './words.ts';
-import { readJson, withoutTurns } from './words.ts';
-import { amount, count, number, plain } from './words.ts';
+import {
+  ago,
+  amount,
+  between,
+  count,
+  instant,
+  number,
+  partsOf,
+  percent,
+  plain,
+  readJson,
+  until,
+  withoutTurns,
+} from './words.ts';
 
 describe('a length of time', () => {
   test.each([
@@ -55,6 +66,7 @@ test('numbers and words are as people read them', () => {
     '1 234',
   ]);
   expect(plain('at_pool_cap')).toBe('at pool cap');
+  expect([null, 0, 0.001, 0.126, 1].map(percent)).toEqual(['–', '0 %', '< 1 %', '13 %', '100 %']);
 });
 
 test('an advice leads to the job that it names (G3)', () => {

@@ -21,6 +21,22 @@ export function amount(value: number): string {
 /** A stored word as people read it: `at_pool_cap` is `at pool cap`. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');
 
+/** How states feel; all others are over. */
+const TONES: Readonly<Record<string, readonly string[]>> = {
+  good: ['success', 'idle', 'ended', 'OK', 'installed', 'good'],
+  busy: ['running', 'busy', 'RUNNING'],
+  wait: ['waiting', 'pending', 'QUEUED', 'suspended'],
+  bad: ['failure', 'timed out', 'action required', 'startup failure', 'failed', 'stuck', 'ERROR'],
+};
+
+/** How a state feels. Undefined: it is over. */
+export const toneOf = (state: string): string | undefined =>
+  Object.keys(TONES).find((tone) => TONES[tone]?.includes(state));
+
+/** A share of 1 as people read it. */
+export const percent = (share: number | null): string =>
+  share === null ? '–' : share > 0 && share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`;
+
 /** Overrides, embeddings and isolates: they turn the direction of what follows them. */
 const TURNS = /[\u202A-\u202E\u2066-\u2069]/g;
 

@@ -1,15 +1,14 @@
 import type { Pool } from '../answers.ts';
 
 /** A stretch of a bar: how many, and what they do. */
-export interface Stretch {
+interface Stretch {
   readonly what: 'busy' | 'idle' | 'starting' | 'stopping' | 'waiting' | 'free';
   readonly many: number;
 }
 
 /** Supply, then the demand that it does not meet, then the room below the cap. */
 export function stretchesOf({ supply, demand, cap }: Pool): Stretch[] {
-  const coming = supply.idle + supply.starting;
-  const unmet = Math.max(0, demand.waiting - coming);
+  const unmet = Math.max(0, demand.waiting - supply.idle - supply.starting);
   const free = cap === null ? 0 : Math.max(0, cap.limit - cap.used);
   const all: Stretch[] = [
     { what: 'busy', many: supply.busy },
@@ -22,24 +21,15 @@ export function stretchesOf({ supply, demand, cap }: Pool): Stretch[] {
   return all.filter(({ many }) => many > 0);
 }
 
-export interface Totals {
-  readonly waiting: number;
-  readonly coming: number;
-  readonly busy: number;
-  /** Of the job that has waited longest, in whatever pool. */
-  readonly oldest: string | null;
-  readonly started: number;
-}
-
-export function totalsOf(pools: readonly Pool[]): Totals {
+/** The sums of all pools. `oldest`: since when the job waits that has waited longest. */
+export function totalsOf(pools: readonly Pool[]) {
   const sum = (of: (pool: Pool) => number) => pools.reduce((all, pool) => all + of(pool), 0);
-  const instants = pools.flatMap(({ demand }) => demand.oldestSince ?? []);
   return {
     waiting: sum(({ demand }) => demand.waiting),
     coming: sum(({ supply }) => supply.starting + supply.idle),
     busy: sum(({ supply }) => supply.busy),
-    oldest: instants.toSorted()[0] ?? null,
     started: sum(({ lastHour }) => lastHour.started),
+    oldest: pools.flatMap(({ demand }) => demand.oldestSince ?? []).toSorted()[0],
   };
 }
 

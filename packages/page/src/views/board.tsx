@@ -1,27 +1,33 @@
 import { duration } from '@paddock/domain/text/duration';
+import { type Failure, newestFailures } from '@paddock/domain/text/newest-failures';
 import { useEffect } from 'preact/hooks';
-import type { LastHour, Pool, PoolHour, Switch } from '../answers.ts';
-import { Answer } from '../parts/answer.tsx';
-import { Heading } from '../parts/heading.tsx';
-import { Link } from '../parts/link.tsx';
+import type {
+  Items,
+  LastHour,
+  List,
+  OperationRow,
+  Pool,
+  PoolHour,
+  Switch,
+  WorkerRow,
+} from '../answers.ts';
+import { Ago, Dash, HowMany, Link, Thing, Took, Until } from '../parts/inline.tsx';
 import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
 import { type Column, Table } from '../parts/table.tsx';
-import { Ago, Took, Until } from '../parts/time.tsx';
+import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
+import { at } from '../paths.ts';
 import { pushedPools, showsPools } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { NO_POOL, number, poolName } from '../text/words.ts';
-import { EVERY_MS } from './pool-charts.tsx';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
-import { NewestFailures } from './newest-failures.tsx';
 
-interface Pools {
-  readonly items: readonly Pool[];
-}
+/** The instants of the last hour are a minute apart. */
+export const HOUR_EVERY_MS = 60_000;
 
 /** The fleet: each pool’s demand beside its supply beside its cap. */
 export function Board() {
   // Asked once; then the list travels with the changes.
-  const asked = useAnswer<Pools>('/pools', []);
+  const asked = useAnswer<Items<Pool>>('/pools', []);
   useEffect(() => {
     showsPools.value = true;
     return () => {
@@ -29,9 +35,11 @@ export function Board() {
       pushedPools.value = undefined;
     };
   }, []);
-  const lastHour = useAnswer<LastHour>('/pools/last-hour', [], EVERY_MS).answer;
+  const lastHour = useAnswer<LastHour>('/pools/last-hour', [], HOUR_EVERY_MS).answer;
   const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
-  const pushed = pushedPools.value as Pools | undefined;
+  // What people hold back goes before every other reason to wait.
+  const held = useAnswer<Items<Switch>>('/switches', ['switches']).answer;
+  const pushed = pushedPools.value as Items<Pool> | undefined;
   return (
     <>
       <Heading title="Fleet" />
@@ -42,7 +50,7 @@ export function Board() {
             {items.map((pool) => (
               <HeldBack key={pool.name} pool={pool} />
             ))}
-            <AllSwitches />
+            <Held items={held?.items ?? []} />
             <Table
               caption="Pools"
               columns={columnsWith(hours)}
@@ -59,25 +67,17 @@ export function Board() {
   );
 }
 
-/** What people hold back, which goes before every other reason to wait. */
-function AllSwitches() {
-  const { answer } = useAnswer<{ items: readonly Switch[] }>('/switches', ['switches']);
-  return <Held items={answer?.items ?? []} />;
-}
-
 /** Who holds back what, since when and why. */
-export function Held({ items }: { items: readonly Switch[] }) {
-  return (
-    <>
-      {items.map(({ subject, name, by, since, note }) => (
-        <p class="held" key={subject}>
-          <strong>{by}</strong> holds back {name ?? subject}, since <Ago at={since} />
-          {note !== null && `: ${note}`} <Link to="/switches">Switches</Link>
-        </p>
-      ))}
-    </>
-  );
-}
+export const Held = ({ items }: Items<Switch>) => (
+  <>
+    {items.map(({ subject, name, by, since, note }) => (
+      <p class="held" key={subject}>
+        <strong>{by}</strong> holds back {name ?? subject}, since <Ago at={since} />
+        {note !== null && `: ${note}`} <Link to="/switches">Switches</Link>
+      </p>
+    ))}
+  </>
+);
 
 function Headline({ pools }: { pools: readonly Pool[] }) {
   const { waiting, coming, busy, oldest, started } = totalsOf(pools);
@@ -89,7 +89,7 @@ function Headline({ pools }: { pools: readonly Pool[] }) {
         </Link>
       </li>
       <li>
-        <b>{oldest === null ? '–' : <Took from={oldest} to={null} />}</b> the longest wait
+        <b>{oldest === undefined ? '–' : <Took from={oldest} />}</b> the longest wait
       </li>
       <li>
         <Link to="/workers?state=pending">
@@ -108,32 +108,17 @@ function Headline({ pools }: { pools: readonly Pool[] }) {
   );
 }
 
-const link = (kind: 'jobs' | 'workers', state: string, pool: string, many: number) =>
-  many === 0 ? (
-    <span class="quiet">0</span>
-  ) : (
-    <Link to={`/${kind}?${new URLSearchParams({ state, pool }).toString()}`}>{number(many)}</Link>
-  );
-
-const time = (ms: number | null) => (ms === null ? <span class="quiet">–</span> : duration(ms));
+const time = (ms: number | null) => (ms === null ? <Dash /> : duration(ms));
 
 const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool>[] => [
-  ...COLUMNS.slice(0, 4),
-  { name: 'Last hour', of: ({ name }) => <Sparkline hour={hours.get(name)} /> },
-  ...COLUMNS.slice(4),
-];
-
-const COLUMNS: readonly Column<Pool>[] = [
   {
     name: 'Pool',
     of: ({ name, inForce, labels }) =>
       name === NO_POOL ? (
-        <Link to={`/jobs?${new URLSearchParams({ state: 'waiting', pool: name }).toString()}`}>
-          {poolName(name)}
-        </Link>
+        <Link to={at`/jobs?state=waiting&pool=${name}`}>{poolName(name)}</Link>
       ) : (
         <>
-          <Link to={`/pools/${encodeURIComponent(name)}`} title={labels.join(', ')}>
+          <Link to={at`/pools/${name}`} title={labels.join(', ')}>
             {name}
           </Link>
           {!inForce && <span class="quiet"> no longer in force</span>}
@@ -143,40 +128,49 @@ const COLUMNS: readonly Column<Pool>[] = [
   {
     name: 'Waiting',
     isNumber: true,
-    of: ({ name, demand }) => link('jobs', 'waiting', name, demand.waiting),
+    of: ({ name, demand }) => (
+      <HowMany of="jobs" state="waiting" pool={name} many={demand.waiting} />
+    ),
   },
   {
     name: 'Longest wait',
     isNumber: true,
     of: ({ demand }) =>
       demand.oldestSince === null ? (
-        <span class="quiet">–</span>
+        <Dash />
       ) : (
         <Link to={`/jobs/${demand.oldestJob}`} title="Why it waits">
-          <Took from={demand.oldestSince} to={null} />
+          <Took from={demand.oldestSince} />
         </Link>
       ),
   },
   { name: 'Demand, supply and cap', isWide: true, of: (pool) => <Bar pool={pool} /> },
+  { name: 'Last hour', of: ({ name }) => <Sparkline hour={hours.get(name)} /> },
   {
     name: 'Starting',
     isNumber: true,
-    of: ({ name, supply }) => link('workers', 'pending', name, supply.starting),
+    of: ({ name, supply }) => (
+      <HowMany of="workers" state="pending" pool={name} many={supply.starting} />
+    ),
   },
   {
     name: 'Idle',
     isNumber: true,
-    of: ({ name, supply }) => link('workers', 'running', name, supply.idle),
+    of: ({ name, supply }) => (
+      <HowMany of="workers" state="running" pool={name} many={supply.idle} />
+    ),
   },
   {
     name: 'Busy',
     isNumber: true,
-    of: ({ name, supply }) => link('jobs', 'running', name, supply.busy),
+    of: ({ name, supply }) => <HowMany of="jobs" state="running" pool={name} many={supply.busy} />,
   },
   {
     name: 'Stopping',
     isNumber: true,
-    of: ({ name, supply }) => link('workers', 'stopping', name, supply.stopping),
+    of: ({ name, supply }) => (
+      <HowMany of="workers" state="stopping" pool={name} many={supply.stopping} />
+    ),
   },
   {
     name: 'Cap',
@@ -220,10 +214,7 @@ const Key = () => (
       </li>
     ))}
     <li>
-      <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
-        <path class="area" d="M0 10L60 4L60 20L0 20Z" />
-        <path class="line" d="M0 16L60 10" />
-      </svg>
+      <Lines area="M0 10L60 4L60 20L0 20Z" line="M0 16L60 10" />
       in the last hour: workers, and jobs that waited
     </li>
   </ul>
@@ -255,17 +246,79 @@ export const HeldBack = ({ pool: { name, heldBack } }: { pool: Pool }) => (
  * library of charts for each row of the board would be most of the page’s weight.
  */
 function Sparkline({ hour }: { hour: PoolHour | undefined }) {
-  if (hour === undefined) return <span class="quiet">–</span>;
-  const most = greatest(hour.waiting, hour.workers);
-  const workers = lineOf(hour.workers, most);
-  const from = hour.workers.findIndex((value) => value !== null);
+  if (hour === undefined) return <Dash />;
+  const { waiting, workers } = hour;
+  const most = greatest(waiting, workers);
+  const from = workers.findIndex((value) => value !== null);
   return (
     <span title={inWords(hour)}>
       <span class="unseen">{inWords(hour)}</span>
-      <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
-        {from >= 0 && <path class="area" d={`${workers}L60 20L${from} 20Z`} />}
-        <path class="line" d={lineOf(hour.waiting, most)} />
-      </svg>
+      <Lines
+        area={from < 0 ? '' : `${lineOf(workers, most)}L60 20L${from} 20Z`}
+        line={lineOf(waiting, most)}
+      />
     </span>
   );
 }
+
+const Lines = ({ area, line }: { area: string; line: string }) => (
+  <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
+    <path class="area" d={area} />
+    <path class="line" d={line} />
+  </svg>
+);
+
+/** The tables of workers and operations change all the time, and seldom by a failure. */
+const FAILURES_EVERY_MS = 10_000;
+
+/** As `paddock top` asks: the newest of the last day. */
+const useNewest = <T,>(path: string) =>
+  useAnswer<List<T>>(`${path}from=-24h&limit=10`, [], FAILURES_EVERY_MS);
+
+const MOST_FAILURES = 5;
+
+/** What failed lately. Nothing at all where nothing did. */
+function NewestFailures() {
+  const workers = useNewest<WorkerRow>('/workers?state=failed&');
+  const operations = useNewest<OperationRow>('/failed-operations?');
+  const trouble = workers.trouble ?? operations.trouble;
+  // One of two answers alone would be replaced at once: the newest may be in the other.
+  const isAnswered = workers.answer !== undefined && operations.answer !== undefined;
+  const failures = newestFailures(workers.answer?.items ?? [], operations.answer?.items ?? []);
+  return (
+    <>
+      {trouble !== undefined && <TroubleNote trouble={trouble} />}
+      {failures.length > 0 && (isAnswered || trouble !== undefined) && (
+        <section aria-label="What failed in the last day">
+          <Table
+            caption="Failed in the last day"
+            isPart
+            columns={FAILURES}
+            rows={failures.slice(0, MOST_FAILURES)}
+            keyOf={({ id }) => id}
+          />
+          <p class="key">
+            <span>
+              All: <Link to="/workers?state=failed&from=-24h">workers</Link>,{' '}
+              <Link to="/operations?from=-24h">operations</Link>
+            </span>
+          </p>
+        </section>
+      )}
+    </>
+  );
+}
+
+const FAILURES: readonly Column<Failure>[] = [
+  {
+    name: 'Failed',
+    of: ({ what, id, name }) => (
+      <>
+        <span class="quiet">{what}</span> <Thing kind={what} id={id} as={name} />
+      </>
+    ),
+  },
+  { name: 'Of', of: ({ of }) => of },
+  { name: 'Because', isWide: true, of: ({ why }) => why ?? '' },
+  { name: 'When', isNumber: true, of: (failure) => <Ago at={failure.at} /> },
+];

@@ -1,27 +1,24 @@
 import { useEffect } from 'preact/hooks';
-import type { Found } from '../answers.ts';
-import { Answer } from '../parts/answer.tsx';
-import { Heading } from '../parts/heading.tsx';
-import { Link } from '../parts/link.tsx';
+import type { Found, Items } from '../answers.ts';
+import { Link } from '../parts/inline.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { Answer, Heading } from '../parts/view.tsx';
+import { placeOf, type ViewProps } from '../paths.ts';
 import { go } from '../state/place.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { placeOf } from './find.ts';
-import type { ViewProps } from './view.ts';
 
 /** What an id or a name is of. The only one is shown at once. */
 export function Find({ query }: ViewProps) {
-  const text = query.get('text') ?? '';
-  const shown = useAnswer<{ items: readonly Found[] }>(`/find?${query.toString()}`, []);
+  const shown = useAnswer<Items<Found>>(`/find?${query.toString()}`, []);
   const [first, second] = shown.answer?.items ?? [];
   const only = first !== undefined && second === undefined ? placeOf(first) : undefined;
   useEffect(() => {
     // In place of this address, so that the way back leads past it.
-    if (only !== undefined) go(only, 'replace');
+    if (only !== undefined) go(only, 'replaceState');
   }, [only]);
   return (
     <>
-      <Heading title={`Find ${text}`} />
+      <Heading title={`Find ${query.get('text') ?? ''}`} />
       <Answer of={shown}>
         {({ items }) => (
           <Table

@@ -1,16 +1,14 @@
-import type { Installation } from '../answers.ts';
-import { Chip } from '../parts/chip.tsx';
-import { Link } from '../parts/link.tsx';
+import type { Installation as Row, OneInstallation } from '../answers.ts';
+import { Act } from '../parts/act.tsx';
+import { Ago, At, Chip, Link, Thing } from '../parts/inline.tsx';
 import { ListView } from '../parts/list.tsx';
-import type { Column } from '../parts/table.tsx';
-import { Ago } from '../parts/time.tsx';
-import type { ViewProps } from './view.ts';
-
-const TONES = { installed: 'good', suspended: 'wait', deleted: 'over' } as const;
+import { type Column, Facts, Table } from '../parts/table.tsx';
+import { View } from '../parts/view.tsx';
+import { at, type ViewProps } from '../paths.ts';
 
 /** Where the Apps are installed. */
 export const Installations = ({ query }: ViewProps) => (
-  <ListView<Installation>
+  <ListView<Row>
     title="Installations"
     path="/installations"
     query={query}
@@ -21,25 +19,75 @@ export const Installations = ({ query }: ViewProps) => (
   />
 );
 
-const COLUMNS: readonly Column<Installation>[] = [
+const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'Entity',
     isWide: true,
     of: ({ entity }) => (
       <>
-        <Link to={`/trace/entity/${entity.id}`}>{entity.login}</Link>{' '}
+        <Thing kind="entity" id={entity.id} as={entity.login} />{' '}
         <span class="quiet">{entity.type === 'User' ? 'user' : 'organisation'}</span>
       </>
     ),
   },
-  { name: 'State', of: ({ state }) => <Chip tone={TONES[state]}>{state}</Chip> },
-  { name: 'Since', of: ({ since }) => (since === null ? '' : <Ago at={since} />) },
+  { name: 'State', of: ({ state }) => <Chip of={state} /> },
+  { name: 'Since', of: ({ since }) => since && <Ago at={since} /> },
   { name: 'Repositories', of: ({ repositories }) => repositories ?? 'unknown' },
   { name: 'App', isNumber: true, of: ({ app }) => app },
-  {
-    name: 'Installation',
-    isNumber: true,
-    of: ({ id }) => <Link to={`/installations/${id}`}>{id}</Link>,
-  },
+  { name: 'Installation', isNumber: true, of: ({ id }) => <Thing kind="installation" id={id} /> },
   { name: 'Entity id', isNumber: true, of: ({ entity }) => entity.id },
+];
+
+/** What an installation is, and what GitHub said of it. */
+export const Installation = ({ fields: { installation: id = '' } }: ViewProps) => (
+  <View<OneInstallation>
+    path={at`/installations/${id}`}
+    tables={['installation_events', 'installations']}
+    title={`installation ${id}`}
+    titleOf={({ entity }) => `${entity?.login ?? ''} installation ${id}`.trim()}
+    beside={({ today }, again) => (
+      <>
+        {today && <Chip of={today.state} />}
+        <Act label="Resync …" method="POST" path={at`/installations/${id}/resync`} again={again}>
+          Compares the runs of its active repositories at GitHub with our jobs, each by an operation
+          of its own.
+        </Act>
+      </>
+    )}
+  >
+    {({ installation, entity, today, events }) => (
+      <>
+        <Facts
+          of={{
+            'So since': today?.since && <Ago at={today.since} />,
+            Entity: entity && <Thing kind="entity" id={entity.id} as={entity.login ?? entity.id} />,
+            App: today?.app,
+            Repositories: today && (today.repositories ?? 'unknown'),
+            'What happened': <Link to={at`/trace/installation/${installation}`}>its trace</Link>,
+            Tasks: (
+              <Link to={at`/operations?subject=installation:${installation}`}>its operations</Link>
+            ),
+          }}
+        />
+        <Table
+          caption="What GitHub said of it"
+          isPart
+          columns={EVENTS}
+          rows={events}
+          keyOf={(event) => event.id}
+          none="No delivery says anything of it."
+        />
+      </>
+    )}
+  </View>
+);
+
+const EVENTS: readonly Column<OneInstallation['events'][number]>[] = [
+  { name: 'At', of: (event) => <At at={event.at} /> },
+  {
+    name: 'Event',
+    isWide: true,
+    of: ({ id, event }) => <Thing kind="event" id={id} as={event} />,
+  },
+  { name: 'Ago', isNumber: true, of: (event) => <Ago at={event.at} /> },
 ];

@@ -1,35 +1,27 @@
-import type { Job as JobAnswer, Why as WhyAnswer } from '../answers.ts';
-import { Answer } from '../parts/answer.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { Heading } from '../parts/heading.tsx';
-import { Link, Outside } from '../parts/link.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Ago, Took } from '../parts/time.tsx';
-import { Timeline } from '../parts/facts.tsx';
+import { duration } from '@paddock/domain/text/duration';
+import type { Job as JobAnswer, List, Why as WhyAnswer } from '../answers.ts';
+import { Ago, At, Chip, Link, Meter, Outside, Thing, Took } from '../parts/inline.tsx';
+import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
+import { Answer, Heading, View } from '../parts/view.tsx';
+import { at, type ViewProps } from '../paths.ts';
+import type { Watched } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { count, plain, poolName } from '../text/words.ts';
-import { queuedOf, ranOf } from './jobs.ts';
-import { JobState } from './jobs.tsx';
-import type { ViewProps } from './view.ts';
-import { Why } from './why.tsx';
+import { queuedOf, ranOf, stateOf } from './jobs.ts';
+
+/** What a why rests on. */
+const OF_WHY: readonly Watched[] = ['jobs', 'workers', 'demand_keys', 'outages', 'switches'];
 
 /** One job: why it waits, then all that is known of it. */
 export function Job({ fields: { job: id = '' } }: ViewProps) {
-  const path = `/jobs/${encodeURIComponent(id)}`;
-  const why = useAnswer<WhyAnswer>(`${path}/why`, [
-    'jobs',
-    'workers',
-    'demand_keys',
-    'outages',
-    'switches',
-  ]);
-  const job = useAnswer<JobAnswer>(path, ['jobs']);
+  const why = useAnswer<WhyAnswer>(at`/jobs/${id}/why`, OF_WHY);
+  const job = useAnswer<JobAnswer>(at`/jobs/${id}`, ['jobs']);
   const named = job.answer ?? why.answer?.job;
   const url = named?.url ?? null;
   return (
     <>
       <Heading title={named?.name ?? `Job ${id}`}>
-        {job.answer && <JobState job={job.answer} />}
+        {job.answer && <Chip of={stateOf(job.answer)} />}
         {url !== null && <Outside to={url}>At GitHub</Outside>}
       </Heading>
       <Answer of={why}>{(answer) => <Why answer={answer} />}</Answer>
@@ -49,48 +41,33 @@ function Row({ job }: { job: JobAnswer }) {
       <Facts
         of={{
           Id: job.id,
-          Repository: (
-            <Link to={`/jobs?repository=${encodeURIComponent(job.repository.fullName)}`}>
-              {job.repository.fullName}
-            </Link>
-          ),
+          Repository: <Thing kind="repository" id={job.repository.fullName} />,
           Workflow: job.workflow,
-          Run: (
-            <Link to={`/runs/${job.run.id}?owner=${encodeURIComponent(job.entity.login)}`}>
-              {job.run.id}
-            </Link>
-          ),
+          Run: <Thing kind="run" id={job.run.id} name={job.entity.login} />,
           Attempt: job.run.attempt,
           Pool: poolName(job.pool),
           Labels: job.labels.join(', '),
-          Worker: job.worker && (
-            <Link to={`/workers/${encodeURIComponent(job.worker)}`}>{job.worker}</Link>
-          ),
+          Worker: job.worker && <Thing kind="worker" id={job.worker} />,
           Runner: job.runner && job.runner.name !== job.worker ? job.runner.name : null,
           Queued: <Took {...queuedOf(job)} />,
           Ran: ran && <Took {...ran} />,
           'Why Paddock ended it': job.failure,
           Image: job.image,
-          Entity: <Link to={`/trace/entity/${job.entity.id}`}>{job.entity.login}</Link>,
-          App: (
-            <>
-              {job.app}, <Link to={`/installations/${job.installation}`}>installation</Link>{' '}
-              {job.installation}
-            </>
-          ),
+          Entity: <Thing kind="entity" id={job.entity.id} as={job.entity.login} />,
+          App: job.app,
+          Installation: <Thing kind="installation" id={job.installation} />,
           'What happened': (
-            <Link to={`/trace/job/${job.id}?only=job`}>trace of the job and its worker</Link>
+            <Link to={at`/trace/job/${job.id}?only=job`}>trace of the job and its worker</Link>
           ),
           'Became waiting again': job.requeues > 0 ? count(job.requeues, 'time') : null,
           'Taken on by recovery': job.recoveries > 0 ? count(job.recoveries, 'time') : null,
           Misjudged: job.misjudged ? 'Paddock had ended it before GitHub did' : null,
         }}
       />
-      <h2>Timeline</h2>
-      <Timeline of={job.timeline} />
-      <h2>Heard from GitHub</h2>
+      <Timeline name="Timeline" of={job.timeline} />
       <Table
-        caption="Deliveries"
+        caption="Heard from GitHub"
+        isPart
         columns={DELIVERIES}
         rows={job.deliveries}
         keyOf={({ id }) => id}
@@ -101,23 +78,117 @@ function Row({ job }: { job: JobAnswer }) {
 }
 
 const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
-  { name: 'Event', of: ({ id, event }) => <Link to={`/trace/payload/${id}`}>{event}</Link> },
+  {
+    name: 'Event',
+    of: ({ id, event }) => <Thing kind="event" id={id} as={event} />,
+  },
   {
     name: 'Heard',
     of: ({ source }) => (source === 'webhook' ? 'as a delivery' : `by the ${source}`),
   },
   { name: 'Outcome', of: ({ outcome }) => plain(outcome) },
-  {
-    name: 'Delivery',
-    isWide: true,
-    of: ({ guid }) =>
-      guid === null ? (
-        ''
-      ) : (
-        <Link to={`/deliveries/${encodeURIComponent(guid)}`} class="mono">
-          {guid}
-        </Link>
-      ),
-  },
+  { name: 'Delivery', isWide: true, of: ({ guid }) => <Thing kind="delivery" id={guid} /> },
   { name: 'Received', isNumber: true, of: ({ receivedAt }) => <Ago at={receivedAt} /> },
+];
+
+/** The jobs of a run that wait or run, each with its why. */
+export const Run = ({ fields: { run = '' }, query }: ViewProps) => (
+  <View<List<WhyAnswer>>
+    path={`${at`/runs/${run}/why`}?${query.toString()}`}
+    tables={OF_WHY}
+    title={`Run ${run}`}
+  >
+    {({ items }) =>
+      items.length === 0 ? (
+        <p class="none">None of its jobs waits or runs, or no pool serves them.</p>
+      ) : (
+        items.map((answer) => (
+          <article key={answer.job.id}>
+            <h2>
+              <Thing kind="job" id={answer.job.id} as={answer.job.name} />
+            </h2>
+            <Why answer={answer} />
+          </article>
+        ))
+      )
+    }
+  </View>
+);
+
+const ACTORS = {
+  wait: 'Nobody needs to: time will do',
+  author: 'The workflow’s author',
+  platform: 'The platform team',
+} as const;
+
+/** The answer to “why does it wait?”: one sentence, then all that it rests on. */
+function Why({ answer }: { answer: WhyAnswer }) {
+  const { sentence, since, actor, place, lastStarts, caps, workers, earlier } = answer;
+  return (
+    <section class={`why ${actor ?? 'none'}`} aria-label="Why">
+      <p class="sentence">{sentence}</p>
+      <Facts
+        of={{
+          Since: since && (
+            <>
+              <Took from={since} />{' '}
+              <span class="quiet">
+                since <At at={since} />
+              </span>
+            </>
+          ),
+          'Who can act': actor && ACTORS[actor],
+          'What to do': actor && answer.advice,
+          Place: place && placeInWords(place),
+          'Last starts':
+            lastStarts &&
+            `The last ${count(lastStarts.jobs, 'job')} of its queue waited ${duration(lastStarts.medianMs)} (median)`,
+        }}
+      />
+      {caps.length > 0 && (
+        <ul class="meters" aria-label="Caps, used of the limit">
+          {caps.map((cap) => (
+            <Meter key={cap.name} {...cap} />
+          ))}
+        </ul>
+      )}
+      <Table
+        caption={`${count(answer.workersInAll, 'worker')} on the way`}
+        isPart
+        columns={WORKERS}
+        rows={workers}
+        keyOf={({ name }) => name}
+      />
+      {earlier.length > 0 && (
+        <Timeline
+          name="Before that it waited for"
+          of={earlier.map(({ reason, since: from, until }) => ({
+            at: from,
+            what: plain(reason),
+            after: <Took from={from} to={until} />,
+          }))}
+        />
+      )}
+      <details>
+        <summary>Evidence: the stored facts behind this answer</summary>
+        <pre>{JSON.stringify(answer.evidence, null, 2)}</pre>
+      </details>
+    </section>
+  );
+}
+
+const placeInWords = (place: NonNullable<WhyAnswer['place']>): string => {
+  const { position, of, olderOfEntity, olderOfPool } = place;
+  const older = [
+    ...(olderOfEntity > 0 ? [`${count(olderOfEntity, 'older job')} of its entity elsewhere`] : []),
+    ...(olderOfPool > 0 ? [`${count(olderOfPool, 'older job')} of others in its pool`] : []),
+  ];
+  return `${position} of ${of} in its queue${older.length > 0 ? `; ${older.join(', ')}` : ''}`;
+};
+
+const WORKERS: readonly Column<WhyAnswer['workers'][number]>[] = [
+  { name: 'Worker', of: ({ name }) => <Thing kind="worker" id={name} /> },
+  { name: 'State', of: ({ state }) => plain(state) },
+  { name: 'Detail', isWide: true, of: ({ detail }) => detail },
+  { name: 'Age', isNumber: true, of: ({ ageMs }) => duration(ageMs) },
 ];

@@ -1,14 +1,10 @@
 import type { JobRow } from '../answers.ts';
-import type { Tone } from '../parts/chip.tsx';
+import { plain } from '../text/words.ts';
 
-/** A job’s state in a word, and how it feels. */
-export function stateOf({ state, conclusion, failure }: JobRow): { word: string; tone: Tone } {
-  if (state === 'waiting') return { word: 'waiting', tone: 'wait' };
-  if (state === 'running') return { word: 'running', tone: 'busy' };
-  if (conclusion === null) return { word: failure === null ? 'ended' : 'given up', tone: 'over' };
-  if (conclusion === 'success') return { word: conclusion, tone: 'good' };
-  const isHarmless = ['cancelled', 'skipped', 'neutral', 'stale'].includes(conclusion);
-  return { word: conclusion.replaceAll('_', ' '), tone: isHarmless ? 'over' : 'bad' };
+/** A job’s state in a word. */
+export function stateOf({ state, conclusion, failure }: JobRow): string {
+  if (state !== 'ended') return state;
+  return plain(conclusion ?? (failure === null ? 'no conclusion' : 'given up'));
 }
 
 /** A stretch of time; `to` null: it lasts. */
@@ -36,32 +32,24 @@ const OF_ACTIVE = ['entity', 'repository', 'pool', 'workflow', 'from', 'to'];
 export const isWaiting = (query: URLSearchParams): boolean =>
   query.get('state') === 'waiting' || (query.has('reason') && !query.has('state'));
 
-/** Where the API counts the waiting jobs by reason to which the other filters lead. */
-export const waitsPath = (query: URLSearchParams): string =>
-  `/waits?${only(query, OF_ACTIVE).toString()}`;
+/** The filters of all waiting jobs, besides their reason. */
+export const onlyWaiting = (query: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...query].filter(([name]) => OF_ACTIVE.includes(name)));
 
 /** The list of those that wait for this reason, within the same filters; undefined: for any. */
 export function reasonPath(query: URLSearchParams, reason: string | undefined): string {
-  const filters = only(query, OF_ACTIVE);
+  const filters = onlyWaiting(query);
   filters.set('state', 'waiting');
   if (reason !== undefined) filters.set('reason', reason);
   return `/jobs?${filters.toString()}`;
 }
 
-const only = (query: URLSearchParams, names: readonly string[]): URLSearchParams =>
-  new URLSearchParams([...query].filter(([name]) => names.includes(name)));
-
 /** The filters that the API takes for the jobs of `state`, by their names. */
 export function filtersFor(query: URLSearchParams): readonly string[] {
   if (isWaiting(query)) return ['reason', ...OF_ACTIVE];
   if (query.get('state') === 'running') return OF_ACTIVE;
-  if (query.has('repository')) return ['repository', 'workflow', 'conclusion', 'from', 'to'];
+  const ofAny = ['conclusion', 'from', 'to'];
+  if (query.has('repository')) return ['repository', 'workflow', ...ofAny];
   const ofEntity = query.has('entity') || query.has('pool');
-  return ofEntity
-    ? ['entity', 'pool', 'conclusion', 'from', 'to']
-    : ['entity', 'repository', 'pool', 'conclusion', 'from', 'to'];
+  return ['entity', ...(ofEntity ? [] : ['repository']), 'pool', ...ofAny];
 }
-
-/** The API’s path of `acme/api`. */
-export const resyncPath = (fullName: string): string =>
-  `/repositories/${fullName.split('/').map(encodeURIComponent).join('/')}/resync`;

@@ -1,16 +1,22 @@
-import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
-import { Chip } from '../parts/chip.tsx';
-import { Link } from '../parts/link.tsx';
-import { ListView } from '../parts/list.tsx';
+import type { JobRow, ResyncState, Waits as WaitsAnswer } from '../answers.ts';
+import { Act } from '../parts/act.tsx';
+import { Ago, Chip, Dash, Link, Thing, Took } from '../parts/inline.tsx';
+import { DATES, ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Ago, Took } from '../parts/time.tsx';
-import { TroubleNote } from '../parts/answer.tsx';
+import { TroubleNote } from '../parts/view.tsx';
+import { at, type ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { plain, poolName, number } from '../text/words.ts';
-import { Diagnoses } from './diagnoses.tsx';
-import { filtersFor, isWaiting, queuedOf, ranOf, stateOf, reasonPath, waitsPath } from './jobs.ts';
-import { Resync } from './resync.tsx';
-import type { ViewProps } from './view.ts';
+import { number, plain, poolName } from '../text/words.ts';
+import {
+  filtersFor,
+  isWaiting,
+  onlyWaiting,
+  queuedOf,
+  ranOf,
+  reasonPath,
+  stateOf,
+} from './jobs.ts';
+import { Diagnoses } from './trace.tsx';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['waiting', 'running', 'ended'] },
@@ -24,43 +30,36 @@ const FILTERS = [
     label: 'Conclusion',
     of: ['success', 'failure', 'cancelled', 'skipped', 'timed_out'],
   },
-  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
-  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
-] as const;
+  ...DATES,
+];
 
 /** Jobs, the newest first. */
 export function Jobs({ query }: ViewProps) {
-  const offered = filtersFor(query);
-  const repository = query.get('repository');
+  const offered = new Set(['state', ...filtersFor(query)]);
+  const repository = query.get('repository') ?? '';
+  const isNamed = repository.includes('/');
   return (
     <ListView<JobRow>
       title="Jobs"
       path="/jobs"
       query={query}
       // A filter that is in the address stays to be seen, so that it can be taken out.
-      filters={FILTERS.filter(
-        ({ name }) => name === 'state' || offered.includes(name) || query.has(name),
-      )}
+      filters={FILTERS.filter(({ name }) => offered.has(name) || query.has(name))}
       columns={COLUMNS}
       keyOf={({ id }) => id}
       none="No job fits. Jobs that no pool serves have no row: look for such a one by its id."
       tables={['jobs']}
       head={() => (
         <>
-          {repository?.includes('/') && <Diagnoses of={repository} />}
+          {isNamed && <Diagnoses of={repository} />}
           {isWaiting(query) && <Waits query={query} />}
         </>
       )}
     >
-      {repository?.includes('/') && <Resync fullName={repository} />}
+      {isNamed && <Resync fullName={repository} />}
     </ListView>
   );
 }
-
-export const JobState = ({ job }: { job: JobRow }) => {
-  const { word, tone } = stateOf(job);
-  return <Chip tone={tone}>{word}</Chip>;
-};
 
 const COLUMNS: readonly Column<JobRow>[] = [
   {
@@ -68,33 +67,24 @@ const COLUMNS: readonly Column<JobRow>[] = [
     isWide: true,
     of: ({ id, name, workflow }) => (
       <>
-        <Link to={`/jobs/${id}`}>{name}</Link>
+        <Thing kind="job" id={id} as={name} />
         {workflow !== null && <span class="quiet"> {workflow}</span>}
       </>
     ),
   },
-  { name: 'State', of: (job) => <JobState job={job} /> },
+  { name: 'State', of: (job) => <Chip of={stateOf(job)} /> },
   {
     name: 'Waits for',
     of: ({ state, wait, worker, failure }) =>
-      state === 'waiting' ? (
-        wait === null ? (
-          <span class="quiet">its worker</span>
-        ) : (
-          plain(wait.reason)
-        )
-      ) : (
-        (failure ??
-        (worker === null ? '' : <Link to={`/workers/${encodeURIComponent(worker)}`}>worker</Link>))
-      ),
+      state !== 'waiting'
+        ? (failure ?? <Thing kind="worker" id={worker} as="worker" />)
+        : wait === null
+          ? 'its worker'
+          : plain(wait.reason),
   },
   {
     name: 'Repository',
-    of: ({ repository }) => (
-      <Link to={`/jobs?repository=${encodeURIComponent(repository.fullName)}`}>
-        {repository.fullName}
-      </Link>
-    ),
+    of: ({ repository }) => <Thing kind="repository" id={repository.fullName} />,
   },
   { name: 'Pool', of: ({ pool }) => poolName(pool) },
   { name: 'Queued', isNumber: true, of: (job) => <Took {...queuedOf(job)} /> },
@@ -103,7 +93,7 @@ const COLUMNS: readonly Column<JobRow>[] = [
     isNumber: true,
     of: (job) => {
       const ran = ranOf(job);
-      return ran === undefined ? <span class="quiet">–</span> : <Took {...ran} />;
+      return ran === undefined ? <Dash /> : <Took {...ran} />;
     },
   },
   { name: 'Heard of', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
@@ -111,30 +101,65 @@ const COLUMNS: readonly Column<JobRow>[] = [
 
 /** How many jobs wait for which reason; each leads to the list of these alone. */
 function Waits({ query }: { query: URLSearchParams }) {
-  const { answer, trouble } = useAnswer<WaitsAnswer>(waitsPath(query), ['jobs', 'demand_keys']);
+  const { answer, trouble } = useAnswer<WaitsAnswer>(`/waits?${onlyWaiting(query).toString()}`, [
+    'jobs',
+    'demand_keys',
+  ]);
   const chosen = query.get('reason');
-  const items = answer?.items ?? [];
   return (
     <>
       {trouble !== undefined && <TroubleNote trouble={trouble} />}
-      {items.length > 0 && (
-        <ul class="reasons" aria-label="Jobs that wait, by reason">
-          {items.map(({ reason, jobs }) => {
-            // As the filter names them.
-            const of = reason ?? 'none';
-            return (
-              <li key={of}>
-                <Link
-                  to={reasonPath(query, of === chosen ? undefined : of)}
-                  {...(of === chosen && { 'aria-current': 'page', title: 'All reasons' })}
-                >
-                  <b>{number(jobs)}</b>{' '}
-                  {reason === null ? 'their workers are coming' : plain(reason)}
-                </Link>
-              </li>
-            );
-          })}
-        </ul>
+      <ul class="reasons" aria-label="Jobs that wait, by reason">
+        {answer?.items.map(({ reason, jobs }) => {
+          // As the filter names them.
+          const of = reason ?? 'none';
+          return (
+            <li key={of}>
+              <Link
+                to={reasonPath(query, of === chosen ? undefined : of)}
+                {...(of === chosen && { 'aria-current': 'page', title: 'All reasons' })}
+              >
+                <b>{number(jobs)}</b> {reason === null ? 'their workers are coming' : plain(reason)}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+/** Whether a repository may be compared with GitHub, when it last was, and to have it done. */
+function Resync({ fullName }: { fullName: string }) {
+  const [owner = '', name = ''] = fullName.split('/');
+  const path = at`/repositories/${owner}/${name}/resync`;
+  const { answer, again } = useAnswer<ResyncState>(path, ['switches', 'operations']);
+  if (answer === undefined) return null;
+  const { subject, held, finishedAt } = answer;
+  const ofSwitch = { path: at`/switches/${subject}`, again };
+  if (held !== null)
+    return (
+      <>
+        <Act label="Allow resyncs …" method="DELETE" {...ofSwitch}>
+          Allows resyncs of {fullName} again.
+        </Act>
+        <span class="quiet">
+          {held.by} forbids resyncs{held.note !== null && `: ${held.note}`}
+        </span>
+      </>
+    );
+  return (
+    <>
+      <Act label="Resync …" method="POST" path={path}>
+        Compares all unfinished runs of {fullName} at GitHub with our jobs.
+      </Act>
+      <Act label="Forbid resyncs …" method="PUT" {...ofSwitch}>
+        Refuses resyncs of {fullName} from now on. One that runs ends within seconds.
+      </Act>
+      {finishedAt !== null && (
+        <span class="quiet">
+          resynced <Ago at={finishedAt} />
+        </span>
       )}
     </>
   );

@@ -1,23 +1,21 @@
 import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
-import type { Operation, Pool as PoolAnswer, Switch } from '../answers.ts';
+import { useMemo } from 'preact/hooks';
+import type { Items, LastHour, Operation, Pool as PoolAnswer, Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Answer } from '../parts/answer.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { Heading } from '../parts/heading.tsx';
-import { Link } from '../parts/link.tsx';
-import { Meter } from '../parts/chip.tsx';
-import { Took } from '../parts/time.tsx';
+import { Chart } from '../parts/chart.tsx';
+import { HowMany, Link, Meter, Took } from '../parts/inline.tsx';
+import { instantsOf, inWords } from '../parts/last-hour.ts';
+import { Facts } from '../parts/table.tsx';
+import { Answer, Heading } from '../parts/view.tsx';
+import { at, type ViewProps } from '../paths.ts';
 import { type Shown, useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
-import { Bar, HeldBack, Held } from './board.tsx';
-import { PoolCharts } from './pool-charts.tsx';
-import { switchPath } from './switches.ts';
-import type { ViewProps } from './view.ts';
+import { Bar, Held, HeldBack, HOUR_EVERY_MS } from './board.tsx';
 
 /** One pool, with what may be done to it. */
 export function Pool({ fields: { pool: name = '' } }: ViewProps) {
-  const shown = useAnswer<{ items: readonly PoolAnswer[] }>('/pools', [
+  const shown = useAnswer<Items<PoolAnswer>>('/pools', [
     'jobs',
     'workers',
     'demand_keys',
@@ -26,7 +24,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
   ]);
   const pool = shown.answer?.items.find((one) => one.name === name);
   const { idle = 0, starting = 0 } = pool?.supply ?? {};
-  const switches = useAnswer<{ items: readonly Switch[] }>('/switches?limit=100', ['switches']);
+  const switches = useAnswer<Items<Switch>>('/switches?limit=100', ['switches']);
   const held = switches.answer?.items.filter(({ subject }) =>
     [`pool:${name}`, 'environment'].includes(subject),
   );
@@ -39,7 +37,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
             <Act
               label="Drain …"
               method="POST"
-              path={`/pools/${encodeURIComponent(name)}/drain`}
+              path={at`/pools/${name}/drain`}
               again={switches.again}
               shown={drained}
               isGrave
@@ -56,7 +54,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
           pool === undefined ? (
             <p class="none">There is no pool of this name, and neither job nor worker names it.</p>
           ) : (
-            <Row pool={pool} />
+            <Row {...pool} />
           )
         }
       </Answer>
@@ -74,27 +72,25 @@ const drained = ({ output }: Operation) => {
 };
 
 /** Stops the making of the pool's workers, or lets it go on: whoever sees the one acts on it here. */
-function Making({ pool, of }: { pool: string; of: Shown<{ items: readonly Switch[] }> }) {
+function Making({ pool, of: { answer, again } }: { pool: string; of: Shown<Items<Switch>> }) {
   const subject = `pool:${pool}`;
-  const path = switchPath(subject);
-  return of.answer?.items.some((held) => held.subject === subject) ? (
-    <Act label="Resume …" method="DELETE" path={path} again={of.again}>
+  const path = at`/switches/${subject}`;
+  return answer?.items.some((held) => held.subject === subject) ? (
+    <Act label="Resume …" method="DELETE" path={path} again={again}>
       Lets the making of workers in the pool {pool} go on.
     </Act>
   ) : (
-    <Act label="Stop making …" method="PUT" path={path} again={of.again}>
+    <Act label="Stop making …" method="PUT" path={path} again={again}>
       Stops the making of workers in the pool {pool} at once. Its workers go on.
     </Act>
   );
 }
 
-function Row({ pool }: { pool: PoolAnswer }) {
+function Row(pool: PoolAnswer) {
   const { name, labels, demand, supply, cap, lastHour } = pool;
   const { queuedP50Ms, queuedP95Ms } = lastHour;
   const of = (kind: 'jobs' | 'workers', state: string, many: number) => (
-    <Link to={`/${kind}?${new URLSearchParams({ state, pool: name }).toString()}`}>
-      {number(many)}
-    </Link>
+    <HowMany of={kind} state={state} pool={name} many={many} />
   );
   return (
     <>
@@ -105,7 +101,7 @@ function Row({ pool }: { pool: PoolAnswer }) {
           <Meter name="maxWorkers" {...cap} />
         </ul>
       )}
-      <PoolCharts pool={pool} />
+      <Charts pool={name} limit={cap?.limit} />
       <h2>Pool</h2>
       <Facts
         of={{
@@ -113,7 +109,7 @@ function Row({ pool }: { pool: PoolAnswer }) {
           'Jobs that wait': of('jobs', 'waiting', demand.waiting),
           'The oldest waits': demand.oldestSince && (
             <Link to={`/jobs/${demand.oldestJob}`}>
-              <Took from={demand.oldestSince} to={null} />
+              <Took from={demand.oldestSince} />
             </Link>
           ),
           'Workers on their way': of('workers', 'pending', supply.starting),
@@ -123,13 +119,64 @@ function Row({ pool }: { pool: PoolAnswer }) {
           'Started in the last hour': number(lastHour.started),
           'Queued, median': queuedP50Ms === null ? null : duration(queuedP50Ms),
           'Queued, 95th percentile': queuedP95Ms === null ? null : duration(queuedP95Ms),
-          Failures: (
-            <Link to={`/workers?state=failed&pool=${encodeURIComponent(name)}`}>
-              its failed workers
-            </Link>
-          ),
+          Failures: <Link to={at`/workers?state=failed&pool=${name}`}>its failed workers</Link>,
         }}
       />
     </>
   );
+}
+
+/** The last hour of a pool: demand, supply and cap, and how long jobs were queued. */
+function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
+  const { answer } = useAnswer<LastHour>(at`/pools/last-hour?pool=${pool}`, [], HOUR_EVERY_MS);
+  const drawn = useMemo(() => answer && toLines(answer, limit), [answer, limit]);
+  if (answer === undefined) return null;
+  const [hour] = answer.items;
+  if (hour === undefined || drawn === undefined)
+    return <p class="none">In the last hour it had neither job nor worker.</p>;
+  return (
+    <>
+      <Chart
+        label="Jobs and workers in the last hour"
+        instants={drawn.instants}
+        said={whole}
+        lines={drawn.many}
+      >
+        <p class="quiet">{inWords(hour)}</p>
+      </Chart>
+      <Chart
+        label="How long jobs were queued that started then"
+        instants={drawn.instants}
+        said={seconds}
+        lines={drawn.queued}
+      />
+    </>
+  );
+}
+
+const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
+const seconds = (value: number): string => duration(value * 1_000);
+
+/** What is drawn: the same as long as the answer is. */
+function toLines(answer: LastHour, limit: number | undefined) {
+  const [hour] = answer.items;
+  if (hour === undefined) return undefined;
+  const instants = instantsOf(answer, hour.waiting.length);
+  const cap = { name: 'cap today', values: instants.map(() => limit ?? null), isDashed: true };
+  const [median, most] = [hour.queuedP50Ms, hour.queuedP95Ms].map((values) =>
+    values.map((ms) => (ms === null ? null : ms / 1_000)),
+  );
+  return {
+    instants,
+    many: [
+      { name: 'workers', values: hour.workers, colour: '--bar-starting', isArea: true },
+      { name: 'at work', values: hour.busy, colour: '--bar-busy', isArea: true },
+      { name: 'waiting', values: hour.waiting, colour: '--bar-waiting' },
+      ...(limit === undefined ? [] : [{ ...cap, colour: '--quiet' }]),
+    ],
+    queued: [
+      { name: 'median', values: median ?? [], colour: '--bar-idle', hasPoints: true },
+      { name: '95th percentile', values: most ?? [], colour: '--bar-waiting', hasPoints: true },
+    ],
+  };
 }

@@ -1,30 +1,22 @@
 import { useState } from 'preact/hooks';
-import { Heading } from '../parts/heading.tsx';
-import { TroubleNote } from '../parts/answer.tsx';
 import type { Trouble } from '../answers.ts';
-import { hrefOf } from '../state/base.ts';
-import { place } from '../state/place.ts';
-import { signIn } from '../state/session.ts';
-import { refusedLink } from '../state/session-signal.ts';
+import { readForm } from '../parts/form.tsx';
+import { Heading, TroubleNote } from '../parts/view.tsx';
+import { hrefOf, place } from '../state/place.ts';
+import { refusedLink, signIn } from '../state/session.ts';
 
-const REFUSED: Trouble = {
-  status: 401,
-  title: 'Refused',
-  detail: 'This token is unknown, revoked, or for one thing only.',
-};
-const OLD_LINK: Trouble = {
-  status: 401,
-  title: 'Refused',
-  detail: 'This link has been used, or is too old: it signs in once, within an hour.',
-};
+const refused = (detail: string): Trouble => ({ status: 401, title: 'Refused', detail });
+
+const REFUSED = refused('This token is unknown, revoked, or for one thing only.');
+const OLD_LINK = refused(
+  'This link has been used, or is too old: it signs in once, within an hour.',
+);
 
 /** How a sign-in by the identity provider ended, as the address says. */
 const ENDS: Readonly<Record<string, Trouble>> = {
-  refused: {
-    status: 403,
-    title: 'Refused',
-    detail: 'You are signed in at your identity provider, but none of your groups may read here.',
-  },
+  refused: refused(
+    'You are signed in at your identity provider, but none of your groups may read here.',
+  ),
   failed: {
     status: 502,
     title: 'Failed',
@@ -38,14 +30,13 @@ const ENDS: Readonly<Record<string, Trouble>> = {
  * session from then on.
  */
 export function SignIn() {
-  const [refused, setTrouble] = useState<Trouble>();
-  const trouble = refused ?? troubleBefore();
+  const [now, setTrouble] = useState<Trouble>();
+  const trouble = now ?? troubleBefore();
   const [isAsking, setAsking] = useState(false);
   const submit = async (event: Event) => {
-    event.preventDefault();
-    const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
+    const { token = '' } = readForm(event);
     setAsking(true);
-    const why = await signIn(typeof token === 'string' ? token.trim() : '');
+    const why = await signIn(token);
     setTrouble(why?.status === 401 ? REFUSED : why);
     setAsking(false);
   };

@@ -1,72 +1,43 @@
 import type { TraceItem } from '../answers.ts';
+import type { Thing } from '../paths.ts';
 
-/** What a thing that happened is about, and where it is on the page. */
-export interface Subject {
+interface Subject extends Thing {
+  /** What it is called here. */
   readonly name: string;
-  readonly to: string;
 }
 
-/** The row itself first, then what it names. */
-export function subjectsOf(item: TraceItem): Subject[] {
+/** What a row of a trace is about: the row itself first, then what it names. */
+export function readItem(item: TraceItem): {
+  readonly id: string | number;
+  readonly repository: string | null;
+  readonly subjects: readonly Subject[];
+} {
   switch (item.kind) {
     case 'event': {
-      const { id, job } = item.event;
-      return [{ name: 'event', to: `/trace/payload/${id}` }, ...ofJob(job)];
+      const { id, job, repository } = item.event;
+      const event = { kind: 'event', id, name: 'event' } as const;
+      return { id, repository: repository?.fullName ?? null, subjects: [event, ...ofJob(job)] };
     }
-    case 'job':
-      return [{ name: item.job.name, to: `/jobs/${item.job.id}` }];
-    case 'worker':
-      return [
-        { name: item.worker.name, to: `/workers/${encodeURIComponent(item.worker.name)}` },
-        ...ofJob(item.worker.job),
-      ];
+    case 'job': {
+      const { id, name, repository } = item.job;
+      return { id, repository: repository.fullName, subjects: [{ kind: 'job', id, name }] };
+    }
+    case 'worker': {
+      const { name, job, repository } = item.worker;
+      const worker = { kind: 'worker', id: name, name } as const;
+      return { id: name, repository, subjects: [worker, ...ofJob(job)] };
+    }
     case 'operation':
-      return [{ name: 'operation', to: `/operations/${item.operation.id}` }];
+      return { id: item.operation.id, repository: null, subjects: ofOperation(item.operation.id) };
     case 'action':
-      return item.action.operation === null
-        ? []
-        : [{ name: 'operation', to: `/operations/${item.action.operation}` }];
+      return { id: item.action.id, repository: null, subjects: ofOperation(item.action.operation) };
     default:
       return item satisfies never;
   }
 }
 
 const ofJob = (job: number | null): Subject[] =>
-  job === null ? [] : [{ name: `job ${job}`, to: `/jobs/${job}` }];
+  job === null ? [] : [{ kind: 'job', id: job, name: `job ${job}` }];
 
-/** The repository that a row names; empty: none. */
-export function repositoryOf(item: TraceItem): string {
-  switch (item.kind) {
-    case 'event':
-      return item.event.repository?.fullName ?? '';
-    case 'job':
-      return item.job.repository.fullName;
-    case 'worker':
-      return item.worker.repository ?? '';
-    case 'operation':
-    case 'action':
-      return '';
-    default:
-      return item satisfies never;
-  }
-}
-
-/** One row may stand there with each of its instants. */
-export const keyOf = (item: TraceItem): string => `${item.kind} ${idOf(item)} ${item.what}`;
-
-function idOf(item: TraceItem): string | number {
-  switch (item.kind) {
-    case 'event':
-      return item.event.id;
-    case 'job':
-      return item.job.id;
-    case 'worker':
-      return item.worker.name;
-    case 'operation':
-      return item.operation.id;
-    case 'action':
-      return item.action.id;
-    default:
-      return item satisfies never;
-  }
-}
+const ofOperation = (id: string | null): Subject[] =>
+  id === null ? [] : [{ kind: 'operation', id, name: 'operation' }];

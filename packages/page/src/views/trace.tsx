@@ -1,47 +1,47 @@
-import type { Trace as TraceAnswer, TraceItem } from '../answers.ts';
-import { Link } from '../parts/link.tsx';
-import { ListView } from '../parts/list.tsx';
-import type { Column } from '../parts/table.tsx';
-import { Ago, At } from '../parts/time.tsx';
-import { Diagnoses } from './diagnoses.tsx';
-import { keyOf, repositoryOf, subjectsOf } from './trace.ts';
-import type { ViewProps } from './view.ts';
+import type {
+  Diagnosis,
+  EventPayload,
+  Items,
+  Trace as TraceAnswer,
+  TraceItem,
+} from '../answers.ts';
+import { Ago, At, Link, Thing } from '../parts/inline.tsx';
+import { DATES, ListView } from '../parts/list.tsx';
+import { type Column, Facts } from '../parts/table.tsx';
+import { View } from '../parts/view.tsx';
+import { at, type ViewProps } from '../paths.ts';
+import { useAnswer } from '../state/use-answer.ts';
+import { number, partsOf, plain } from '../text/words.ts';
+import { readItem } from './trace.ts';
 
 const FILTERS = [
   { name: 'kind', label: 'Kind', of: ['event', 'job', 'worker', 'operation', 'action'] },
-  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
-  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
-] as const;
+  ...DATES,
+];
 
-const OF_JOB = [{ name: 'only', label: 'Of', of: ['job'] }, ...FILTERS] as const;
+const OF_JOB = [{ name: 'only', label: 'Of', of: ['job'] }, ...FILTERS];
 
 /** What happened to an entity, the newest first: found by itself, an installation or a job. */
 export function Trace({ fields: { entity, installation, job }, query }: ViewProps) {
-  const [by, id] =
-    job !== undefined
-      ? (['job', job] as const)
-      : installation !== undefined
-        ? (['installation', installation] as const)
-        : (['entity', entity ?? ''] as const);
+  const by = job !== undefined ? 'job' : installation !== undefined ? 'installation' : 'entity';
+  const id = job ?? installation ?? entity ?? '';
   return (
     <ListView<TraceItem, TraceAnswer>
       title={by === 'entity' ? `What happened to ${id}` : `What happened to ${by} ${id}`}
       titleOf={({ entity: whose }) =>
         by === 'entity' && whose?.login ? `What happened to ${whose.login}` : undefined
       }
-      path={`/trace/${by}/${encodeURIComponent(id)}`}
+      path={at`/trace/${by}/${id}`}
       query={query}
       filters={by === 'job' ? OF_JOB : FILTERS}
       head={(answer) => <Head {...answer} />}
       columns={COLUMNS}
-      keyOf={keyOf}
+      // One row may stand there with each of its instants.
+      keyOf={(item) => `${item.kind} ${readItem(item).id} ${item.what}`}
       none="Nothing of this is stored, or not from that time."
       tables={['jobs', 'workers', 'operations', 'tasks', 'installation_events', 'actions']}
     >
-      {by === 'job' && <Link to={`/jobs/${encodeURIComponent(id)}`}>The job</Link>}
-      {by === 'installation' && (
-        <Link to={`/installations/${encodeURIComponent(id)}`}>The installation</Link>
-      )}
+      {by !== 'entity' && <Thing kind={by} id={id} as={`The ${by}`} />}
     </ListView>
   );
 }
@@ -55,29 +55,97 @@ const Head = ({ entity }: TraceAnswer) =>
           Entity {entity.login !== null && <b>{entity.login}</b>} {entity.id}
           {entity.formerly.length > 0 && `, formerly ${entity.formerly.join(', ')}`}
         </span>
-        {entity.login !== null && (
-          <Link to={`/jobs?entity=${encodeURIComponent(entity.login)}`}>its jobs</Link>
-        )}
-        <Link to={`/workers?entity=${entity.id}`}>its workers</Link>
+        {entity.login !== null && <Link to={at`/jobs?entity=${entity.login}`}>its jobs</Link>}
+        <Link to={at`/workers?entity=${entity.id}`}>its workers</Link>
       </p>
     </>
   );
 
+/** What is wrong with an entity or a repository, what decides most first. Nothing: no word of it. */
+export function Diagnoses({ of }: { of: string }) {
+  const { answer } = useAnswer<Items<Diagnosis>>(at`/diagnoses?of=${of}`, [
+    'installations',
+    'installation_events',
+    'demand_keys',
+  ]);
+  return (
+    <>
+      {answer?.items.map(({ name, sentence, since, actor, advice }) => (
+        <p class={actor === 'wait' ? 'held' : 'trouble'} key={`${name} ${sentence}`}>
+          <strong>{sentence}</strong>{' '}
+          {partsOf(advice).map((part) =>
+            typeof part === 'string' ? (
+              part
+            ) : (
+              <Thing key={part.job} kind="job" id={part.job} as={`job ${part.job}`} />
+            ),
+          )}{' '}
+          {since !== null && (
+            <span class="quiet">
+              (<Ago at={since} />)
+            </span>
+          )}
+        </p>
+      ))}
+    </>
+  );
+}
+
 const COLUMNS: readonly Column<TraceItem>[] = [
-  { name: 'At', of: ({ at }) => <At at={at} /> },
+  { name: 'At', of: (item) => <At at={item.at} /> },
   { name: 'Kind', of: ({ kind }) => <span class="quiet">{kind}</span> },
   { name: 'What', isWide: true, of: ({ what }) => what },
   {
     name: 'Of',
     isWide: true,
     of: (item) =>
-      subjectsOf(item).map(({ name, to }, index) => (
-        <span key={to}>
+      readItem(item).subjects.map(({ kind, id, name }, index) => (
+        <span key={kind}>
           {index > 0 && ', '}
-          <Link to={to}>{name}</Link>
+          <Thing kind={kind} id={id} as={name} />
         </span>
       )),
   },
-  { name: 'Repository', of: repositoryOf },
-  { name: 'Ago', isNumber: true, of: ({ at }) => <Ago at={at} /> },
+  { name: 'Repository', of: (item) => readItem(item).repository },
+  { name: 'Ago', isNumber: true, of: (item) => <Ago at={item.at} /> },
 ];
+
+/** One event of a trace, with what is stored of its payload. */
+export const Event = ({ fields: { event: id = '' } }: ViewProps) => (
+  <View<EventPayload>
+    path={at`/trace/payload/${id}`}
+    tables={[]}
+    title={`Event ${id}`}
+    titleOf={({ event }) => event.event}
+  >
+    {({ event, size, payload }) => (
+      <>
+        <Facts
+          of={{
+            Outcome: plain(event.outcome),
+            Heard: event.source === 'webhook' ? 'as a delivery' : `by the ${event.source}`,
+            Received: <At at={event.receivedAt} />,
+            Delivery: event.guid && <Thing kind="delivery" id={event.guid} />,
+            Job: event.job && <Thing kind="job" id={event.job} />,
+            Repository: event.repository?.fullName ?? event.repository?.id,
+            Installation: event.installation && (
+              <Thing kind="installation" id={event.installation} />
+            ),
+            App: event.app,
+            Id: event.id,
+          }}
+        />
+        <h2>
+          Payload <span class="quiet">{number(size)} characters</span>
+        </h2>
+        {payload === null ? (
+          <p class="none">It is too long to be shown.</p>
+        ) : (
+          <pre tabIndex={0} aria-label="Payload">
+            {JSON.stringify(payload, null, 2)}
+          </pre>
+        )}
+      </>
+    )}
+  </View>
+);

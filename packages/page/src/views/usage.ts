@@ -20,7 +20,3 @@ export function subjectOf({ entity, repository, workflow, pool }: UsageRow): {
   }
   return { name: null, filters: {} };
 }
-
-/** A share of 1 as people read it. */
-export const percent = (share: number | null): string =>
-  share === null ? '–' : share > 0 && share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`;

@@ -1,63 +1,41 @@
 import { duration } from '@paddock/domain/text/duration';
 import type { Usage as UsageAnswer, UsageRow } from '../answers.ts';
-import { Answer } from '../parts/answer.tsx';
-import { Filters } from '../parts/filters.tsx';
-import { Heading } from '../parts/heading.tsx';
-import { Link } from '../parts/link.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Ago, At } from '../parts/time.tsx';
-import { hrefOf } from '../state/base.ts';
-import { useAnswer } from '../state/use-answer.ts';
-import { amount, number } from '../text/words.ts';
-import { percent, subjectOf } from './usage.ts';
-import type { ViewProps } from './view.ts';
+import { Ago, At, Link } from '../parts/inline.tsx';
+import { DATES, ListView } from '../parts/list.tsx';
+import type { Column } from '../parts/table.tsx';
+import type { ViewProps } from '../paths.ts';
+import { hrefOf } from '../state/place.ts';
+import { amount, number, percent } from '../text/words.ts';
+import { subjectOf } from './usage.ts';
 
 const FILTERS = [
-  {
-    name: 'by',
-    label: 'By',
-    of: ['repository', 'workflow', 'pool', 'entity'],
-    usual: 'repository',
-  },
+  { name: 'by', label: 'By', of: ['repository', 'workflow', 'pool', 'entity'], isRequired: true },
   { name: 'entity', label: 'Entity', hint: 'login or id' },
   { name: 'repository', label: 'Repository', hint: 'owner/name' },
   { name: 'pool', label: 'Pool' },
-  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
-  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
-] as const;
+  ...DATES,
+];
 
 /** What jobs and workers used. Its sums are made once an hour, so it asks only once. */
-export function Usage({ query }: ViewProps) {
-  const shown = useAnswer<UsageAnswer>(`/usage?${query.toString()}`, []);
-  return (
-    <>
-      <Heading title="Usage">
-        <a href={hrefOf(`/api/v1/usage.csv?${query.toString()}`)} download="usage.csv">
-          As CSV
-        </a>
-      </Heading>
-      <Filters path="/usage" query={query} filters={FILTERS} />
-      <Answer of={shown}>
-        {({ items, next, ...head }) => (
-          <>
-            <Head {...head} />
-            <Table
-              caption="Usage"
-              columns={COLUMNS}
-              rows={items}
-              keyOf={(row) => JSON.stringify([row.entity, row.repository, row.workflow, row.pool])}
-              none="Nothing was used then, or the sums are not made yet."
-            />
-            <Pager path="/usage" query={query} next={next} />
-          </>
-        )}
-      </Answer>
-    </>
-  );
-}
+export const Usage = ({ query }: ViewProps) => (
+  <ListView<UsageRow, UsageAnswer>
+    title="Usage"
+    path="/usage"
+    query={query}
+    filters={FILTERS}
+    head={(answer) => <Head {...answer} />}
+    columns={COLUMNS}
+    keyOf={(row) => JSON.stringify([row.entity, row.repository, row.workflow, row.pool])}
+    none="Nothing was used then, or the sums are not made yet."
+    tables={[]}
+  >
+    <a href={hrefOf(`/api/v1/usage.csv?${query.toString()}`)} download="usage.csv">
+      As CSV
+    </a>
+  </ListView>
+);
 
-const Head = ({ total, from, to, summedAt }: Omit<UsageAnswer, 'items' | 'next'>) => (
+const Head = ({ total, from, to, summedAt }: UsageAnswer) => (
   <>
     <ul class="headline">
       <li>
@@ -75,18 +53,15 @@ const Head = ({ total, from, to, summedAt }: Omit<UsageAnswer, 'items' | 'next'>
     </ul>
     <p class="key">
       <span>
-        From <At at={from} /> to <At at={to} />,{' '}
-        {summedAt === null ? (
-          'not summed up yet'
-        ) : (
-          <>
-            summed up <Ago at={summedAt} />
-          </>
-        )}
+        From <At at={from} /> to <At at={to} />, summed up{' '}
+        {summedAt === null ? 'not yet' : <Ago at={summedAt} />}
       </span>
     </p>
   </>
 );
+
+const queued = (seconds: number | undefined) =>
+  seconds === undefined ? '–' : duration(seconds * 1_000);
 
 const COLUMNS: readonly Column<UsageRow>[] = [
   {
@@ -100,21 +75,9 @@ const COLUMNS: readonly Column<UsageRow>[] = [
   },
   { name: 'Jobs', isNumber: true, of: ({ jobs }) => number(jobs) },
   { name: 'Workers', isNumber: true, of: ({ workers }) => number(workers) },
-  {
-    name: 'Runner minutes',
-    isNumber: true,
-    of: ({ runnerMinutes }) => amount(runnerMinutes),
-  },
+  { name: 'Runner minutes', isNumber: true, of: ({ runnerMinutes }) => amount(runnerMinutes) },
   { name: 'Idle', isNumber: true, of: ({ idleShare }) => percent(idleShare) },
   { name: 'Thrown away', isNumber: true, of: ({ thrownAwayShare }) => percent(thrownAwayShare) },
-  {
-    name: 'Queued p50',
-    isNumber: true,
-    of: ({ queuedSeconds }) => (queuedSeconds === null ? '–' : duration(queuedSeconds.p50 * 1_000)),
-  },
-  {
-    name: 'p95',
-    isNumber: true,
-    of: ({ queuedSeconds }) => (queuedSeconds === null ? '–' : duration(queuedSeconds.p95 * 1_000)),
-  },
+  { name: 'Queued p50', isNumber: true, of: ({ queuedSeconds }) => queued(queuedSeconds?.p50) },
+  { name: 'p95', isNumber: true, of: ({ queuedSeconds }) => queued(queuedSeconds?.p95) },
 ];

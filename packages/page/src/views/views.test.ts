@@ -1,15 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JobRow, OperationCount, Pool, UsageRow, WorkerRow } from '../answers.ts';
-import { fifthsOf, greatest, instantsOf, inWords, lineOf } from '../parts/last-hour.ts';
-import { findPath } from '../paths.ts';
+import { greatest, instantsOf, inWords, lineOf } from '../parts/last-hour.ts';
+import { toneOf } from '../text/words.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
-import { placeOf } from './find.ts';
-import { filtersFor, queuedOf, ranOf, stateOf as jobState } from './jobs.ts';
+import { filtersFor, isWaiting, queuedOf, ranOf, reasonPath, stateOf as jobState } from './jobs.ts';
 import { sumByKind } from './operations.ts';
-import { switchPath } from './switches.ts';
-import { percent, subjectOf } from './usage.ts';
-import { readDiagnosis } from './worker.ts';
-import { remarkOf, stateOf as workerState } from './workers.ts';
+import { subjectOf } from './usage.ts';
+import { conditionInWords, endOf, remarkOf, stateOf as workerState } from './workers.ts';
 
 const pool = (given: Partial<Pool>): Pool => ({
   name: 'linux',
@@ -23,16 +20,12 @@ const pool = (given: Partial<Pool>): Pool => ({
   ...given,
 });
 
-const demand = (waiting: number, oldestSince: string) => ({
-  waiting,
-  oldestSince,
-  oldestJob: 1,
-});
+const demand = (waiting: number, oldestSince: string) => ({ waiting, oldestSince, oldestJob: 1 });
 
 describe('the board', () => {
   test('draws demand only as far as no worker comes for it, and room only beside that', () => {
     const busy = pool({
-      demand: { waiting: 9, oldestSince: '2026-01-31T09:00:00Z', oldestJob: 7 },
+      demand: demand(9, '2026-01-31T09:00:00Z'),
       supply: { starting: 2, idle: 1, busy: 5, stopping: 0 },
       cap: { used: 8, limit: 20 },
     });
@@ -58,7 +51,7 @@ describe('the board', () => {
     ];
     expect(inOrder(pools).map(({ name }) => name)).toEqual(['c', 'b', 'a']);
     expect(totalsOf(pools)).toMatchObject({ waiting: 3, oldest: '2026-01-31T09:00:01Z' });
-    expect(totalsOf([]).oldest).toBe(null);
+    expect(totalsOf([]).oldest).toBeUndefined();
   });
 });
 
@@ -71,11 +64,11 @@ describe('a job', () => {
     [{ state: 'running' }, 'running', 'busy'],
     [{ conclusion: 'success' }, 'success', 'good'],
     [{ conclusion: 'timed_out' }, 'timed out', 'bad'],
-    [{ conclusion: 'skipped' }, 'skipped', 'over'],
-    [{ failure: 'GitHub does not know it' }, 'given up', 'over'],
-    [{}, 'ended', 'over'],
+    [{ conclusion: 'skipped' }, 'skipped', undefined],
+    [{ failure: 'GitHub does not know it' }, 'given up', undefined],
+    [{}, 'no conclusion', undefined],
   ] as const)('of %j is %s', (given, word, tone) => {
-    expect(jobState(job(given))).toEqual({ word, tone });
+    expect([jobState(job(given)), toneOf(word)]).toEqual([word, tone]);
   });
 
   test.each([
@@ -109,15 +102,8 @@ describe('a job', () => {
   });
 });
 
-const worker = (given: Partial<WorkerRow>) =>
-  ({
-    state: 'pending',
-    job: null,
-    stuck: null,
-    stop: null,
-    failure: null,
-    ...given,
-  }) as WorkerRow;
+const NEW = { state: 'pending', job: null, stuck: null, stop: null, failure: null };
+const worker = (given: Partial<WorkerRow>) => ({ ...NEW, ...given }) as WorkerRow;
 
 describe('a worker', () => {
   test.each([
@@ -128,30 +114,17 @@ describe('a worker', () => {
     [{ state: 'stopping', stop: { reason: 'surplus', since: null } }, 'stopping', 'surplus'],
     [{ state: 'failed', failure: 'killed' }, 'failed', 'killed'],
   ] as const)('of %j is %s', (given, word, remark) => {
-    expect([workerState(worker(given)).word, remarkOf(worker(given))]).toEqual([word, remark]);
+    expect([workerState(worker(given)), remarkOf(worker(given))]).toEqual([word, remark]);
   });
 
-  test('has a diagnosis of which the known parts are shown', () => {
-    expect(
-      readDiagnosis({
-        message: 'killed',
-        pod: { conditions: [{ type: 'Ready', status: 'False', reason: 'X' }, 'odd'] },
-        containers: [{ name: 'runner', exitCode: 137, reason: 'OOMKilled', log: 'end' }, null],
-        events: [{ reason: 'Pulled', message: 'm', source: 'kubelet', count: 2 }],
-      }),
-    ).toEqual({
-      message: 'killed',
-      conditions: ['Ready is False: X'],
-      containers: [{ name: 'runner', end: 'exit code 137, OOMKilled', log: 'end' }],
-      events: [{ reason: 'Pulled', message: 'm', source: 'kubelet', count: 2 }],
-    });
-    for (const odd of [{}, { containers: 7, events: 'x', pod: [], message: null }])
-      expect(readDiagnosis(odd)).toEqual({
-        message: '',
-        conditions: [],
-        containers: [],
-        events: [],
-      });
+  test('has a diagnosis in words', () => {
+    const said = { reason: 'X', message: null };
+    expect([
+      conditionInWords({ type: 'Ready', status: 'False', ...said }),
+      conditionInWords({ type: 'Ready', status: 'False', ...said, reason: '' }),
+      endOf({ name: 'runner', exitCode: 137, log: null, ...said, message: 'killed' }),
+      endOf({ name: 'runner', exitCode: null, log: null, ...said }),
+    ]).toEqual(['Ready is False: X', 'Ready is False', 'exit code 137, X, killed', 'X']);
   });
 });
 
@@ -173,10 +146,6 @@ test('operations are summed by kind, those with failures first', () => {
   ]);
 });
 
-test('a switch has a path of its own', () => {
-  expect(switchPath('discover-jobs:acme/a b')).toBe('/switches/discover-jobs%3Aacme%2Fa%20b');
-});
-
 const API = { id: 7, fullName: 'acme/api' };
 
 test.each([
@@ -193,7 +162,6 @@ test.each([
 
 describe('the last hour of a pool', () => {
   const none = [null, null, null];
-  const hour = { at: '2026-01-31T09:00:30Z', stepMs: 60_000, items: [] };
   const gpu = {
     pool: 'gpu',
     waiting: [null, 0, 4],
@@ -213,26 +181,23 @@ describe('the last hour of a pool', () => {
     expect(greatest([], [null])).toBe(0);
   });
 
-  test('ends with its instant, and each fifth minute is a row', () => {
+  test('ends with its instant', () => {
+    const hour = { at: '2026-01-31T09:00:30Z', stepMs: 60_000, items: [] };
     expect(instantsOf(hour, 2)).toEqual([1_769_849_970, 1_769_850_030]);
-    expect(fifthsOf(hour, gpu)).toEqual([
-      { at: '2026-01-31T09:00:30.000Z', waiting: 4, workers: 1, busy: 1 },
-    ]);
   });
 });
 
-test.each([
-  [{ kind: 'run', id: '9', name: 'acme' }, '/runs/9?owner=acme'],
-  [{ kind: 'repository', id: '5', name: 'acme/a?b' }, '/jobs?repository=acme%2Fa%3Fb'],
-  [{ kind: 'entity', id: '1', name: 'acme' }, '/trace/entity/1'],
-  [{ kind: 'event', id: '7', name: null }, '/trace/payload/7'],
-  [{ kind: 'delivery', id: '0b98', name: null }, '/deliveries/0b98'],
-  [{ kind: 'worker', id: 'pdk-1', name: null }, '/workers/pdk-1'],
-  [{ kind: 'installation', id: '70', name: 'acme' }, '/installations/70'],
-] as const)('%j is at %s', (found, path) => {
-  expect([placeOf(found), findPath(path.split('?')[0] ?? '')]).toEqual([path, expect.anything()]);
-});
-
-test('a share is a percentage', () => {
-  expect([null, 0, 0.001, 0.126, 1].map(percent)).toEqual(['–', '0 %', '< 1 %', '13 %', '100 %']);
+test('counts by reason keep the other filters of waiting jobs', () => {
+  const query = new URLSearchParams('state=waiting&pool=gpu&reason=no_capacity&after=x');
+  expect([reasonPath(query, 'at_pool_cap'), reasonPath(query, undefined)]).toEqual([
+    '/jobs?pool=gpu&state=waiting&reason=at_pool_cap',
+    '/jobs?pool=gpu&state=waiting',
+  ]);
+  const given = ['state=waiting', 'reason=none', 'state=running&reason=none', ''];
+  expect(given.map((text) => isWaiting(new URLSearchParams(text)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

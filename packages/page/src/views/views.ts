@@ -1,26 +1,17 @@
 import type { ComponentType } from 'preact';
-import type { Path } from '../paths.ts';
-import { Actions } from './actions.tsx';
+import type { Path, ViewProps } from '../paths.ts';
 import { Board } from './board.tsx';
-import { Delivery } from './delivery.tsx';
-import { Event } from './event.tsx';
+import { Delivery, GivenUp, Redeliveries } from './deliveries.tsx';
 import { Find } from './find.tsx';
-import { Installation } from './installation.tsx';
-import { Installations } from './installations.tsx';
-import { Job } from './job.tsx';
+import { Installation, Installations } from './installations.tsx';
+import { Job, Run } from './job.tsx';
 import { Jobs } from './jobs.tsx';
-import { Operation } from './operation.tsx';
-import { Operations } from './operations.tsx';
+import { Operation, Operations } from './operations.tsx';
+import { Actions, Switches, Tokens } from './people.tsx';
 import { Pool } from './pool.tsx';
-import { GivenUp, Redeliveries } from './redeliveries.tsx';
-import { Run } from './run.tsx';
-import { Switches } from './switches.tsx';
-import { Tokens } from './tokens.tsx';
-import { Trace } from './trace.tsx';
+import { Event, Trace } from './trace.tsx';
 import { Usage } from './usage.tsx';
-import type { ViewProps } from './view.ts';
-import { Worker } from './worker.tsx';
-import { Workers } from './workers.tsx';
+import { Worker, Workers } from './workers.tsx';
 
 /** What is drawn at each path. */
 export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {

@@ -1,19 +1,19 @@
-import type { WorkerRow } from '../answers.ts';
-import { Chip } from '../parts/chip.tsx';
-import { Link } from '../parts/link.tsx';
-import { ListView } from '../parts/list.tsx';
-import type { Column } from '../parts/table.tsx';
-import { Ago, Took } from '../parts/time.tsx';
-import type { ViewProps } from './view.ts';
-import { remarkOf, stateOf } from './workers.ts';
+import type { Worker as WorkerAnswer, WorkerRow } from '../answers.ts';
+import { Act } from '../parts/act.tsx';
+import { Ago, Chip, Link, Thing, Took } from '../parts/inline.tsx';
+import { DATES, ListView } from '../parts/list.tsx';
+import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
+import { View } from '../parts/view.tsx';
+import { at, type ViewProps } from '../paths.ts';
+import { plain } from '../text/words.ts';
+import { conditionInWords, type Diagnosis, endOf, remarkOf, stateOf } from './workers.ts';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['pending', 'running', 'stopping', 'ended', 'failed'] },
   { name: 'entity', label: 'Entity', hint: 'login or id' },
   { name: 'pool', label: 'Pool' },
-  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
-  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
-] as const;
+  ...DATES,
+];
 
 /** Workers, the newest first. */
 export const Workers = ({ query }: ViewProps) => (
@@ -29,24 +29,19 @@ export const Workers = ({ query }: ViewProps) => (
   />
 );
 
-export const WorkerState = ({ worker }: { worker: WorkerRow }) => {
-  const { word, tone } = stateOf(worker);
-  return <Chip tone={tone}>{word}</Chip>;
-};
-
 const COLUMNS: readonly Column<WorkerRow>[] = [
   {
     name: 'Worker',
     of: ({ name, warm }) => (
       <>
-        <Link to={`/workers/${encodeURIComponent(name)}`}>{name}</Link>
+        <Thing kind="worker" id={name} />
         {warm && <span class="quiet"> warm</span>}
       </>
     ),
   },
-  { name: 'State', of: (worker) => <WorkerState worker={worker} /> },
-  { name: 'Remark', isWide: true, of: (worker) => remarkOf(worker) },
-  { name: 'Job', of: ({ job }) => (job === null ? '' : <Link to={`/jobs/${job}`}>{job}</Link>) },
+  { name: 'State', of: (worker) => <Chip of={stateOf(worker)} /> },
+  { name: 'Remark', isWide: true, of: remarkOf },
+  { name: 'Job', of: ({ job }) => <Thing kind="job" id={job} /> },
   { name: 'Pool', of: ({ pool }) => pool },
   { name: 'Entity', of: ({ entity, repository }) => repository ?? entity.login },
   { name: 'Node', of: ({ node }) => node ?? '' },
@@ -56,4 +51,114 @@ const COLUMNS: readonly Column<WorkerRow>[] = [
     of: ({ createdAt, completedAt }) => <Took from={createdAt} to={completedAt} />,
   },
   { name: 'Made', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
+];
+
+/** One worker: why it failed or does not start, then all that is known of it. */
+export const Worker = ({ fields: { worker: name = '' } }: ViewProps) => (
+  <View<WorkerAnswer>
+    path={at`/workers/${name}`}
+    tables={['workers']}
+    title={name}
+    beside={(worker, again) => (
+      <>
+        <Chip of={stateOf(worker)} />
+        {worker.completedAt === null && (
+          <Act label="Drain …" method="POST" path={at`/workers/${name}/drain`} again={again}>
+            Stops the worker once everything proves that no job runs on it. If jobs wait for it,
+            another one is made.
+          </Act>
+        )}
+      </>
+    )}
+  >
+    {(worker) => (
+      <>
+        <Trouble worker={worker} />
+        <h2>Worker</h2>
+        <Facts of={factsOf(worker)} />
+        <Timeline name="Timeline" of={worker.timeline} />
+      </>
+    )}
+  </View>
+);
+
+const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
+  Job: job && <Thing kind="job" id={job} />,
+  'Made for': madeFor && madeFor !== job ? <Thing kind="job" id={madeFor} /> : null,
+  Stuck: stuck && (
+    <>
+      {plain(stuck.reason)}
+      {stuck.since && (
+        <>
+          {' '}
+          for <Took from={stuck.since} to={worker.completedAt} />
+        </>
+      )}
+    </>
+  ),
+  'To end because of': worker.stop && plain(worker.stop.reason),
+  'Its stop is held up by': worker.stopHeldBy,
+  Pool: worker.pool,
+  Entity: <Thing kind="entity" id={worker.entity.id} as={worker.entity.login} />,
+  Repository: worker.repository,
+  Lived: <Took from={worker.createdAt} to={worker.completedAt} />,
+  Node: worker.node,
+  Namespace: worker.namespace,
+  Cluster: worker.cluster,
+  'Pod uid': worker.podUid && <span class="mono">{worker.podUid}</span>,
+  Image: worker.image,
+  'Exit code': worker.exitCode,
+  Labels: worker.labels.join(', '),
+  Runner: worker.runner,
+  App: worker.app,
+  Installation: <Thing kind="installation" id={worker.installation} />,
+  Tasks: <Link to={at`/operations?subject=worker:${worker.name}`}>its operations</Link>,
+  'What happened': job && <Link to={at`/trace/job/${job}?only=job`}>trace of it and its job</Link>,
+});
+
+function Trouble({ worker: { diagnosis, noLog, state } }: { worker: WorkerAnswer }) {
+  if (diagnosis === null)
+    return state === 'failed' && noLog !== null ? <p class="quiet">{noLog}</p> : null;
+  const { message, pod, containers = [], events = [] } = diagnosis as Diagnosis;
+  return (
+    <section aria-label="Diagnosis">
+      {message && <p class="trouble">{message}</p>}
+      <ul class="quiet">
+        {pod?.conditions.map((condition) => (
+          <li key={condition.type}>{conditionInWords(condition)}</li>
+        ))}
+      </ul>
+      {containers.map((container) => (
+        <div key={container.name}>
+          <h2>
+            Container {container.name} <span class="quiet">{endOf(container)}</span>
+          </h2>
+          {container.log?.trim() && (
+            <pre tabIndex={0} aria-label={`The end of the log of ${container.name}`}>
+              {container.log}
+            </pre>
+          )}
+        </div>
+      ))}
+      {noLog !== null && <p class="quiet">{noLog}</p>}
+      <Table
+        caption="Events of the pod"
+        isPart
+        columns={EVENTS}
+        rows={events}
+        keyOf={({ reason, message: said }) => `${reason} ${said}`}
+      />
+      <details>
+        <summary>The diagnosis as it is stored</summary>
+        <pre>{JSON.stringify(diagnosis, null, 2)}</pre>
+      </details>
+    </section>
+  );
+}
+
+const EVENTS: readonly Column<NonNullable<Diagnosis['events']>[number]>[] = [
+  { name: 'Reason', of: ({ reason }) => reason },
+  { name: 'Message', isWide: true, of: ({ message }) => message },
+  { name: 'From', of: ({ source }) => source },
+  { name: 'Times', isNumber: true, of: ({ count }) => count },
 ];

@@ -1,0 +1,108 @@
+import type { ComponentChildren } from 'preact';
+import { at, placeOf, type Thing as Named } from '../paths.ts';
+import { now } from '../state/clock.ts';
+import { hrefOf } from '../state/place.ts';
+import { ago, between, instant, number, toneOf, until } from '../text/words.ts';
+
+interface LinkProps {
+  /** A path of the page, as `/jobs?state=waiting`. */
+  readonly to: string;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly title?: string;
+  readonly 'aria-current'?: 'page';
+}
+
+/** A link within the page. */
+export const Link = ({ to, children, ...rest }: LinkProps) => (
+  <a href={hrefOf(to)} {...rest}>
+    {children}
+  </a>
+);
+
+interface ThingProps extends Omit<Named, 'id'> {
+  readonly id: string | number | null;
+  /** What it is called here; else its id. */
+  readonly as?: ComponentChildren;
+}
+
+/** A link to a thing; nothing for none. */
+export const Thing = ({ kind, id, name = null, as = id }: ThingProps) =>
+  id === null ? null : (
+    <Link to={placeOf({ kind, id, name })} {...(kind === 'delivery' && { class: 'mono' })}>
+      {as}
+    </Link>
+  );
+
+/** How many jobs or workers of a pool are in a state, and the way to their list. */
+export const HowMany = ({
+  of,
+  state,
+  pool,
+  many,
+}: {
+  of: 'jobs' | 'workers';
+  state: string;
+  pool: string;
+  many: number;
+}) =>
+  many === 0 ? (
+    <span class="quiet">0</span>
+  ) : (
+    <Link to={at`/${of}?state=${state}&pool=${pool}`}>{number(many)}</Link>
+  );
+
+/** A link to GitHub. What came from a delivery is a link only if it is one of the web. */
+export const Outside = ({ to, children }: { to: string; children: ComponentChildren }) =>
+  /^https?:\/\//i.test(to) ? (
+    <a href={to} target="_blank" rel="noreferrer">
+      {children} <span aria-hidden="true">↗</span>
+    </a>
+  ) : (
+    <>{children}</>
+  );
+
+/** There is no value. */
+export const Dash = () => <span class="quiet">–</span>;
+
+/** A state in a word. Its colour says nothing that the word does not. */
+export const Chip = ({ of, tone = toneOf(of) }: { of: string; tone?: string | undefined }) => (
+  <span class={`chip ${tone ?? 'over'}`}>{of}</span>
+);
+
+/** A cap: how much of it is in use. */
+export const Meter = ({ name, used, limit }: { name: string; used: number; limit: number }) => (
+  <li class={used >= limit ? 'meter full' : 'meter'}>
+    <span>{name}</span>
+    <b>
+      {number(used)} / {number(limit)}
+    </b>
+    <i style={{ inlineSize: `${Math.min(100, (100 * used) / Math.max(1, limit))}%` }} />
+  </li>
+);
+
+/** How long ago, and the instant itself on hover. */
+export const Ago = ({ at: when }: { at: string }) => (
+  <time dateTime={when} title={`${instant(when)} UTC`}>
+    {ago(when, now.value)}
+  </time>
+);
+
+/** How long until then; `now` once it is past. */
+export const Until = ({ at: when }: { at: string }) => (
+  <time dateTime={when} title={`${instant(when)} UTC`}>
+    {until(when, now.value)}
+  </time>
+);
+
+/** How long from one instant to another; null: to now, and it counts on. */
+export const Took = ({ from, to = null }: { from: string; to?: string | null }) => (
+  <time title={`since ${instant(from)} UTC`}>{between(from, to, now.value)}</time>
+);
+
+/** An instant as it is stored. */
+export const At = ({ at: when }: { at: string }) => (
+  <time dateTime={when} class="mono">
+    {instant(when)}
+  </time>
+);

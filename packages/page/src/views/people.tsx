@@ -1,0 +1,170 @@
+import { REDELIVER, SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import type { Action, EndedSessions, MadeToken, Switch, Token } from '../answers.ts';
+import { Act } from '../parts/act.tsx';
+import { Ago, Chip } from '../parts/inline.tsx';
+import { ListView } from '../parts/list.tsx';
+import type { Column } from '../parts/table.tsx';
+import { at, type ViewProps } from '../paths.ts';
+
+/** What people did. */
+export const Actions = ({ query }: ViewProps) => (
+  <ListView<Action>
+    title="Actions"
+    path="/actions"
+    query={query}
+    columns={ACTIONS}
+    keyOf={({ id }) => id}
+    none="Nobody has done anything yet."
+    tables={['actions']}
+  />
+);
+
+const ACTIONS: readonly Column<Action>[] = [
+  { name: 'Action', of: ({ endpoint }) => endpoint },
+  {
+    name: 'On',
+    of: ({ subject }) =>
+      Object.entries(subject)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', '),
+  },
+  { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
+  { name: 'Who', of: ({ person }) => person },
+  { name: 'From', of: ({ from }) => (from === 'api' ? 'the console' : 'a terminal') },
+  { name: 'When', isNumber: true, of: (row) => <Ago at={row.at} /> },
+];
+
+/** What people hold back now, and what they may set off. */
+export const Switches = ({ query }: ViewProps) => (
+  <ListView<Switch>
+    title="Switches"
+    path="/switches"
+    query={query}
+    columns={SWITCHES}
+    keyOf={({ subject }) => subject}
+    none="Nobody holds anything back."
+    tables={['switches']}
+    act={({ subject, name }, again) => (
+      <Act label="Resume …" method="DELETE" path={at`/switches/${subject}`} again={again}>
+        Lets it go on: {name ?? subject}.
+      </Act>
+    )}
+  >
+    <Act
+      label="Stop making …"
+      method="PUT"
+      path={({ subject = '' }) => at`/switches/${subject}`}
+      fields={[
+        { name: 'subject', label: 'environment, pool:NAME or entity:LOGIN', isRequired: true },
+      ]}
+      isGrave
+    >
+      Stops the making of workers there at once. Workers that are there go on.
+    </Act>
+    <Act
+      label="Pause a sweep …"
+      method="PUT"
+      path={({ sweep = '' }) => at`/switches/${sweep}`}
+      fields={[{ name: 'sweep', label: 'Sweep', of: ['sweeps', ...SWEEPS], isRequired: true }]}
+    >
+      Pauses a sweep of the reconciler, or all. A pass that runs ends within seconds.
+    </Act>
+    <Act
+      label="Run a sweep …"
+      method="POST"
+      path={({ sweep = '' }) => at`/sweeps/${sweep}/run`}
+      fields={[
+        { name: 'sweep', label: 'Sweep', of: [REDELIVER, ...SCHEDULED_SWEEPS], isRequired: true },
+      ]}
+    >
+      Runs a sweep of the reconciler now. The operation’s output is its counts.
+    </Act>
+  </ListView>
+);
+
+const SWITCHES: readonly Column<Switch>[] = [
+  {
+    name: 'Held back',
+    of: ({ subject, name }) => (name === null ? subject : `${subject} (${name})`),
+  },
+  { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
+  { name: 'By', of: ({ by }) => by },
+  { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
+];
+
+/** Who may ask and act. A new token is shown once. */
+export const Tokens = ({ query }: ViewProps) => (
+  <ListView<Token>
+    title="Tokens"
+    path="/tokens"
+    query={query}
+    columns={TOKENS}
+    keyOf={({ name }) => name}
+    none="There is none."
+    tables={['tokens']}
+    act={({ name, revokedAt }, again) =>
+      revokedAt === null && (
+        <Act label="Revoke …" method="DELETE" path={at`/tokens/${name}`} again={again} isGrave>
+          Refuses the token {name} from the next request on, and ends its sessions. Its name stays
+          taken.
+        </Act>
+      )
+    }
+  >
+    <Act
+      label="New token …"
+      method="POST"
+      path="/tokens"
+      fields={[
+        { name: 'name', label: 'Name', isRequired: true },
+        { name: 'access', label: 'Access', of: ['read', 'operate'], isRequired: true },
+      ]}
+      inBody={['name', 'access']}
+      shown={({ name, token }: MadeToken) => (
+        <>
+          <p>The token {name}. Only this answer shows it:</p>
+          <pre tabIndex={0}>{token}</pre>
+        </>
+      )}
+    >
+      Makes a token with which a program or a person may ask, or ask and act.
+    </Act>
+    <Act
+      label="Sign a person out …"
+      method="DELETE"
+      path={({ person = '' }) => at`/sessions/${person}`}
+      fields={[
+        { name: 'person', label: 'Person, as the identity provider names them', isRequired: true },
+      ]}
+      shown={({ person, ended }: EndedSessions) => (
+        <p>
+          {ended} sessions of {person} have ended.
+        </p>
+      )}
+      isGrave
+    >
+      Ends all sessions of a person who signed in by the identity provider. The person may sign in
+      again while the groups allow it.
+    </Act>
+  </ListView>
+);
+
+const TOKENS: readonly Column<Token>[] = [
+  { name: 'Name', of: ({ name }) => name },
+  { name: 'State', of: ({ revokedAt }) => <Chip of={revokedAt === null ? 'good' : 'revoked'} /> },
+  {
+    name: 'Access',
+    isWide: true,
+    of: ({ access, narrowedTo }) =>
+      narrowedTo === null
+        ? access
+        : `${narrowedTo.endpoint} of ${Object.values(narrowedTo.subject).join(' ')}`,
+  },
+  {
+    name: 'Last used',
+    isNumber: true,
+    of: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />),
+  },
+  { name: 'Made by', of: ({ createdBy }) => createdBy },
+  { name: 'Made', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
+];
