@@ -24,14 +24,13 @@ test('no reason is missing on the tour (P5)', () => {
 test('the tour reaches each state, and the console that stays says so (P5)', async () => {
   let shown = '';
   const stop = new AbortController();
-  const write = (text: string | Uint8Array) => (shown += String(text)) !== '';
   const running = runDemo(
     { jobs: 1, loss: 0, keep: true, tour: true, json: false, cluster: 'simulated' },
     {
       databaseUrl: database.url,
       kubeconfigFile: undefined,
       path: process.env['PATH'],
-      out: { isTTY: false, write },
+      write: (text) => (shown += text),
       programOf: (service) =>
         bundledProgram(
           service,

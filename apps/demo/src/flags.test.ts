@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFlags } from './flags.ts';
-import { createProgress } from './progress.ts';
 import { planJobs } from './scenario.ts';
 
 describe('the command line', () => {
@@ -49,46 +48,4 @@ describe('the command line', () => {
 test.each([1, 9, 10, 50, 333])('plans %i jobs in all, re-runs included', (count) => {
   const plan = planJobs(count);
   expect(plan.length + plan.filter((job) => job.rerun).length).toBe(count);
-});
-
-const shownOn = (isTTY: boolean, ...moments: [number, Record<string, string>][]) => {
-  const written: string[] = [];
-  let now = 0;
-  const progress = createProgress(
-    { isTTY, write: (text: string | Uint8Array) => written.push(String(text)) > 0 },
-    () => now,
-  );
-  for (const [at, stages] of moments) {
-    now = at;
-    progress.show(stages);
-  }
-  return written;
-};
-
-describe('progress', () => {
-  test('shows each stage on one line of a terminal, updated in place', () => {
-    expect(
-      shownOn(
-        true,
-        [0, { jobs: '1', pods: '0' }],
-        [1, { jobs: '1', pods: '0' }],
-        [2, { jobs: '1', pods: '1' }],
-      ),
-    ).toEqual([
-      '  jobs        1\n  pods        0\n',
-      '\u001b[2A\u001b[J  jobs        1\n  pods        1\n',
-    ]);
-  });
-
-  test('prints plain lines elsewhere, at most one a second', () => {
-    expect(
-      shownOn(
-        false,
-        [0, { jobs: '1' }],
-        [500, { jobs: '2' }],
-        [1000, { jobs: '3' }],
-        [2000, { jobs: '3' }],
-      ),
-    ).toEqual(['  jobs 1\n', '  jobs 3\n']);
-  });
 });

@@ -29,7 +29,7 @@ await main(async () => {
       databaseUrl: process.env['DATABASE_URL'],
       kubeconfigFile: process.env['KUBECONFIG'],
       path: process.env['PATH'],
-      out: process.stdout,
+      write: (text) => process.stdout.write(text),
       programOf: (service) => join(import.meta.dirname, '../..', service),
     },
     stop.signal,

@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
@@ -11,11 +11,8 @@ export interface DemoFolder {
   apps: { appId: number; publicKeyPem: string; webhookSecret: string }[];
   /** The variables that name the services' secrets. */
   secrets: Record<string, string>;
-  /**
-   * Writes a configuration file, or another content of it, after whatever is being written. Returns
-   * its path.
-   */
-  writeConfig(name: string, config: DemoConfig): Promise<string>;
+  /** Writes a configuration file, or another content of it. Returns its path. */
+  writeConfig(name: string, config: DemoConfig): string;
   remove(): Promise<void>;
 }
 
@@ -44,8 +41,7 @@ export async function prepareFolder(
     return { appId, webhookSecret: randomText(), privateKeyPem, publicKeyPem };
   });
   for (const { appId, privateKeyPem } of keys)
-    await writeFile(join(path, `${appId}.pem`), privateKeyPem, { mode: 0o600 });
-  let written: Promise<unknown> = Promise.resolve();
+    writeFileSync(join(path, `${appId}.pem`), privateKeyPem, { mode: 0o600 });
   return {
     path,
     apps: keys.map(({ appId, publicKeyPem, webhookSecret }) => ({
@@ -56,7 +52,7 @@ export async function prepareFolder(
     secrets: Object.fromEntries(
       keys.map(({ appId, webhookSecret }) => [`WEBHOOK_SECRET_${appId}`, webhookSecret]),
     ),
-    async writeConfig(name, { apiUrl, pools, entities, ...config }) {
+    writeConfig(name, { apiUrl, pools, entities, ...config }) {
       const apps = config.appIds.map((appId) => ({
         id: appId,
         webhookSecret: { env: `WEBHOOK_SECRET_${appId}` },
@@ -64,16 +60,9 @@ export async function prepareFolder(
       }));
       const file = join(path, name);
       const text = stringify({ github: { apiUrl, apps }, pools, entities });
-      const before = written;
-      const write = async () => {
-        await before;
-        // A service must never read half of it.
-        await writeFile(`${file}.new`, text, { mode: 0o600 });
-        await rename(`${file}.new`, file);
-      };
-      const writing = write();
-      written = writing.catch(() => undefined);
-      await writing;
+      // A service must never read half of it.
+      writeFileSync(`${file}.new`, text, { mode: 0o600 });
+      renameSync(`${file}.new`, file);
       return file;
     },
     remove: () => removeFolder(path),

@@ -4,34 +4,22 @@ export interface Progress {
   say(line: string): void;
 }
 
-const PLAIN_EVERY_MS = 1_000;
+const EVERY_MS = 1_000;
 
-/**
- * On a terminal one line per stage, updated in place; elsewhere one line for all stages, at most
- * every second and only when something moved.
- */
-export function createProgress(
-  out: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
-  now: () => number,
-): Progress {
+/** Shows all stages on one line, at most every second and only when something moved. */
+export function createProgress(write: (text: string) => unknown): Progress {
   let shown = '';
   let shownAt = Number.NEGATIVE_INFINITY;
-  let linesUp = 0;
   return {
     show(stages) {
-      const entries = Object.entries(stages);
-      const text = out.isTTY
-        ? entries.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
-        : `  ${entries.map(([name, value]) => `${name} ${value}`).join(', ')}\n`;
-      if (text === shown || (!out.isTTY && now() - shownAt < PLAIN_EVERY_MS)) return;
+      const text = Object.entries(stages)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', ');
+      if (text === shown || performance.now() - shownAt < EVERY_MS) return;
       shown = text;
-      shownAt = now();
-      out.write(linesUp > 0 ? `\u001b[${linesUp}A\u001b[J${text}` : text);
-      if (out.isTTY) linesUp = entries.length;
+      shownAt = performance.now();
+      write(`  ${text}\n`);
     },
-    say(line) {
-      linesUp = 0;
-      out.write(`${line}\n`);
-    },
+    say: (line) => void write(`${line}\n`),
   };
 }

@@ -21,7 +21,7 @@ export interface Surroundings {
   kubeconfigFile: string | undefined;
   path: string | undefined;
   /** Where the progress is shown. */
-  out: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+  write: (text: string) => unknown;
   /** The program of a service. */
   programOf: (service: ServiceName) => string;
 }
@@ -35,7 +35,7 @@ export async function runDemo(
   surroundings: Surroundings,
   signal: AbortSignal,
 ): Promise<Summary | undefined> {
-  const progress = createProgress(surroundings.out, () => performance.now());
+  const progress = createProgress(surroundings.write);
   const platform = flags.tour ? TOUR_PLATFORM : PLATFORM;
   const undo: (() => Promise<void>)[] = [];
   try {

@@ -1,6 +1,6 @@
 import { pause } from '@paddock/runtime/pause';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { OWNERS, ORGANISATION_APP, type Owner, type PlannedJob } from './scenario.ts';
+import { OWNERS, type Owner, type PlannedJob } from './scenario.ts';
 
 /**
  * Creates entities, repositories and installations without announcing them, as if they had existed
@@ -25,8 +25,8 @@ const BATCH = 25;
 const BATCH_EVERY_MS = 400;
 
 /**
- * Queues everything in bursts and records the queued jobs. In between it sends deliveries that need
- * no worker: jobs for GitHub's machines, and other events.
+ * Queues everything in bursts and records the queued jobs. In between it queues jobs for
+ * GitHub's machines, which need no worker.
  */
 export async function queueJobs(
   github: GitHubControl,
@@ -44,7 +44,6 @@ export async function queueJobs(
       queued.set(id, job);
     }
     await github.queueJob({ repo: 'acme/shop', labels: ['ubuntu-latest'], hosted: true });
-    await github.sendExample(ORGANISATION_APP, 'check_run', 0);
     await pause(BATCH_EVERY_MS, signal);
   }
 }

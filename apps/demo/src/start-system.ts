@@ -6,8 +6,9 @@ import { findInstance } from '@paddock/db/instance';
 import { migrate, type ServiceName } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
-import { connectGitHubSimulator, type GitHubControl } from '@paddock/simulators/github/control';
-import { connectKubeControl, type RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import { connectControl } from '@paddock/simulators/remote-control';
+import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import type { DemoConfig, DemoFolder } from './prepare-folder.ts';
 import { playInCluster } from './play-in-cluster.ts';
 import { NAMESPACE, type Platform } from './scenario.ts';
@@ -57,7 +58,7 @@ export interface System {
   /** The simulated cluster; undefined: a real one is used. */
   cluster: RemoteKubeControl | undefined;
   /** Writes the configuration file with other pools or entities. */
-  configure(change: (config: DemoConfig) => Partial<DemoConfig>): Promise<void>;
+  configure(change: (config: DemoConfig) => Partial<DemoConfig>): void;
   /** Addresses to show while the demo stays up. */
   addresses: Record<string, string>;
   /** Rejects with its last lines when one of the processes ends too early; never resolves. */
@@ -128,7 +129,7 @@ export async function startSystem({
     [JSON.stringify({ apps: folder.apps, seed })],
     {},
   );
-  const github = connectGitHubSimulator(githubUrl);
+  const github = connectControl<GitHubControl>(githubUrl);
   const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
   addresses['GitHub'] = githubUrl;
   if (kubeconfigFile === undefined) {
@@ -152,7 +153,7 @@ export async function startSystem({
   const appsOfIngress = [...platform.appIds, ...platform.appsOfIngress];
   const env = {
     PADDOCK_SCHEMA: schema,
-    PADDOCK_CONFIG: await folder.writeConfig('paddock.yaml', config),
+    PADDOCK_CONFIG: folder.writeConfig('paddock.yaml', config),
     PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_PUBLIC_PORT: '0',
@@ -162,7 +163,7 @@ export async function startSystem({
   };
   // Ingress accepts no delivery before the scheduler has loaded the pools.
   const ofIngress = {
-    PADDOCK_CONFIG: await folder.writeConfig('ingress.yaml', { ...config, appIds: appsOfIngress }),
+    PADDOCK_CONFIG: folder.writeConfig('ingress.yaml', { ...config, appIds: appsOfIngress }),
   };
   for (const service of SERVICES) {
     const own = {
@@ -193,10 +194,12 @@ export async function startSystem({
   return {
     github,
     cluster:
-      addresses['cluster'] === undefined ? undefined : connectKubeControl(addresses['cluster']),
-    async configure(change) {
+      addresses['cluster'] === undefined
+        ? undefined
+        : connectControl<RemoteKubeControl>(addresses['cluster']),
+    configure(change) {
       config = { ...config, ...change(config) };
-      await folder.writeConfig('paddock.yaml', config);
+      folder.writeConfig('paddock.yaml', config);
     },
     addresses,
     broken,

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import type { Report, Truth } from '@paddock/simulators/github/control';
+import type { Report, Truth } from '@paddock/simulators/github/truth';
 import { type Kysely, sql } from 'kysely';
 
 /** The outcome of one demo. The fields are the `--json` line. */

@@ -1,5 +1,5 @@
 import type { RuleValues } from '@paddock/runtime/rules';
-import type { DeliveryFaults } from '@paddock/simulators/github/delivery-log';
+import type { DeliveryFaults } from '@paddock/simulators/github/world';
 import type { RunnerFaults } from '@paddock/simulators/kube/runner-faults';
 import type { Stage } from '../stage/stage.ts';
 import type { Signs } from './signs.ts';

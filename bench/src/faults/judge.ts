@@ -1,4 +1,4 @@
-import type { JobTruth } from '@paddock/simulators/github/control';
+import type { JobTruth } from '@paddock/simulators/github/truth';
 import { quantileOf } from '../figures.ts';
 import { type Fault, type Hit, isHit } from './fault.ts';
 import type { Left } from './look-at.ts';

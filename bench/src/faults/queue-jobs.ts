@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { evenShare } from '@paddock/simulators/random';
-import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import type { JobTruth } from '@paddock/simulators/github/truth';
 import type { Stage } from '../stage/stage.ts';
 import { type Fault, type Hit, isHit } from './fault.ts';
 import { LONE_REPOSITORY, REPOSITORIES } from './world.ts';

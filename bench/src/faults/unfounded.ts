@@ -1,5 +1,5 @@
 import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
-import type { Truth } from '@paddock/simulators/github/control';
+import type { Truth } from '@paddock/simulators/github/truth';
 import { sql } from 'kysely';
 import type { Environment } from '../stage/environment.ts';
 

@@ -6,9 +6,8 @@ import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/te
 import type { RuleValues } from '@paddock/runtime/rules';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { connectGitHubSimulator } from '@paddock/simulators/github/control';
-import { connectKubeControl } from '@paddock/simulators/kube/kube-control';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
+import { connectControl } from '@paddock/simulators/remote-control';
 import { seededRandom } from '@paddock/simulators/random';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import type { Kysely } from 'kysely';
@@ -117,7 +116,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
       countBy: COUNT_BY,
       idleRunners: options.idleRunners,
     });
-    const github = connectGitHubSimulator(githubUrl);
+    const github = connectControl<GitHubControl>(githubUrl);
     await options.furnish?.(
       github,
       keys.map(({ appId }) => appId),
@@ -146,7 +145,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     }
     return {
       github,
-      cluster: connectKubeControl(clusterUrl),
+      cluster: connectControl<RemoteKubeControl>(clusterUrl),
       simulators: [githubService, clusterService],
       postgres,
       tunnel,

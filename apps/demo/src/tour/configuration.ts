@@ -16,7 +16,7 @@ export const changePool = (
   world: Pick<TourWorld, 'configure'>,
   named: string,
   change: object,
-): Promise<void> =>
+): void =>
   world.configure(({ pools }) => ({
     pools: pools.map((pool) => (pool.name === named ? { ...pool, ...change } : pool)),
   }));
@@ -59,7 +59,7 @@ export const CONFIGURATION = {
     says: /^The pool ubuntu-20 is no longer in the configuration\.$/,
     async play(world) {
       const job = await paused(world, 'ubuntu-20');
-      await world.configure(({ pools }) => ({
+      world.configure(({ pools }) => ({
         pools: pools.filter(({ name }) => name !== 'ubuntu-20'),
       }));
       return job;
@@ -72,7 +72,7 @@ export const CONFIGURATION = {
       const labels = ['ubuntu-22', 'docker'];
       const job = await world.queue('acme/shop', '', { labels });
       await world.untilWhy(job, ({ reason }) => reason === 'pool_paused');
-      await changePool(world, 'ubuntu-22', { labels: ['self-hosted', 'ubuntu-22'] });
+      changePool(world, 'ubuntu-22', { labels: ['self-hosted', 'ubuntu-22'] });
       return job;
     },
   },
@@ -182,7 +182,7 @@ export const STRANGERS = {
     play: (world) => world.queue('students/app', 'arm64'),
     // Then everybody is admitted, and the job runs, under the common cap.
     async pass(world) {
-      await world.configure(() => ({ entities: ENTITIES_WITH_ALL }));
+      world.configure(() => ({ entities: ENTITIES_WITH_ALL }));
       await world.untilBegun('students/app');
     },
   },

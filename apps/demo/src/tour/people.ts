@@ -81,7 +81,7 @@ export const PEOPLE = {
     cause: 'the file asks for two warm workers of the pool spare',
     says: /^2 workers of the pool spare are kept warm$/,
     async play(world) {
-      await changePool(world, 'spare', { warm: [{ scope: 'acme', workers: 2 }] });
+      changePool(world, 'spare', { warm: [{ scope: 'acme', workers: 2 }] });
       const { length } = await warmWorkers(world, 2);
       return {
         path: '/pools/spare',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Fault } from '@paddock/simulators/github/faults';
+import type { GitHubFault } from '@paddock/simulators/github/world';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import {
@@ -179,7 +179,7 @@ describe('when GitHub fails (E1)', () => {
     ]);
   });
 
-  const faults: [string, Omit<Fault, 'path' | 'after'>][] = [
+  const faults: [string, Omit<GitHubFault, 'path' | 'after'>][] = [
     ['answers 500', { status: 500 }],
     ['cuts the connection', {}],
     ['does the work and loses its answer', { afterCommit: true }],

@@ -110,7 +110,7 @@ describe('redelivery on the straight path (E1)', () => {
       hosted: true,
       durationMs: 1,
     });
-    await scene.world.github.sendExample(scene.world.appId, 'installation', 0);
+    await scene.world.github.uninstall(scene.world.user.installationId);
     await scene.world.github.settled();
     const { jobs } = await scene.world.github.truth();
     expect(jobs).toHaveLength(2);

@@ -3,7 +3,7 @@ import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import { listPods } from '@paddock/kube/pods';
-import type { JobTruth } from '@paddock/simulators/github/control';
+import type { JobTruth } from '@paddock/simulators/github/truth';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

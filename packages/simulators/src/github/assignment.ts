@@ -1,7 +1,5 @@
-import type { Job } from './job.ts';
 import { fullName } from './accounts.ts';
-import type { Runner } from './runner.ts';
-import type { World } from './world.ts';
+import type { Job, Runner, World } from './world.ts';
 
 /** The only workflow of every repository, and the branch of all its runs. */
 export const WORKFLOW = { path: '.github/workflows/ci.yml', branch: 'main' } as const;

@@ -1,7 +1,7 @@
 import { decodeJwt, errors, importSPKI, jwtVerify } from 'jose';
-import { type Installation, findInstallation } from './accounts.ts';
-import { Refusal } from './route.ts';
-import { isoTime, randomText, type SimulatedApp, type World } from './world.ts';
+import { findInstallation } from './accounts.ts';
+import { Refusal } from './refusal.ts';
+import { type Installation, type SimulatedApp, type World, isoTime, randomText } from './world.ts';
 
 const TOKEN_LIFE_MS = 3_600_000;
 /** GitHub refuses JSON web tokens that live longer than this. */

@@ -1,14 +1,38 @@
-import type { GroupVisibility } from './accounts.ts';
-import type { DeliveryFaults } from './delivery-log.ts';
-import type { Fault } from './faults.ts';
-import type { NewJob } from './jobs.ts';
-import type { JobConclusion, JobStatus } from './job.ts';
-import type { RateResource } from './rate-limits.ts';
-import type { RunnerState } from './runner.ts';
-import type { Strike } from './world.ts';
+import {
+  addAccount,
+  addInstallation,
+  addRepository,
+  findAccount,
+  findInstallation,
+  findRepository,
+  fullName,
+  removeInstallation,
+  renameAccount,
+  renameRepository,
+  repositoriesOf,
+} from './accounts.ts';
+import type { Remote } from '../remote-control.ts';
+import { approveJob, cancelJob, type NewJob, queueJob, rerunJob } from './jobs.ts';
+import { emitInstallation, emitInstallationRepositories } from './payloads.ts';
+import { bucketOf } from './rate-limits.ts';
+import { notFound } from './refusal.ts';
+import { jobTruth, reportOf, truthOf } from './truth.ts';
+import {
+  type Account,
+  type DeliveryFaults,
+  type GitHubFault,
+  type GroupVisibility,
+  isoNow,
+  nextId,
+  type RateResource,
+  type Repository,
+  type RunnerGroup,
+  type SimulatedApp,
+  type World,
+} from './world.ts';
 
 /** Absent fields have GitHub's defaults: all repositories that are not public, and any workflow. */
-export type GroupSetting = {
+type GroupSetting = {
   readonly org: string;
   readonly name: string;
   readonly visibility?: GroupVisibility;
@@ -17,100 +41,7 @@ export type GroupSetting = {
   readonly workflows?: readonly string[] | null;
 };
 
-/**
- * Controls and reads the simulated world, in process and over HTTP: every argument and every answer
- * is plain JSON. Repositories are named `owner/name`. A call about something that does not exist
- * rejects.
- */
-export type GitHubControl = {
-  /**
-   * Makes an organisation with a Default runner group; `runnerGroups: false` for a plan without
-   * other groups.
-   */
-  addOrganization(account: { login: string; id?: number; runnerGroups?: boolean }): Promise<Named>;
-  /** Makes an organisation's runner group, or changes the one of that name. */
-  setRunnerGroup(group: GroupSetting): Promise<void>;
-  addUser(account: { login: string; id?: number }): Promise<Named>;
-  addRepository(repository: {
-    owner: string;
-    name: string;
-    id?: number;
-    private?: boolean;
-    archived?: boolean;
-  }): Promise<Named>;
-  /** The old name keeps answering, with a redirect. */
-  renameRepository(repo: string, newName: string): Promise<Named>;
-  renameAccount(login: string, newLogin: string): Promise<Named>;
-  /**
-   * Installs an App on all repositories, or on the named ones; `announce: false` sends no
-   * `installation` delivery.
-   */
-  install(installation: {
-    appId: number;
-    account: string;
-    repositories?: readonly string[];
-    id?: number;
-    announce?: boolean;
-  }): Promise<Named>;
-  /**
-   * Gives an installation exactly these repositories, or all of them. GitHub sends no deliveries
-   * about repositories that it may not see.
-   */
-  selectRepositories(
-    installationId: number,
-    repositories: readonly string[] | 'all',
-  ): Promise<void>;
-  /** Removes the installation and its tokens. */
-  uninstall(installationId: number): Promise<void>;
-  suspend(installationId: number): Promise<void>;
-  unsuspend(installationId: number): Promise<void>;
-  /** Changes an App's key, webhook, permissions or subscribed events. */
-  setApp(appId: number, changes: AppChanges): Promise<void>;
-
-  queueJob(job: NewJob): Promise<JobTruth>;
-  /** Releases a job that was queued with `waiting`. */
-  approveJob(jobId: number): Promise<JobTruth>;
-  /** Runs a job again: a new job id in the run's next attempt. */
-  rerunJob(jobId: number): Promise<JobTruth>;
-  cancelJob(jobId: number): Promise<JobTruth>;
-  /** Sends one of GitHub's published example payloads, unchanged. */
-  sendExample(appId: number, event: string, index: number): Promise<void>;
-
-  setDeliveryFaults(faults: DeliveryFaults): Promise<void>;
-  /**
-   * `busyLies`: busy runners look idle, and deleting one succeeds (its job dies).
-   * `refusesVersions`: every runner that connects gets the answer that its version has ended, as on
-   * 2026-08-06, even if the API names no end. Absent: no.
-   */
-  setRunnerFaults(faults: { busyLies?: boolean; refusesVersions?: boolean }): Promise<void>;
-  /** Sets when a version of the runner ends; null: no end is set yet. */
-  setRunnerVersion(version: string, endsAt: string | null): Promise<void>;
-  /** Sets a caller's budget for the running hour; it resets `resetInMs` from now. */
-  setRateLimit(budget: RateSetting): Promise<void>;
-  failNext(fault: Fault): Promise<void>;
-  /** Takes back the faults of calls; those of deliveries and runners stay. */
-  clearCallFaults(): Promise<void>;
-  /** Takes back every fault of calls, deliveries and runners. */
-  clearFaults(): Promise<void>;
-
-  /** Resolves when no delivery is under way. */
-  settled(): Promise<void>;
-  truth(): Promise<Truth>;
-  report(): Promise<Report>;
-};
-
-export type Named = { readonly id: number; readonly name: string };
-
-export type AppChanges = {
-  /** Tokens that were issued before go on. */
-  readonly publicKeyPem?: string;
-  readonly webhookUrl?: string | null;
-  readonly webhookSecret?: string;
-  readonly permissions?: Record<string, string>;
-  readonly events?: string[];
-};
-
-export type RateSetting = {
+type RateSetting = {
   readonly caller: { readonly appId: number } | { readonly installationId: number };
   readonly resource: RateResource;
   readonly remaining: number;
@@ -118,110 +49,190 @@ export type RateSetting = {
   readonly resetInMs?: number;
 };
 
-export type JobTruth = {
-  readonly id: number;
-  readonly runId: number;
-  readonly attempt: number;
-  readonly repo: string;
-  readonly repositoryId: number;
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly hosted: boolean;
-  readonly status: JobStatus;
-  readonly conclusion: JobConclusion | null;
-  readonly runnerName: string | null;
-  /** When it began, or ended without having begun, to the millisecond; null while it waits. */
-  readonly leftQueueAt: string | null;
-  readonly killed: boolean;
-};
-
-export type RunnerTruth = {
-  readonly id: number;
-  readonly name: string;
-  readonly scope: string;
-  readonly state: RunnerState;
-  readonly jobId: number | null;
-};
-
-export type RegistrationTruth = {
-  readonly id: number;
-  readonly name: string;
-  readonly scope: string;
-  readonly registeredAt: string;
-  readonly goneAt: string | null;
-  readonly jobIds: readonly number[];
+/** Absent: no. */
+type RunnerFaults = {
+  /** Busy runners look idle, and deleting one succeeds (its job dies). */
+  readonly busyLies?: boolean;
   /**
-   * True if the runner was unnecessary: the runners that were idle when it was made, or that came
-   * after that, were enough for the queued jobs. And it has run no job.
+   * Every runner that connects gets the answer that its version has ended, as on 2026-08-06, even
+   * if the API names no end.
    */
-  readonly inExcess: boolean;
+  readonly refusesVersions?: boolean;
 };
 
-export type DeliveryTruth = {
-  readonly id: string;
-  readonly guid: string;
-  readonly event: string;
-  readonly action: string | null;
-  readonly redelivery: boolean;
-  readonly statusCode: number;
-};
+/** Controls and reads the simulated world, in the same way in this process and in another one. */
+export type GitHubControl = Remote<ReturnType<typeof directControl>>;
 
-export type Truth = {
-  readonly jobs: readonly JobTruth[];
-  /** Registrations that exist now. */
-  readonly runners: readonly RunnerTruth[];
-  /** All registrations ever made. */
-  readonly registrations: readonly RegistrationTruth[];
-  readonly deliveries: readonly DeliveryTruth[];
-  readonly calls: Readonly<Record<string, number>>;
-};
-
-export type Report = {
-  readonly jobs: number;
-  readonly completed: number;
-  /** Not completed at the time of the report; after a quiet while they are lost. */
-  readonly lost: number;
-  /** Jobs whose runner was removed or vanished during the job. */
-  readonly killed: number;
-  readonly registrations: number;
-  readonly excessWorkers: number;
-  /** Calls per operation id of GitHub's description. */
-  readonly calls: Readonly<Record<string, number>>;
-  /**
-   * Calls that the caller made although an answer had asked it to wait (`Retry-After`, or a used-up
-   * hourly budget).
-   */
-  readonly callsAgainstWait: number;
-  /** The first of these calls, by operation and caller. */
-  readonly firstAgainstWait: readonly string[];
-  /** How often each fault has struck. */
-  readonly struck: Readonly<Partial<Record<Strike, number>>>;
-  /** Attempts in the log, and how many of them failed or were redeliveries. */
-  readonly deliveries: number;
-  readonly failedDeliveries: number;
-  readonly redelivered: number;
-};
+export function createControl(world: World): GitHubControl {
+  const methods = Object.entries<(...args: never[]) => unknown>(directControl(world)).map(
+    ([name, method]) => [name, async (...args: never[]) => await method(...args)],
+  );
+  return Object.fromEntries(methods) as GitHubControl;
+}
 
 /**
- * Controls a simulated GitHub that runs in another process. Rejects with the simulator's message
- * when it refuses.
+ * Every argument and every answer is plain JSON. Repositories are named `owner/name`. A call about
+ * something that does not exist throws.
  */
-export function connectGitHubSimulator(url: string): GitHubControl {
-  const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
-    const response = await fetch(`${url}/_sim/${name}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ args }),
-    });
-    const text = await response.text();
-    if (!response.ok)
-      throw new Error(
-        `The simulated GitHub at ${url} refused ${name} with status ${response.status}: ${text}`,
-      );
-    return text === '' ? undefined : JSON.parse(text);
+function directControl(world: World) {
+  return {
+    /**
+     * Makes an organisation with a Default runner group; `runnerGroups: false` for a plan without
+     * other groups.
+     */
+    addOrganization: ({
+      runnerGroups: hasRunnerGroups = true,
+      ...account
+    }: {
+      login: string;
+      id?: number;
+      runnerGroups?: boolean;
+    }) => namedAccount(addAccount(world, { ...account, type: 'Organization', hasRunnerGroups })),
+    /** Makes an organisation's runner group, or changes the one of that name. */
+    setRunnerGroup: (group: GroupSetting) => setRunnerGroup(world, group),
+    addUser: (account: { login: string; id?: number }) =>
+      namedAccount(addAccount(world, { ...account, type: 'User', hasRunnerGroups: false })),
+    addRepository: (repository: {
+      owner: string;
+      name: string;
+      id?: number;
+      private?: boolean;
+      archived?: boolean;
+    }) => namedRepository(addRepository(world, { private: true, archived: false, ...repository })),
+    /** The old name keeps answering, with a redirect. */
+    renameRepository: (repo: string, newName: string) =>
+      namedRepository(renameRepository(world, repo, newName)),
+    renameAccount: (login: string, newLogin: string) =>
+      namedAccount(renameAccount(world, login, newLogin)),
+    /**
+     * Installs an App on all repositories, or on the named ones; `announce: false` sends no
+     * `installation` delivery.
+     */
+    install: ({
+      announce = true,
+      ...wanted
+    }: {
+      appId: number;
+      account: string;
+      repositories?: readonly string[];
+      id?: number;
+      announce?: boolean;
+    }) => {
+      const installation = addInstallation(world, wanted);
+      if (announce) emitInstallation(world, installation, 'created');
+      return { id: installation.id, name: installation.account.login };
+    },
+    /**
+     * Gives an installation exactly these repositories, or all of them. GitHub sends no deliveries
+     * about repositories that it may not see.
+     */
+    selectRepositories: (installationId: number, repositories: readonly string[] | 'all') =>
+      selectRepositories(world, installationId, repositories),
+    /** Removes the installation and its tokens. */
+    uninstall: (installationId: number) =>
+      emitInstallation(world, removeInstallation(world, installationId), 'deleted'),
+    suspend: (installationId: number) => suspend(world, installationId, isoNow(world)),
+    unsuspend: (installationId: number) => suspend(world, installationId, null),
+    /** Changes an App's key, webhook, permissions or events. Tokens that were issued before go on. */
+    setApp: (appId: number, changes: Partial<SimulatedApp>) => {
+      const app = world.apps.get(appId);
+      if (app === undefined) throw notFound();
+      Object.assign(app, changes);
+    },
+
+    queueJob: (job: NewJob) => jobTruth(queueJob(world, job)),
+    /** Releases a job that was queued with `waiting`. */
+    approveJob: (jobId: number) => jobTruth(approveJob(world, jobId)),
+    /** Runs a job again: a new job id in the run's next attempt. */
+    rerunJob: (jobId: number) => jobTruth(rerunJob(world, jobId)),
+    cancelJob: (jobId: number) => jobTruth(cancelJob(world, jobId)),
+
+    setDeliveryFaults: (faults: DeliveryFaults) => void (world.deliveryFaults = faults),
+    setRunnerFaults: (faults: RunnerFaults) => void (world.runnerFaults = faults),
+    /** Sets when a version of the runner ends; null: no end is set yet. */
+    setRunnerVersion: (version: string, endsAt: string | null) =>
+      void world.runnerVersions.set(version, endsAt),
+    /** Sets a caller's budget for the running hour; it resets `resetInMs` from now. */
+    setRateLimit: (budget: RateSetting) => setRateLimit(world, budget),
+    failNext: (fault: GitHubFault) => void world.faults.push(fault),
+    /** Takes back the faults of calls; those of deliveries and runners stay. */
+    clearCallFaults: () => void (world.faults.length = 0),
+    /** Takes back every fault of calls, deliveries and runners. */
+    clearFaults: () =>
+      void Object.assign(world, { faults: [], deliveryFaults: {}, runnerFaults: {} }),
+
+    /** Resolves when no delivery is under way. */
+    settled: () => untilSettled(world),
+    truth: () => truthOf(world),
+    report: () => reportOf(world),
   };
-  return new Proxy({} as GitHubControl, {
-    get: (_none, name) =>
-      name === 'then' ? undefined : (...args: unknown[]) => call(String(name), args),
+}
+
+type Named = { readonly id: number; readonly name: string };
+
+const namedAccount = ({ id, login }: Account): Named => ({ id, name: login });
+
+const namedRepository = (repository: Repository): Named => ({
+  id: repository.id,
+  name: fullName(repository),
+});
+
+function selectRepositories(
+  world: World,
+  id: number,
+  repositories: readonly string[] | 'all',
+): void {
+  const installation = findInstallation(world, id);
+  const before = repositoriesOf(world, installation);
+  installation.selection = repositories === 'all' ? 'all' : 'selected';
+  installation.repositoryIds.clear();
+  if (repositories !== 'all')
+    for (const name of repositories) installation.repositoryIds.add(findRepository(world, name).id);
+  const after = repositoriesOf(world, installation);
+  emitInstallationRepositories(world, installation, {
+    added: after.filter((repository) => !before.includes(repository)),
+    removed: before.filter((repository) => !after.includes(repository)),
   });
+}
+
+function suspend(world: World, id: number, suspendedAt: string | null): void {
+  const installation = findInstallation(world, id);
+  installation.suspendedAt = suspendedAt;
+  emitInstallation(world, installation, suspendedAt === null ? 'unsuspend' : 'suspend');
+}
+
+function setRateLimit(
+  world: World,
+  { caller, resource, remaining, limit, resetInMs }: RateSetting,
+): void {
+  const name = 'appId' in caller ? `app ${caller.appId}` : `installation ${caller.installationId}`;
+  const bucket = bucketOf(world, name, resource);
+  bucket.limit = limit ?? bucket.limit;
+  bucket.used = bucket.limit - remaining;
+  if (resetInMs !== undefined) bucket.resetAt = world.now() + resetInMs;
+}
+
+function untilSettled(world: World): Promise<void> {
+  if (world.deliveriesInFlight === 0) return Promise.resolve();
+  return new Promise((resolve) => world.settledWaiters.add(resolve));
+}
+
+function setRunnerGroup(
+  world: World,
+  { org, name, repositories = [], ...settings }: GroupSetting,
+): void {
+  const { runnerGroups } = findAccount(world, org);
+  const known = runnerGroups.find((group) => group.name.toLowerCase() === name.toLowerCase());
+  const group: RunnerGroup = {
+    id: known?.id ?? nextId(world, 'group'),
+    name,
+    isDefault: known?.isDefault ?? false,
+    visibility: 'all',
+    allowsPublicRepositories: false,
+    workflows: null,
+    ...settings,
+    repositoryIds: new Set(repositories.map((one) => findRepository(world, one).id)),
+  };
+  if (known === undefined) runnerGroups.push(group);
+  else runnerGroups.splice(runnerGroups.indexOf(known), 1, group);
 }

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
-import type { Installation } from './accounts.ts';
-import type { Delivery } from './delivery-log.ts';
-import type { Payload } from './fragments.ts';
-import { Refusal } from './route.ts';
-import { isoNow, later, nextId, type SimulatedApp, strike, type World } from './world.ts';
+import { Refusal } from './refusal.ts';
+import {
+  type Delivery,
+  type Installation,
+  type Payload,
+  type SimulatedApp,
+  type World,
+  isoNow,
+  later,
+  nextId,
+  strike,
+} from './world.ts';
 
 type WebhookEvent = {
   readonly appId: number;

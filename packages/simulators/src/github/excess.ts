@@ -1,7 +1,5 @@
 import { canRun } from './assignment.ts';
-import type { Job } from './job.ts';
-import type { Runner } from './runner.ts';
-import type { World } from './world.ts';
+import type { Job, Runner, World } from './world.ts';
 
 /** A registered runner that has not connected counts as coming for this long. */
 const STARTING_MS = 60_000;

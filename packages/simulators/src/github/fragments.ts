@@ -1,11 +1,6 @@
-import { type Account, type Repository, fullName, type Installation } from './accounts.ts';
 import { createRequire } from 'node:module';
-import type { World } from './world.ts';
-
-/**
- * The webhook payloads GitHub publishes as examples (`@octokit/webhooks-examples`), by event name.
- */
-export type Payload = { readonly [field: string]: unknown };
+import { fullName } from './accounts.ts';
+import type { Account, Installation, Payload, Repository, World } from './world.ts';
 
 type Definition = { readonly name: string; readonly examples: readonly Payload[] };
 
@@ -53,7 +48,7 @@ const organizationExample = objectField(withOrganization, 'organization');
 const senderExample = objectField(withOrganization, 'sender');
 
 /** `simple-user`: an account as it appears inside other objects. */
-export function simpleUser(account: Account): Payload {
+export function simpleUser(account: Pick<Account, 'id' | 'login' | 'type'>): Payload {
   return {
     ...replaceTexts(ownerExample, [['Octocoders', account.login]]),
     id: account.id,

@@ -1,8 +1,7 @@
 import { fullName } from './accounts.ts';
 import { WORKFLOW } from './assignment.ts';
-import { exampleOf, objectField, type Payload, nodeId } from './fragments.ts';
-import type { Job, JobStatus } from './job.ts';
-import type { World } from './world.ts';
+import { exampleOf, nodeId, objectField } from './fragments.ts';
+import type { Job, JobStatus, Payload, World } from './world.ts';
 
 /**
  * The examples that give a job's JSON its form in each state. The webhook and the REST API have the
@@ -39,36 +38,9 @@ export function jobJson(world: World, job: Job): Payload {
     completed_at: job.completedAt,
     name: job.name,
     labels: job.labels,
-    steps: stepsOf(job),
     runner_id: job.runner?.id ?? null,
     runner_name: job.runner?.name ?? null,
     runner_group_id: job.runner?.groupId ?? null,
     runner_group_name: job.runner?.groupName ?? null,
   };
-}
-
-function stepsOf(job: Job): Payload[] {
-  // A job that never began has no steps, also when it was cancelled.
-  if (job.runner === null) return [];
-  const names = ['Set up job', 'Run the build', 'Complete job'];
-  if (job.status === 'completed') {
-    return names.map((name, index) => ({
-      name,
-      status: 'completed',
-      conclusion: index === 1 ? job.conclusion : 'success',
-      number: index + 1,
-      started_at: job.startedAt,
-      completed_at: job.completedAt,
-    }));
-  }
-  return [
-    {
-      name: 'Set up job',
-      status: 'in_progress',
-      conclusion: null,
-      number: 1,
-      started_at: job.startedAt,
-      completed_at: null,
-    },
-  ];
 }

@@ -1,10 +1,22 @@
+import type { JobResult } from './play-runner.ts';
 import { findRepository } from './accounts.ts';
 import { canRun, pickRunner } from './assignment.ts';
-import type { JobResult, Runner } from './runner.ts';
-import { jobRunnerOf, type Job, type JobConclusion, type JobRunner, type Run } from './job.ts';
 import { emitWorkflowJob } from './payloads.ts';
-import { notFound, Refusal } from './route.ts';
-import { forgetRunner, isoNow, later, nextId, randomText, strike, type World } from './world.ts';
+import { Refusal, notFound } from './refusal.ts';
+import {
+  type Job,
+  type JobConclusion,
+  type JobRunner,
+  type Run,
+  type Runner,
+  type World,
+  forgetRunner,
+  isoNow,
+  later,
+  nextId,
+  randomText,
+  strike,
+} from './world.ts';
 
 /*
  * A job's life, each step with its delivery:
@@ -226,4 +238,13 @@ export function findRun(world: World, runId: number): Run {
   const run = world.runs.get(runId);
   if (run === undefined) throw notFound();
   return run;
+}
+
+function jobRunnerOf(runner: Runner): JobRunner {
+  return {
+    id: runner.id,
+    name: runner.name,
+    groupId: runner.group.id,
+    groupName: runner.group.name,
+  };
 }

@@ -1,24 +1,15 @@
-import {
-  type Installation,
-  type Repository,
-  covers,
-  fullName,
-  repositoriesOf,
-} from './accounts.ts';
+import { covers, fullName, repositoriesOf } from './accounts.ts';
 import { emit } from './emit.ts';
 import {
   exampleOf,
-  objectField,
-  type Payload,
+  installationJson,
   nodeId,
   organizationFragment,
   repositoryFragment,
   senderFragment,
-  installationJson,
 } from './fragments.ts';
-import type { Job } from './job.ts';
 import { jobJson } from './job-json.ts';
-import type { World } from './world.ts';
+import type { Installation, Job, Payload, Repository, World } from './world.ts';
 
 export type WorkflowJobAction = 'waiting' | 'queued' | 'in_progress' | 'completed';
 
@@ -108,26 +99,6 @@ export function emitInstallationRepositories(
       action: 'removed',
       repositories_removed: removed.map(briefRepository),
     });
-}
-
-/** Any example as GitHub published it, for the events that Paddock must accept but does not use. */
-export function emitExample(world: World, appId: number, event: string, index: number): void {
-  const payload = exampleOf(event, index);
-  const action = typeof payload['action'] === 'string' ? payload['action'] : null;
-  emit(world, {
-    appId,
-    event,
-    action,
-    installation: null,
-    repositoryId: repositoryIdOf(payload),
-    payload,
-  });
-}
-
-function repositoryIdOf(payload: Payload): number | null {
-  if (payload['repository'] === undefined) return null;
-  const id = objectField(payload, 'repository')['id'];
-  return typeof id === 'number' ? id : null;
 }
 
 function briefRepository(repository: Repository): Payload {

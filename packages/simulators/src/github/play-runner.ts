@@ -1,6 +1,24 @@
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type RunnerMessage, NEWEST_VERSION } from './runner.ts';
+
+/** A message from the runner service to a connected runner. */
+export type RunnerMessage =
+  | {
+      readonly type: 'job';
+      readonly jobId: number;
+      readonly name: string;
+      readonly durationMs: number;
+      readonly result: JobResult;
+    }
+  | { readonly type: 'cancel' }
+  | { readonly type: 'deleted' }
+  | { readonly type: 'version_ended' };
+
+/** The end of a job if no fault stops its runner. */
+export type JobResult = 'success' | 'failure';
+
+/** The version of a runner whose image does not name one. */
+export const NEWEST_VERSION = '2.337.0';
 
 /** The facts about a runner's container that change the runner's behaviour. */
 export type RunnerContainer = {

@@ -1,10 +1,12 @@
-import type { RateBucket, World } from './world.ts';
 import { decodeJwt } from 'jose';
 import type { Answer } from './route.ts';
-
-export type RateResource = keyof World['rateLimits'];
+import type { RateBucket, RateResource, World } from './world.ts';
 
 const WINDOW_MS = 3_600_000;
+const LIMITS: Readonly<Record<RateResource, number>> = {
+  core: 5000,
+  actions_runner_registration: 10_000,
+};
 
 /** The hourly budget of one caller (an App or an installation) for one resource. */
 export function bucketOf(world: World, caller: string, resource: RateResource): RateBucket {
@@ -12,7 +14,7 @@ export function bucketOf(world: World, caller: string, resource: RateResource): 
   const known = world.rateBuckets.get(key);
   if (known !== undefined && known.resetAt > world.now()) return known;
   const fresh = {
-    limit: known?.limit ?? world.rateLimits[resource],
+    limit: LIMITS[resource],
     used: 0,
     resetAt: world.now() + WINDOW_MS,
   };
@@ -29,12 +31,6 @@ export function rateHeaders(bucket: RateBucket, resource: RateResource): Record<
     'x-ratelimit-resource': resource,
   };
 }
-
-/**
- * The waits that answers have asked callers for, by the caller's name. The wait for one hourly
- * budget has the budget's name after the caller's.
- */
-export type RequestedWaits = Map<string, { readonly requestedAt: number; readonly until: number }>;
 
 /**
  * The facts of a call that decide about waiting: its caller, and the hourly budget that it counts

@@ -1,7 +1,15 @@
-import type { Installation } from './accounts.ts';
-import type { Payload } from './fragments.ts';
-import type { RateResource } from './rate-limits.ts';
-import type { SimulatedApp, World } from './world.ts';
+import { covers, findAccount, findRepository, fullName } from './accounts.ts';
+import { notFound, Refusal } from './refusal.ts';
+import type {
+  Account,
+  Installation,
+  Payload,
+  RateResource,
+  Repository,
+  RunnerScope,
+  SimulatedApp,
+  World,
+} from './world.ts';
 
 /** An endpoint's view of a request. */
 export type Call = {
@@ -25,7 +33,7 @@ export type Answer = {
 };
 
 type RouteBase = {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'delete';
   /** As in GitHub's description, with `:name` for `{name}`. */
   readonly path: string;
   /** GitHub's operation id; calls are counted by it. */
@@ -52,45 +60,21 @@ export function textParam({ params }: Call, name: string): string {
 /** An id in the path. GitHub answers 404 for a text that is not a number. */
 export function idParam(call: Call, name: string): number {
   const id = Number(textParam(call, name));
-  if (!Number.isSafeInteger(id)) throw new Refusal(404, 'Not Found');
+  if (!Number.isSafeInteger(id)) throw notFound();
   return id;
 }
 
-/** An answer of GitHub's that is not a success; thrown by the function that finds the reason. */
-export class Refusal extends Error {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.name = 'Refusal';
-    this.status = status;
-    this.headers = headers;
-  }
-}
-
-export function notFound(): Refusal {
-  return new Refusal(404, 'Not Found');
-}
-
-/** The items of the requested page, with GitHub's Link header to the other pages. */
+/** The items of the requested page, with GitHub's Link header to the next one. */
 export function pageOf<T>(
   call: Call,
   items: readonly T[],
 ): { readonly items: readonly T[]; readonly headers: Answer['headers'] & object } {
   const perPage = perPageOf(call);
   const page = Math.max(Number(call.query.get('page') ?? 1) || 1, 1);
-  const last = Math.max(Math.ceil(items.length / perPage), 1);
-  const links = [
-    ...(page > 1 ? [link(call, { page: page - 1 }, 'prev')] : []),
-    ...(page < last
-      ? [link(call, { page: page + 1 }, 'next'), link(call, { page: last }, 'last')]
-      : []),
-    ...(page > 1 ? [link(call, { page: 1 }, 'first')] : []),
-  ];
+  const end = page * perPage;
   return {
-    items: items.slice((page - 1) * perPage, page * perPage),
-    headers: links.length === 0 ? {} : { link: links.join(', ') },
+    items: items.slice(end - perPage, end),
+    headers: end < items.length ? { link: nextLink(call, 'page', page + 1) } : {},
   };
 }
 
@@ -98,13 +82,45 @@ export function perPageOf({ query }: Call): number {
   return Math.min(Math.max(Number(query.get('per_page') ?? 30) || 30, 1), 100);
 }
 
-/** One entry of a Link header: the requested address with some of its query replaced. */
-export function link(
+/** A Link header to the next page: the requested address with one field of its query replaced. */
+export function nextLink(
   { world, path, query }: Call,
-  changes: Readonly<Record<string, string | number>>,
-  relation: string,
+  name: string,
+  value: string | number,
 ): string {
   const changed = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes)) changed.set(name, String(value));
-  return `<${world.url}${path}?${changed.toString()}>; rel="${relation}"`;
+  changed.set(name, String(value));
+  return `<${world.url}${path}?${changed.toString()}>; rel="next"`;
+}
+
+/**
+ * The repository at a path. For its former name GitHub redirects to the present one: 301 for
+ * reading, 307 for the rest.
+ */
+export function repositoryOf(call: Call): Repository {
+  const asked = `${textParam(call, 'owner')}/${textParam(call, 'repo')}`;
+  const renamed = call.world.formerNames.get(asked.toLowerCase());
+  if (renamed === undefined) return findRepository(call.world, asked);
+  const location = `${call.world.url}${call.path.replace(`/repos/${asked}`, `/repos/${fullName(renamed)}`)}`;
+  throw new Refusal(call.method === 'GET' ? 301 : 307, 'Moved Permanently', { location });
+}
+
+/** The same, if the installation may see it; else as if it did not exist. */
+export function reachableRepository(call: InstallationCall): Repository {
+  const repository = repositoryOf(call);
+  if (!covers(call.installation, repository)) throw notFound();
+  return repository;
+}
+
+export function reachableOrganization(call: InstallationCall): Account {
+  const account = findAccount(call.world, textParam(call, 'org'));
+  if (account !== call.installation.account || account.type !== 'Organization') throw notFound();
+  return account;
+}
+
+/** The scope of runners at a path: an organisation, or a repository. */
+export function reachableScope(call: InstallationCall): RunnerScope {
+  if (call.params['org'] !== undefined) return { owner: reachableOrganization(call) };
+  const repository = reachableRepository(call);
+  return { owner: repository.owner, repository };
 }

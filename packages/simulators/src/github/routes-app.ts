@@ -1,5 +1,4 @@
 import {
-  type Installation,
   covers,
   findAccount,
   findInstallation,
@@ -7,26 +6,20 @@ import {
   repositoriesOf,
 } from './accounts.ts';
 import { issueToken } from './authenticate.ts';
-import { findDelivery, pageOfDeliveries, type Delivery } from './delivery-log.ts';
 import { redeliver } from './emit.ts';
+import { installationJson, nodeId, repositoryFragment, simpleUser } from './fragments.ts';
+import { notFound } from './refusal.ts';
 import {
-  type Payload,
-  nodeId,
-  repositoryFragment,
-  simpleUser,
-  installationJson,
-} from './fragments.ts';
-import {
-  link,
-  pageOf,
-  perPageOf,
-  notFound,
-  idParam,
-  textParam,
   type AppCall,
   type Route,
+  idParam,
+  nextLink,
+  pageOf,
+  perPageOf,
+  repositoryOf,
+  textParam,
 } from './route.ts';
-import { repositoryOf } from './reach.ts';
+import type { Delivery, Installation, Payload } from './world.ts';
 
 /** Endpoints for an App's own JSON web token. */
 export const appRoutes: readonly Route[] = [
@@ -54,13 +47,11 @@ export const appRoutes: readonly Route[] = [
       };
     },
   },
-  {
-    method: 'get',
-    path: '/app/installations/:installation_id',
-    operation: 'apps/get-installation',
-    caller: 'app',
-    answer: (call) => ({ status: 200, body: installationJson(call.world, ownInstallation(call)) }),
-  },
+  installationRoute(
+    '/app/installations/:installation_id',
+    'apps/get-installation',
+    ownInstallation,
+  ),
   {
     method: 'post',
     path: '/app/installations/:installation_id/access_tokens',
@@ -68,36 +59,15 @@ export const appRoutes: readonly Route[] = [
     caller: 'app',
     answer: createToken,
   },
-  {
-    method: 'get',
-    path: '/orgs/:org/installation',
-    operation: 'apps/get-org-installation',
-    caller: 'app',
-    answer: (call) =>
-      installationAnswer(
-        call,
-        findInstallationOf(
-          call.world,
-          call.app.appId,
-          findAccount(call.world, textParam(call, 'org')),
-        ),
-      ),
-  },
-  {
-    method: 'get',
-    path: '/repos/:owner/:repo/installation',
-    operation: 'apps/get-repo-installation',
-    caller: 'app',
-    answer: (call) => {
-      const repository = repositoryOf(call);
-      return installationAnswer(
-        call,
-        [...call.world.installations.values()].find(
-          (each) => each.appId === call.app.appId && covers(each, repository),
-        ),
-      );
-    },
-  },
+  installationRoute('/orgs/:org/installation', 'apps/get-org-installation', (call) =>
+    findInstallationOf(call.world, call.app.appId, findAccount(call.world, textParam(call, 'org'))),
+  ),
+  installationRoute('/repos/:owner/:repo/installation', 'apps/get-repo-installation', (call) => {
+    const repository = repositoryOf(call);
+    return [...call.world.installations.values()].find(
+      (each) => each.appId === call.app.appId && covers(each, repository),
+    );
+  }),
   {
     method: 'get',
     path: '/app/hook/deliveries',
@@ -120,20 +90,25 @@ export const appRoutes: readonly Route[] = [
   },
 ];
 
+function installationRoute(
+  path: string,
+  operation: string,
+  find: (call: AppCall) => Installation | undefined,
+): Route {
+  const answer = (call: AppCall) => {
+    const installation = find(call);
+    if (installation === undefined) throw notFound();
+    return { status: 200, body: installationJson(call.world, installation) };
+  };
+  return { method: 'get', path, operation, caller: 'app', answer };
+}
+
 function getApp({ world, app }: AppCall) {
-  const owner = {
-    id: 9919,
-    login: 'simulated-owner',
-    type: 'Organization',
-    hasRunnerGroups: false,
-    runnerGroups: [],
-  } as const;
   const body = {
     id: app.appId,
     slug: app.slug,
     node_id: nodeId('A', app.appId),
-    client_id: `Iv1.${app.appId.toString(16).padStart(16, '0')}`,
-    owner: simpleUser({ ...owner, runnerGroups: [] }),
+    owner: simpleUser({ id: 9919, login: 'simulated-owner', type: 'Organization' }),
     name: app.slug,
     description: null,
     external_url: 'https://example.com',
@@ -142,9 +117,6 @@ function getApp({ world, app }: AppCall) {
     updated_at: app.createdAt,
     permissions: app.permissions,
     events: app.events,
-    installations_count: [...world.installations.values()].filter(
-      ({ appId }) => appId === app.appId,
-    ).length,
   };
   return { status: 200, body };
 }
@@ -170,19 +142,11 @@ function ownInstallation(call: AppCall): Installation {
   return installation;
 }
 
-function installationAnswer({ world }: AppCall, installation: Installation | undefined) {
-  if (installation === undefined) throw notFound();
-  return { status: 200, body: installationJson(world, installation) };
-}
-
 function listDeliveries(call: AppCall) {
   const { query, world, app } = call;
-  const page = {
-    perPage: perPageOf(call),
-    cursor: query.get('cursor'),
-  };
+  const page = { perPage: perPageOf(call), cursor: query.get('cursor') };
   const { deliveries, nextCursor } = pageOfDeliveries(world.deliveries, app.appId, page);
-  const headers = nextCursor === null ? {} : { link: link(call, { cursor: nextCursor }, 'next') };
+  const headers = nextCursor === null ? {} : { link: nextLink(call, 'cursor', nextCursor) };
   return { status: 200, headers, body: deliveries.map(deliverySummary) };
 }
 
@@ -204,5 +168,36 @@ function deliverySummary(delivery: Delivery): Payload {
     installation_id: delivery.installationId,
     repository_id: delivery.repositoryId,
     throttled_at: null,
+  };
+}
+
+function findDelivery(log: readonly Delivery[], appId: number, id: string): Delivery {
+  const delivery = log.find((each) => each.id === id && each.appId === appId);
+  if (delivery === undefined) throw notFound();
+  return delivery;
+}
+
+type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: string | null };
+
+/**
+ * Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not
+ * shift it.
+ */
+function pageOfDeliveries(
+  log: readonly Delivery[],
+  appId: number,
+  { perPage, cursor }: { readonly perPage: number; readonly cursor: string | null },
+): Page {
+  const from = cursor === null ? undefined : BigInt(/^v1_(\d+)$/.exec(cursor)?.[1] ?? 0);
+  const found: Delivery[] = [];
+  for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
+    const delivery = log[index];
+    if (delivery?.appId !== appId) continue;
+    if (from === undefined || BigInt(delivery.id) <= from) found.push(delivery);
+  }
+  const next = found[perPage];
+  return {
+    deliveries: found.slice(0, perPage),
+    nextCursor: next === undefined ? null : `v1_${next.id}`,
   };
 }

@@ -1,16 +1,21 @@
-import type { Account, GroupVisibility, RunnerGroup } from './accounts.ts';
-import { type Payload, repositoryFragment } from './fragments.ts';
+import { repositoryFragment } from './fragments.ts';
+import { Refusal, notFound } from './refusal.ts';
 import {
-  pageOf,
-  notFound,
-  Refusal,
-  idParam,
   type Answer,
   type InstallationCall,
   type Route,
+  idParam,
+  pageOf,
+  reachableOrganization,
 } from './route.ts';
-import { reachableOrganization } from './reach.ts';
-import { nextId, type World } from './world.ts';
+import {
+  type Account,
+  type GroupVisibility,
+  type Payload,
+  type RunnerGroup,
+  type World,
+  nextId,
+} from './world.ts';
 
 const PATH = '/orgs/:org/actions/runner-groups';
 

@@ -1,18 +1,15 @@
-import type { Payload } from './fragments.ts';
+import { Refusal, notFound } from './refusal.ts';
 import {
-  pageOf,
-  notFound,
-  Refusal,
-  idParam,
-  textParam,
   type Answer,
   type InstallationCall,
   type Route,
+  idParam,
+  pageOf,
+  reachableScope,
+  textParam,
 } from './route.ts';
-import { reachableScope } from './reach.ts';
-import { runnersOf, type Runner } from './runner.ts';
-import { deleteRunner, jitConfigOf, registerRunner } from './runner-service.ts';
-import { strike, type World } from './world.ts';
+import { deleteRunner, jitConfigOf, registerRunner, runnersOf } from './runner-service.ts';
+import { type Payload, type Runner, type World, strike } from './world.ts';
 
 /** Runners of organisations and of repositories: the same endpoints under two paths. */
 export const runnerRoutes: readonly Route[] = [

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import { type Repository, covers, fullName, repositoriesOf } from './accounts.ts';
+import { covers, fullName, repositoriesOf } from './accounts.ts';
 import { WORKFLOW } from './assignment.ts';
-import { type Payload, nodeId, repositoryFragment, simpleUser } from './fragments.ts';
+import { exampleOf, nodeId, objectField, repositoryFragment, simpleUser } from './fragments.ts';
 import { jobJson } from './job-json.ts';
-import { latestJobs, runState, type Run } from './job.ts';
 import { findJob, findRun } from './jobs.ts';
+import { notFound } from './refusal.ts';
 import {
-  pageOf,
-  notFound,
-  idParam,
   type Answer,
   type InstallationCall,
   type Route,
+  idParam,
+  pageOf,
+  reachableRepository,
 } from './route.ts';
-import { reachableRepository } from './reach.ts';
-import type { World } from './world.ts';
+import type { Job, Payload, Repository, Run, World } from './world.ts';
 
 const ACTIONS = '/repos/:owner/:repo/actions';
 
@@ -143,52 +142,64 @@ function namedRun(call: InstallationCall): Run {
   return run;
 }
 
+const RUN_EXAMPLE = objectField(exampleOf('workflow_run', 0), 'workflow_run');
+
 function runJson(world: World, run: Run): Payload {
   const repository = repositoryFragment(run.repository);
-  const api = `${world.url}/repos/${fullName(run.repository)}`;
-  const url = `${api}/actions/runs/${run.id}`;
+  const url = `${world.url}/repos/${fullName(run.repository)}/actions/runs/${run.id}`;
   const { status, conclusion, updatedAt } = runState(run);
   return {
+    ...RUN_EXAMPLE,
     id: run.id,
     name: run.workflowName,
     node_id: nodeId('WFR', run.id),
     head_branch: WORKFLOW.branch,
     head_sha: run.headSha,
     path: WORKFLOW.path,
-    display_title: `${run.workflowName} of main`,
+    display_title: run.workflowName,
     run_number: run.number,
     run_attempt: run.attempt,
     event: run.event,
     status,
     conclusion,
-    workflow_id: 30_000_000 + run.repository.id,
-    check_suite_id: run.id + 7,
-    check_suite_node_id: nodeId('CS', run.id + 7),
     url,
+    jobs_url: `${url}/jobs`,
     html_url: `${world.url}/${fullName(run.repository)}/actions/runs/${run.id}`,
-    pull_requests: [],
     created_at: run.createdAt,
     updated_at: updatedAt,
     run_started_at: run.createdAt,
     actor: simpleUser(run.actor),
     triggering_actor: simpleUser(run.actor),
-    jobs_url: `${url}/jobs`,
-    logs_url: `${url}/logs`,
-    check_suite_url: `${api}/check-suites/${run.id + 7}`,
-    artifacts_url: `${url}/artifacts`,
-    cancel_url: `${url}/cancel`,
-    rerun_url: `${url}/rerun`,
-    previous_attempt_url: run.attempt === 1 ? null : `${url}/attempts/${run.attempt - 1}`,
-    workflow_url: `${api}/actions/workflows/${30_000_000 + run.repository.id}`,
-    head_commit: {
-      id: run.headSha,
-      tree_id: run.headSha,
-      message: 'A change',
-      timestamp: run.createdAt,
-      author: { name: run.actor.login, email: 'author@example.com' },
-      committer: { name: run.actor.login, email: 'author@example.com' },
-    },
     repository,
     head_repository: repository,
   };
+}
+
+/** GitHub's words for a run's state, from the jobs of its latest attempt. */
+function runState(run: Run): Pick<Job, 'status' | 'conclusion'> & { readonly updatedAt: string } {
+  const jobs = latestJobs(run);
+  const updatedAt = jobs
+    .map((job) => job.completedAt ?? job.startedAt)
+    .reduce((a, b) => (a > b ? a : b), run.createdAt);
+  const unfinished = jobs.filter((job) => job.status !== 'completed');
+  if (unfinished.length === 0) {
+    const bad =
+      jobs.find((job) => job.conclusion === 'failure') ??
+      jobs.find((job) => job.conclusion === 'cancelled');
+    return { status: 'completed', conclusion: bad?.conclusion ?? 'success', updatedAt };
+  }
+  const started = jobs.some((job) => job.status === 'in_progress' || job.status === 'completed');
+  const status = started
+    ? 'in_progress'
+    : unfinished.every((job) => job.status === 'waiting')
+      ? 'waiting'
+      : 'queued';
+  return { status, conclusion: null, updatedAt };
+}
+
+/** For each job name, the job of the highest attempt. */
+function latestJobs(run: Run): Job[] {
+  const latest = new Map<string, Job>();
+  for (const job of run.jobs) latest.set(job.name, job);
+  return [...latest.values()];
 }

@@ -1,8 +1,7 @@
 import express, { Router } from 'express';
-import { Refusal } from './route.ts';
-import type { Runner } from './runner.ts';
+import { Refusal } from './refusal.ts';
 import { closeSession, openSession, reportCompletion } from './runner-service.ts';
-import type { World } from './world.ts';
+import type { Runner, World } from './world.ts';
 
 /**
  * The server for the runner application. A session is one answer that stays open and brings one

@@ -1,14 +1,17 @@
+import type { RunnerMessage } from './play-runner.ts';
 import { coverageOf } from './excess.ts';
-import {
-  describeScope,
-  runnersOf,
-  type Runner,
-  type RunnerMessage,
-  type RunnerScope,
-} from './runner.ts';
 import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
-import { Refusal, notFound } from './route.ts';
-import { forgetRunner, isoNow, nextId, randomText, strike, type World } from './world.ts';
+import { Refusal, notFound } from './refusal.ts';
+import {
+  type Runner,
+  type RunnerScope,
+  type World,
+  forgetRunner,
+  isoNow,
+  nextId,
+  randomText,
+  strike,
+} from './world.ts';
 
 type NewRunner = {
   readonly name: string;
@@ -46,7 +49,6 @@ export function registerRunner(world: World, { name, labels, groupId, scope }: N
     id: runner.id,
     name,
     scope: describeScope(scope),
-    labels,
     registeredAt: isoNow(world),
     isCovered: isCovered(() => true) ? isCovered : null,
     jobIds: [],
@@ -144,4 +146,17 @@ export function deleteRunner(world: World, runner: Runner): void {
   runner.send?.({ type: 'deleted' });
   if (runner.jobId === null) forgetRunner(world, runner);
   else finishJob(world, runner.jobId, 'failure', { killed: true });
+}
+
+export function describeScope({ owner, repository }: RunnerScope): string {
+  return repository === undefined ? owner.login : `${owner.login}/${repository.name}`;
+}
+
+export function runnersOf(
+  runners: ReadonlyMap<number, Runner>,
+  { owner, repository }: RunnerScope,
+): Runner[] {
+  return [...runners.values()].filter(
+    ({ scope }) => scope.owner === owner && scope.repository === repository,
+  );
 }

@@ -1,10 +1,10 @@
 import type { Request, Response, Router } from 'express';
 import { authenticateApp, authenticateInstallation } from './authenticate.ts';
-import type { Payload } from './fragments.ts';
-import { takeFault, type Fault } from './faults.ts';
-import { bucketOf, rateHeaders, callerOf, noteAnswer, noteCall } from './rate-limits.ts';
-import { Refusal, type Answer, type Call, type Route } from './route.ts';
-import { randomText, strike, type World } from './world.ts';
+import { takeFault } from '../faults.ts';
+import { bucketOf, callerOf, noteAnswer, noteCall, rateHeaders } from './rate-limits.ts';
+import { Refusal } from './refusal.ts';
+import type { Answer, Call, Route } from './route.ts';
+import { type GitHubFault, type Payload, type World, randomText, strike } from './world.ts';
 
 /**
  * Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate
@@ -23,7 +23,11 @@ export function serveRoute(router: Router, world: World, route: Route): void {
     };
     const { method, path, query } = request;
     const page = Number(query['page'] ?? 1);
-    const fault = takeFault(world.faults, { method, path, caller: made.caller, page });
+    const fault = takeFault(
+      world.faults,
+      { method, path },
+      (one) => (one.caller ?? made.caller) === made.caller && (one.page ?? page) === page,
+    );
     if (fault === undefined) {
       answer(await answerTo(world, route, request));
       return;
@@ -39,7 +43,7 @@ export function serveRoute(router: Router, world: World, route: Route): void {
   });
 }
 
-function fail(response: Response, fault: Fault, answer: (given: Answer) => void): void {
+function fail(response: Response, fault: GitHubFault, answer: (given: Answer) => void): void {
   if (fault.hang === true) return;
   if (fault.status === undefined) {
     response.socket?.destroy();

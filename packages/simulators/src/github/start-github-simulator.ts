@@ -1,17 +1,16 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { GitHubControl } from './control.ts';
-import { createControl } from './create-control.ts';
-import { bucketOf, type RateResource } from './rate-limits.ts';
-import { Refusal, type Answer, type InstallationCall, type Route } from './route.ts';
+import { listenHttp } from '@paddock/runtime/http-server';
+import express, { Router } from 'express';
+import { CONTROL_PATH, serveControl } from '../remote-control.ts';
+import { createControl, type GitHubControl } from './control.ts';
+import { bucketOf } from './rate-limits.ts';
+import type { Answer, InstallationCall, Route } from './route.ts';
 import { appRoutes } from './routes-app.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
 import { runnerRoutes } from './routes-runners.ts';
 import { runRoutes } from './routes-runs.ts';
 import { runnerConnection } from './runner-connection.ts';
 import { serveRoute } from './serve-route.ts';
-import { createWorld, isoNow, type SimulatedApp, type World } from './world.ts';
-import express, { Router } from 'express';
+import { type RateResource, type SimulatedApp, type World, createWorld, isoNow } from './world.ts';
 
 export type AppOptions = {
   readonly appId: number;
@@ -19,7 +18,6 @@ export type AppOptions = {
   readonly webhookSecret: string;
   /** `setApp` may set it later; until then every delivery is recorded as failed. */
   readonly webhookUrl?: string | null;
-  readonly slug?: string;
   readonly permissions?: Record<string, string>;
   readonly events?: string[];
 };
@@ -71,26 +69,22 @@ export async function startGitHubSimulator(
   const api = apiRouter(world);
   const application = express();
   application.disable('x-powered-by');
-  application.use('/_sim', controlRoutes(control));
+  application.post(`${CONTROL_PATH}:name`, (request, response) =>
+    serveControl(control, request.params.name, request, response),
+  );
   application.use('/_runner', runnerConnection(world));
   application.use('/api/v3', api);
   application.use(api);
 
-  const server = createServer(application);
-  // A client whose connection is closed just as it sends would report a failure.
-  server.keepAliveTimeout = 65_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  world.url = options.url ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const http = await listenHttp(application, { port, host });
+  world.url = options.url ?? `http://127.0.0.1:${http.port}`;
 
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      for (const timer of world.timers) clearTimeout(timer);
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  const stop = async () => {
+    for (const timer of world.timers) clearTimeout(timer);
+    const closed = http.close();
+    http.server.closeAllConnections();
+    await closed;
+  };
   return { ...control, url: world.url, stop };
 }
 
@@ -117,7 +111,7 @@ function apiRouter(world: World): Router {
 function simulatedApp(world: World, app: AppOptions): SimulatedApp {
   return {
     appId: app.appId,
-    slug: app.slug ?? `paddock-${app.appId}`,
+    slug: `paddock-${app.appId}`,
     publicKeyPem: app.publicKeyPem,
     webhookSecret: app.webhookSecret,
     webhookUrl: app.webhookUrl ?? null,
@@ -130,33 +124,6 @@ function simulatedApp(world: World, app: AppOptions): SimulatedApp {
     events: app.events ?? ['workflow_job'],
     createdAt: isoNow(world),
   };
-}
-
-/** `POST /_sim/<method>` with `{ "args": [...] }` for every method of the control. */
-function controlRoutes(control: GitHubControl): Router {
-  const router = Router();
-  router.use(express.json({ limit: '5mb' }));
-  for (const [name, method] of Object.entries(control)) {
-    router.post(`/${name}`, async (request, response) => {
-      try {
-        const result = await (method as (...args: unknown[]) => Promise<unknown>)(
-          ...argumentsIn(request.body),
-        );
-        if (result === undefined) response.status(204).end();
-        else response.json(result);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        response.status(error.status).json({ message: error.message });
-      }
-    });
-  }
-  return router;
-}
-
-function argumentsIn(body: unknown): unknown[] {
-  if (typeof body === 'object' && body !== null && 'args' in body && Array.isArray(body.args))
-    return body.args;
-  throw new Refusal(400, 'Send { "args": [...] }.');
 }
 
 const limitRoutes: readonly Route[] = [
@@ -173,19 +140,13 @@ const limitRoutes: readonly Route[] = [
 function getLimits({ world, installation }: InstallationCall): Answer {
   const of = (resource: RateResource) => {
     const { limit, used, resetAt } = bucketOf(world, `installation ${installation.id}`, resource);
-    return {
-      limit,
-      used: Math.min(used, limit),
-      remaining: Math.max(limit - used, 0),
-      reset: Math.ceil(resetAt / 1000),
-    };
+    const remaining = Math.max(limit - used, 0);
+    return { limit, used: limit - remaining, remaining, reset: Math.ceil(resetAt / 1000) };
   };
   const core = of('core');
-  // Searching has a separate, small budget; the simulator has no search.
-  const search = { limit: 30, used: 0, remaining: 30, reset: core.reset };
   const resources = {
     core,
-    search,
+    search: core,
     actions_runner_registration: of('actions_runner_registration'),
   };
   return { status: 200, body: { resources, rate: core } };

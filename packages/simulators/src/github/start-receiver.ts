@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { listenHttp } from '@paddock/runtime/http-server';
 
 export type ReceivedDelivery = {
   readonly guid: string;
@@ -22,40 +23,29 @@ export type Receiver = {
 export async function startReceiver(): Promise<Receiver> {
   const received: ReceivedDelivery[] = [];
   let answer: number | 'hang' = 202;
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString();
-      const { headers } = request;
-      received.push({
-        guid: String(headers['x-github-delivery']),
-        event: String(headers['x-github-event']),
-        action: actionIn(body),
-        headers,
-        body,
-      });
-      if (answer !== 'hang') response.writeHead(answer).end();
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    received.push({
+      guid: String(request.headers['x-github-delivery']),
+      event: String(request.headers['x-github-event']),
+      action: (JSON.parse(body) as { readonly action?: string }).action,
+      headers: request.headers,
+      body,
     });
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/github`,
-    received,
-    answerWith: (status) => {
-      answer = status;
-    },
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    if (answer !== 'hang') response.writeHead(answer).end();
   };
-}
-
-function actionIn(body: string): string | undefined {
-  const payload: unknown = JSON.parse(body);
-  return typeof payload === 'object' && payload !== null && 'action' in payload
-    ? String(payload.action)
-    : undefined;
+  const { port, server, close } = await listenHttp((...exchange) => void receive(...exchange), {
+    port: 0,
+    host: '127.0.0.1',
+  });
+  return {
+    url: `http://127.0.0.1:${port}/webhooks/github`,
+    received,
+    answerWith: (status) => void (answer = status),
+    stop: async () => {
+      const closed = close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
 }

@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
-import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
-import { connectGitHubSimulator } from './control.ts';
-import { type Payload, exampleOf } from './fragments.ts';
+import { callApi, installationAuthorization, registerRunner } from '../scenes/call-api.scene.ts';
+import type { GitHubControl } from './control.ts';
+import { connectControl } from '../remote-control.ts';
+import { exampleOf } from './fragments.ts';
 import { playRunner } from './play-runner.ts';
 import { type Receiver, startReceiver } from './start-receiver.ts';
+import type { Payload } from './world.ts';
 
 const never = new AbortController().signal;
 
@@ -50,15 +52,6 @@ describe('the truth of the simulated GitHub', () => {
     expect(await world.github.report()).toMatchObject({ excessWorkers: 0, completed: 1, lost: 0 });
   });
 
-  test('each job counts once: a second runner is needed only for a second job', async () => {
-    await queue('linux');
-    await queue('linux', 'gpu');
-    await register('with-gpu', 'linux', 'gpu');
-    await register('plain', 'linux');
-    await register('with-gpu-too', 'linux', 'gpu');
-    expect(await excess()).toEqual(['with-gpu-too']);
-  });
-
   test('runners that cannot serve the job cover nothing', async () => {
     await queue('linux', 'gpu');
     await register('plain', 'linux');
@@ -92,16 +85,8 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual(['too-many']);
   });
 
-  test('a runner that connected covered the job, even if it is gone now', async () => {
-    await queue('linux', 'gpu');
-    const { jitConfig } = await register('comes', 'linux', 'gpu');
-    await register('too-many', 'linux', 'gpu');
-    await playRunner(jitConfig, never);
-    expect(await excess()).toEqual(['too-many']);
-  });
-
   test('another process reads and controls it by the same methods', async () => {
-    const remote = connectGitHubSimulator(world.github.url);
+    const remote = connectControl<GitHubControl>(world.github.url);
     await remote.addOrganization({ login: 'elsewhere' });
     const repository = await remote.addRepository({ owner: 'elsewhere', name: 'app' });
     expect(repository.name).toBe('elsewhere/app');

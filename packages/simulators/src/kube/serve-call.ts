@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord } from './api-object.ts';
 import { ApiFailure, notFound, statusObject } from './api-failure.ts';
 import { parseCall, type ApiCall } from './api-call.ts';
-import type { Fault, Faults } from './faults.ts';
+import { takeFault } from '../faults.ts';
+import type { KubeFault } from './kube-control.ts';
 import { serveObject, type ObjectService } from './serve-object.ts';
 import { serveWatch } from './serve-watch.ts';
 
 export interface ApiService extends ObjectService {
   readonly token: string;
-  readonly faults: Faults;
+  readonly faults: KubeFault[];
   readonly bookmarkMs: number;
   readonly watches: Set<{ cut(): void }>;
   count(call: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void;
@@ -28,7 +29,7 @@ export async function serveCall(
       return serveVersion(service, response);
     const call = parsed(request);
     service.count(call);
-    const fault = service.faults.take(call);
+    const fault = strikeOf(service, call);
     if (fault?.warning !== undefined)
       response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
     else if (fault !== undefined) service.callFailed();
@@ -46,6 +47,12 @@ export async function serveCall(
   }
 }
 
+const strikeOf = (
+  { faults }: ApiService,
+  call: Pick<ApiCall, 'method' | 'verb' | 'path'>,
+): KubeFault | undefined =>
+  takeFault(faults, call, ({ verb }) => verb === undefined || verb === call.verb);
+
 function authorise({ token }: ApiService, request: IncomingMessage): void {
   if (request.headers.authorization !== `Bearer ${token}`)
     throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
@@ -56,7 +63,7 @@ const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'versi
 
 function serveVersion(service: ApiService, response: ServerResponse): void {
   service.count(VERSION);
-  const fault = service.faults.take(VERSION);
+  const fault = strikeOf(service, VERSION);
   if (!isFatal(fault))
     return sendJson(response, 200, {
       major: '1',
@@ -74,7 +81,7 @@ function parsed(request: IncomingMessage): ApiCall {
   return call;
 }
 
-const isFatal = (fault: Fault | undefined): fault is Fault =>
+const isFatal = (fault: KubeFault | undefined): fault is KubeFault =>
   fault !== undefined && fault.warning === undefined && fault.empty !== true;
 
 function watch(service: ApiService, call: ApiCall, response: ServerResponse): void {
@@ -83,7 +90,7 @@ function watch(service: ApiService, call: ApiCall, response: ServerResponse): vo
   response.once('close', () => service.watches.delete(open));
 }
 
-function fail(fault: Fault, response: ServerResponse): void {
+function fail(fault: KubeFault, response: ServerResponse): void {
   if (fault.hang === true) return;
   if (fault.status === undefined) {
     response.destroy();

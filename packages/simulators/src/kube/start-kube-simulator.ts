@@ -8,8 +8,8 @@ import { seededRandom } from '../random.ts';
 import { admit } from './admit.ts';
 import { asPod } from './api-object.ts';
 import { collectGarbage } from './delete-object.ts';
-import { createFaults } from './faults.ts';
-import { CONTROL_PATH, type KubeControl, serveControl } from './kube-control.ts';
+import { CONTROL_PATH, serveControl } from '../remote-control.ts';
+import type { KubeControl } from './kube-control.ts';
 import { type CountBy, createKubeReport } from './kube-report.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
 import { createListPages } from './list-pages.ts';
@@ -39,7 +39,7 @@ export interface KubeSimulatorOptions {
 
 export interface KubeSimulator extends KubeControl {
   readonly url: string;
-  /** Text of a kubeconfig, also at `GET /_sim/kubeconfig`. */
+  /** Text of a kubeconfig. */
   readonly kubeconfig: string;
   /**
    * Writes one to a file, which goes when the simulator stops, for calls through `server` instead.
@@ -80,7 +80,7 @@ export async function startKubeSimulator(
     quota: Infinity,
     readLog: (pod, container) => kubelet?.readLog(pod, container) ?? [],
     token: randomBytes(16).toString('hex'),
-    faults: createFaults(),
+    faults: [],
     bookmarkMs: options.bookmarkMs ?? 5000,
     watches,
     count: report.count,
@@ -91,12 +91,10 @@ export async function startKubeSimulator(
     setRunnerFaults: (faults) => void (runnerFaults = faults),
   };
 
-  let kubeconfig = '';
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === '/readyz' || request.url === '/livez') response.end('ok');
-    else if (request.url === `${CONTROL_PATH}kubeconfig`) response.end(kubeconfig);
     else if (request.url?.startsWith(CONTROL_PATH) === true)
-      await serveControl(control, request, response);
+      await serveControl(control, request.url.slice(CONTROL_PATH.length), request, response);
     else await serveCall(service, request, response);
   };
   const server = await listenHttp(
@@ -116,7 +114,7 @@ export async function startKubeSimulator(
     { port: options.port ?? 0, host: '127.0.0.1' },
   );
   const url = `http://127.0.0.1:${server.port}`;
-  kubeconfig = kubeconfigFor(url, service.token);
+  const kubeconfig = kubeconfigFor(url, service.token);
 
   const folder = mkdtempSync(join(tmpdir(), 'paddock-simulator-'));
   return {
@@ -146,8 +144,8 @@ function createControl(
 ): Omit<KubeControl, 'setRunnerFaults'> {
   const { store, faults, watches, pages } = service;
   return {
-    failNext: (fault) => faults.add(fault),
-    clearFaults: () => faults.clear(),
+    failNext: (fault) => void faults.push(fault),
+    clearFaults: () => void (faults.length = 0),
     cutWatches: () => watches.forEach((watch) => watch.cut()),
     compact: () => {
       store.compact();

@@ -1,12 +1,13 @@
 /* oxlint-disable node/no-process-env -- a program, which has no other input */
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectGitHubSimulator } from '../github/control.ts';
+import type { GitHubControl } from '../github/control.ts';
+import { connectControl } from '../remote-control.ts';
 
 /**
  * Queues a job at the simulated GitHub of `GITHUB_URL` and waits for its end. Exit code 0 if a
  * runner has completed it.
  */
-const github = connectGitHubSimulator(process.env['GITHUB_URL'] ?? '');
+const github = connectControl<GitHubControl>(process.env['GITHUB_URL'] ?? '');
 let job = await github.queueJob({
   repo: 'acme/shop',
   labels: ['self-hosted', 'linux', 'x64'],

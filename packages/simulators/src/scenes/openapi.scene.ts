@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { ApiAnswer } from '../github/call-api.ts';
+import type { ApiAnswer } from './call-api.scene.ts';
 
 type Json = { readonly [key: string]: unknown };
 
