@@ -24,138 +24,95 @@ const pending: JobToJudge = {
   wasGone: false,
   wasHidden: false,
 };
-/** Its delivery was old when it came. */
-const old: JobToJudge = { ...pending, wantsWorker: false, wasQueued: true, wasLookedUp: false };
-const running: JobToJudge = { ...pending, status: 'running', wantsWorker: false };
-const says = (status: string, conclusion: string | null = null): JobAnswer => ({
-  kind: 'job',
-  status,
-  conclusion,
-});
-const queuedInEndedRun: JobAnswer = {
+const ended = (conclusion: string | null): JobAnswer => ({
   kind: 'job',
   status: 'queued',
   conclusion: null,
-  runEnd: { conclusion: 'cancelled' },
-};
-const failed = (conclusion: string | null): JobVerdict =>
-  ({ kind: 'failed', message: expect.any(String), conclusion }) as never;
+  runEnd: { conclusion },
+});
 
-const cases: [string, JobToJudge, JobAnswer, JobVerdict][] = [
-  ['completed', pending, says('completed', 'success'), { kind: 'stated', action: 'completed' }],
-  [
-    'a conclusion, with any status',
-    pending,
-    says('queued', 'cancelled'),
-    { kind: 'stated', action: 'completed' },
-  ],
-  [
-    'completed, though we failed it',
-    { ...pending, status: 'failed' },
-    says('completed', 'success'),
-    { kind: 'stated', action: 'completed' },
-  ],
-  [
-    'completed, without a conclusion',
-    pending,
-    says('completed'),
-    { kind: 'stated', action: 'completed' },
-  ],
-  ['in_progress', pending, says('in_progress'), { kind: 'stated', action: 'in_progress' }],
-  ['queued, and it is demand', pending, says('queued'), { kind: 'queued', again: false }],
-  [
-    'queued again, and it is demand',
-    { ...pending, wasQueued: true },
-    says('queued'),
-    { kind: 'queued', again: false },
-  ],
-  [
-    'queued, and its repository was hidden',
-    { ...pending, wantsWorker: false, wasHidden: true },
-    says('queued'),
-    { kind: 'requeued' },
-  ],
-  ['queued once, and it is no demand', running, says('queued'), { kind: 'queued', again: true }],
-  [
-    'queued twice, and no runner has it',
-    { ...running, wasQueued: true },
-    says('queued'),
-    { kind: 'requeued' },
-  ],
-  [
-    'queued twice, and we failed it',
-    { ...running, status: 'failed', wasQueued: true },
-    says('queued'),
-    { kind: 'requeued' },
-  ],
-  [
-    'queued twice, and a live worker has it',
-    { ...running, wasQueued: true, hasWorker: true },
-    says('queued'),
-    { kind: 'answered' },
-  ],
-  [
-    'queued, though GitHub had completed it',
-    { ...running, status: 'completed', wasQueued: true },
-    says('queued'),
-    { kind: 'answered' },
-  ],
-  ['queued in an ended run, at first', pending, queuedInEndedRun, { kind: 'queued', again: false }],
-  [
-    'queued in an ended run, twice, and we had failed it',
-    { ...running, status: 'failed', wasQueued: true },
-    queuedInEndedRun,
-    { kind: 'answered' },
-  ],
-  [
-    'queued in an ended run, twice',
-    { ...pending, wasQueued: true },
-    queuedInEndedRun,
-    failed('cancelled'),
-  ],
-  ['queued, and its delivery was old', old, says('queued'), { kind: 'requeued' }],
-  [
-    'queued in an ended run, at first, and its delivery was old',
-    old,
-    queuedInEndedRun,
-    { kind: 'queued', again: true },
-  ],
-  [
-    'queued in an ended run, twice, and its delivery was old',
-    { ...old, wasLookedUp: true },
-    queuedInEndedRun,
-    failed('cancelled'),
-  ],
-  ['waiting for an approval', pending, says('waiting'), { kind: 'answered' }],
-  ['gone at first, and no runner has it', pending, { kind: 'gone' }, { kind: 'gone' }],
-  ['gone at first', running, { kind: 'gone' }, { kind: 'gone' }],
-  ['gone twice', { ...running, wasGone: true }, { kind: 'gone' }, failed(null)],
-  [
-    'gone, and we had failed it',
-    { ...running, status: 'failed', wasGone: true },
-    { kind: 'gone' },
-    { kind: 'answered' },
-  ],
-];
+/** What a row of the table says of the job, and what GitHub answers. */
+const KNOWN: Readonly<Record<string, Partial<JobToJudge>>> = {
+  'a job that waits': {},
+  'a job that runs': { status: 'running', wantsWorker: false },
+  'a job that we failed': { status: 'failed', wantsWorker: false },
+  'a job that GitHub completed': { status: 'completed', wantsWorker: false },
+  'a job whose delivery was old': { wantsWorker: false, wasQueued: true, wasLookedUp: false },
+  'called queued before': { wasQueued: true },
+  'called gone before': { wasGone: true },
+  'looked up before': { wasLookedUp: true },
+  'with a live worker': { hasWorker: true },
+  'hidden until now': { wantsWorker: false, wasHidden: true },
+};
+const ANSWERS: Readonly<Record<string, JobAnswer>> = {
+  gone: { kind: 'gone' },
+  'queued in an ended run': ended('cancelled'),
+};
+const VERDICTS: Readonly<Record<string, JobVerdict>> = {
+  'stated as completed': { kind: 'stated', action: 'completed' },
+  'stated as in_progress': { kind: 'stated', action: 'in_progress' },
+  queued: { kind: 'queued', again: false },
+  'looked up again': { kind: 'queued', again: true },
+  requeued: { kind: 'requeued' },
+  gone: { kind: 'gone' },
+  'left alone': { kind: 'answered' },
+  'failed as cancelled': {
+    kind: 'failed',
+    message: expect.any(String) as never,
+    conclusion: 'cancelled',
+  },
+  failed: { kind: 'failed', message: expect.any(String) as never, conclusion: null },
+};
 
 describe('judgeJob (E4, A6)', () => {
+  test.each([
+    'a job that waits: completed success → stated as completed',
+    'a job that waits: queued cancelled → stated as completed',
+    'a job that we failed: completed success → stated as completed',
+    'a job that waits: completed → stated as completed',
+    'a job that waits: in_progress → stated as in_progress',
+    'a job that waits: queued → queued',
+    'a job that waits, called queued before: queued → queued',
+    'a job that waits, hidden until now: queued → requeued',
+    'a job that runs: queued → looked up again',
+    'a job that runs, called queued before: queued → requeued',
+    'a job that we failed, called queued before: queued → requeued',
+    'a job that runs, called queued before, with a live worker: queued → left alone',
+    'a job that GitHub completed, called queued before: queued → left alone',
+    'a job that waits: queued in an ended run → queued',
+    'a job that we failed, called queued before: queued in an ended run → left alone',
+    'a job that waits, called queued before: queued in an ended run → failed as cancelled',
+    'a job whose delivery was old: queued → requeued',
+    'a job whose delivery was old: queued in an ended run → looked up again',
+    'a job whose delivery was old, looked up before: queued in an ended run → failed as cancelled',
+    'a job that waits: waiting → left alone',
+    'a job that waits: gone → gone',
+    'a job that runs: gone → gone',
+    'a job that runs, called gone before: gone → failed',
+    'a job that we failed, called gone before: gone → left alone',
+  ])('%s', (row) => {
+    const [job = '', answer = '', verdict = ''] = row.split(/: | → /);
+    const known = job.split(', ').map((word) => KNOWN[word]);
+    expect(known).not.toContain(undefined);
+    const [status = '', conclusion = null] = answer.split(' ');
+    expect(
+      judgeJob(
+        Object.assign({}, pending, ...known),
+        ANSWERS[answer] ?? { kind: 'job', status, conclusion },
+      ),
+    ).toEqual(VERDICTS[verdict]);
+  });
+
   test.each([
     ['as it is concluded', 'cancelled', 'cancelled'],
     ['as superseded, where GitHub says nothing', null, 'superseded'],
   ])('tells the end of a run %s', (_name, conclusion, told) => {
-    const verdict = judgeJob(
-      { ...pending, wasQueued: true },
-      { ...queuedInEndedRun, runEnd: { conclusion } },
-    );
+    const verdict = judgeJob({ ...pending, wasQueued: true }, ended(conclusion));
     expect(verdict).toMatchObject({
       kind: 'failed',
       conclusion,
       message: expect.stringContaining(told),
     });
-  });
-
-  test.each(cases)('%s', (_name, job, answer, verdict) => {
-    expect(judgeJob(job, answer)).toEqual(verdict);
   });
 });
 
