@@ -33,16 +33,12 @@ import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
-import { createSweepWatch } from './schedules/watch-sweeps.ts';
+import { createWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
-import { createClockWatch } from './upkeep/watch-clock.ts';
 
-/** How often to check that all sweeps succeed. */
+/** How often to check that all sweeps succeed, and that no clock is wrong. */
 const WATCH_MS = 30_000;
-
-/** How often to look for instants that a wrong clock of PostgreSQL has left. */
-const WATCH_CLOCK_MS = 60_000;
 
 await main(async () => {
   const config = readReconcilerConfig(process.env);
@@ -91,7 +87,7 @@ await main(async () => {
     events: appEvents(metrics, log),
   });
   const scheduled = () => sweepSchedules(config, github.appIds);
-  declareReconcilerGauges(metrics, db, { ...config, schedules: scheduled });
+  declareReconcilerGauges(metrics, db, config, scheduled);
 
   const ownConfig = clientConfig(databaseOptions);
   const whyNotReady = createFitness({ db, schema, config: ownConfig });
@@ -132,7 +128,6 @@ await main(async () => {
   const schedules = createSchedules({ db, schedules: scheduled, events });
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
-  const watchSweeps = createSweepWatch(db, scheduled, events);
 
   try {
     await run(
@@ -154,17 +149,10 @@ await main(async () => {
             signal,
           ),
         ),
-        sweeps: onceFit((signal) =>
+        watch: onceFit((signal) =>
           loop(
-            watchSweeps,
+            createWatch(db, scheduled, events),
             { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
-            signal,
-          ),
-        ),
-        clock: onceFit((signal) =>
-          loop(
-            createClockWatch(db, events),
-            { wake: createWake(), intervalMs: WATCH_CLOCK_MS, onError: events.clockNotChecked },
             signal,
           ),
         ),
