@@ -65,7 +65,7 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
     reconciler: declare((metrics) => {
       createReconcilerEvents(log, metrics);
       queueAndCluster(metrics);
-      declareReconcilerGauges(metrics, db, { stopAlertMs: 0, schedules: () => [] });
+      declareReconcilerGauges(metrics, db, { stopAlertMs: 0, recoveryLimit: 0 }, () => []);
     }),
     console: ofConsole,
   };

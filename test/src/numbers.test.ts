@@ -23,13 +23,9 @@ import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES } from '@paddock/queue/enqueu
 import { queueRules } from '@paddock/queue/rules';
 import { KEEP_MONTHS } from '@paddock/queue/operations';
 import { settings as reconciler } from '@paddock/reconciler/config';
-import * as jobSweeps from '@paddock/reconciler/jobs/job-sweeps';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { reconcilerRules } from '@paddock/reconciler/rules';
-import { cadenceOf } from '@paddock/reconciler/schedules/nominal-tick';
-import { HOURLY } from '@paddock/reconciler/schedules/sweep-schedules';
-import * as sweeps from '@paddock/reconciler/sweeps';
-import * as workerSweeps from '@paddock/reconciler/workers/worker-sweeps';
+import { HOUR_SECONDS } from '@paddock/reconciler/schedules/sweep-schedules';
 import type { Rules } from '@paddock/runtime/rules';
 import type { Setting } from '@paddock/runtime/settings';
 import { settings as scheduler } from '@paddock/scheduler/config';
@@ -49,13 +45,11 @@ const RULES: Readonly<Record<string, Rules>> = {
 
 /** What is neither a rule nor a setting, by its name on the page. */
 const CONSTANTS: Readonly<Record<string, unknown>> = {
-  ...jobSweeps,
-  ...sweeps,
-  ...workerSweeps,
   ...DEFAULT_DEADLINES,
   DEFAULT_MAX_ATTEMPTS,
   DEFAULT_MAX_CRASHES,
   GROUP_LIFETIME_MS,
+  HOUR_SECONDS,
   KEEP_MONTHS,
   LARGEST_DIAGNOSIS_BYTES,
   LOOK_EVERY_MS,
@@ -67,10 +61,9 @@ const CONSTANTS: Readonly<Record<string, unknown>> = {
   TAIL_LINES,
   USUAL_MAX_WORKERS,
   WATCH_SECONDS,
-  HOURLY: cadenceOf(HOURLY) * 1_000,
   beatMs: beatMs(queueRules.taskLeaseMs.value),
   'failureClass.strikes': failureClass('').strikes,
-  lookBackMs: lookBackMs({ windowMs: 0, everySeconds: 1 }) / 1_000,
+  lookBackMs: lookBackMs(0, 1) / 1_000,
   'pausesOf.firstPauseMs': pausesOf(NOT_ASSIGNED, USUAL_FAILURE_RULES).firstPauseMs,
   'pausesOf.longestPauseMs': pausesOf(NOT_ASSIGNED, USUAL_FAILURE_RULES).longestPauseMs,
 };

@@ -7,8 +7,7 @@ import { queueRules } from '@paddock/queue/rules';
 import { readConfig } from '@paddock/runtime/read-config';
 import { healthPort, serviceSettings } from '@paddock/runtime/service-settings';
 import { DAY_MS, duration, type Environment, integer } from '@paddock/runtime/settings';
-import { cadenceRules, reconcilerRules } from './rules.ts';
-import { evenExpression } from './schedules/nominal-tick.ts';
+import { reconcilerRules } from './rules.ts';
 
 export const settings = {
   ...serviceSettings,
@@ -73,13 +72,6 @@ export type ReconcilerConfig = ReturnType<typeof readReconcilerConfig>;
  */
 export function readReconcilerConfig(environment: Environment) {
   return readConfig({ settings, rules }, environment, (values, problems) => {
-    for (const key of Object.keys(cadenceRules) as (keyof typeof cadenceRules)[]) {
-      if (evenExpression(values[key]) === undefined) {
-        problems.push(
-          `${key} must divide a minute, an hour or a day evenly, and is ${values[key]}`,
-        );
-      }
-    }
     if (values.configPath === undefined) return undefined;
     const github = readGitHubSection(values.configPath, environment, problems);
     return github === undefined ? undefined : { github };

@@ -4,62 +4,39 @@ import { metricSum } from '@paddock/testing/metric-sum';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { createEvents, type ReconcilerEvents } from './events.ts';
 
-const failure = { kind: 'unavailable', operation: 'GET /app', message: '502' } as const;
 const away = { kind: 'network', message: 'no answer' } as const;
 
-type Tell = (events: ReconcilerEvents) => void;
+const noted = (verdict: object) => [{ jobId: 1, verdict } as never];
 
 /** Each event as a sweep reports it; the tests of the sweeps check that they do. */
-test.each<[string, string, object, Tell]>([
-  [
-    'redeliveryRefused',
-    'warn',
-    { appId: 7, deliveryGuid: 'guid', failure },
-    (events) => events.redeliveryRefused(7, 'guid', failure),
-  ],
+test.each<[string, string, object, (events: ReconcilerEvents) => void]>([
   [
     'deliveredWithoutRow',
     'error',
     { appId: 7, count: 2, some: ['one', 'two'] },
     (events) => events.deliveredWithoutRow(7, ['one', 'two']),
   ],
-  [
-    'tickTaken',
-    'debug',
-    { schedule: 'mow', missed: 0 },
-    (events) => events.tickTaken('mow', new Date(), 0),
-  ],
-  [
-    'ticksMissed',
-    'warn',
-    { schedule: 'mow', missed: 4 },
-    (events) => events.tickTaken('mow', new Date(), 4),
-  ],
+  ['tickTaken', 'debug', { missed: 0 }, (events) => events.tickTaken('mow', new Date(), 0)],
+  ['ticksMissed', 'warn', { missed: 4 }, (events) => events.tickTaken('mow', new Date(), 4)],
   [
     'jobRequeued',
     'warn',
     { jobId: 1 },
-    (events) => events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'requeued' } } as never]),
+    (events) => events.jobsLookedUp(noted({ kind: 'requeued' })),
   ],
   [
     'jobFailed',
     'warn',
     { jobId: 1, reason: 'gone' },
-    (events) =>
-      events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'failed', message: 'gone' } } as never]),
+    (events) => events.jobsLookedUp(noted({ kind: 'failed', message: 'gone' })),
   ],
   [
     'jobLookedUp',
     'debug',
-    { jobId: 1, verdict: 'stated' },
-    (events) => events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'stated' } } as never]),
+    { verdict: 'stated' },
+    (events) => events.jobsLookedUp(noted({ kind: 'stated' })),
   ],
-  [
-    'podNotDeleted',
-    'debug',
-    { podName: 'pdk-1', failure: away },
-    (events) => events.podNotDeleted('pdk-1', away),
-  ],
+  ['podNotDeleted', 'debug', { failure: away }, (events) => events.podNotDeleted('pdk-1', away)],
 ])(
   '%s is one line at the level %s, and is counted (H1, H5)',
   async (event, level, fields, tell) => {

@@ -8,7 +8,12 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { Unanswered } from './passes/ask-github.ts';
+
+/** A question that GitHub did not answer, and the installation it went through. */
+export interface Unanswered {
+  readonly what: string;
+  readonly installationId: number;
+}
 
 /** Undefined: GitHub does not show us the object. */
 type FailureIfShown = GitHubFailure | undefined;
@@ -26,7 +31,7 @@ const TABLE = {
   tickTaken: (tick: Tick) => line.debug('took a tick', tick),
   ticksMissed: (tick: Tick) => line.warn('no process took some ticks of a schedule', tick),
   scheduleFailed: (error: unknown) =>
-    line.error('could not read the schedules; trying again', { error }),
+    line.error('could not read the schedules or the clock; trying again', { error }),
   sweepOverdue: (sweep: string, seconds: number, why: string) =>
     line.error('a sweep has not succeeded for several cadences: it repairs nothing meanwhile', {
       sweep,
@@ -160,8 +165,6 @@ const TABLE = {
     }),
   instantsMended: (rows: Readonly<Record<string, number>>) =>
     line.warn('PostgreSQL’s clock was ahead for a time: instants that it left are now', { rows }),
-  clockNotChecked: (error: unknown) =>
-    line.error('could not look for instants too far ahead; trying again', { error }),
 };
 
 /** The reconciler's events. Each function writes the log line of one event and counts it. */

@@ -24,16 +24,12 @@ import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
-import { createSweepWatch } from './schedules/watch-sweeps.ts';
+import { createWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
-import { createClockWatch } from './upkeep/watch-clock.ts';
 
-/** How often to check that all sweeps succeed. */
+/** How often to check that all sweeps succeed, and that no clock is wrong. */
 const WATCH_MS = 30_000;
-
-/** How often to look for instants that a wrong clock of PostgreSQL has left. */
-const WATCH_CLOCK_MS = 60_000;
 
 const declared = { environment: process.env, settings, read: readReconcilerConfig };
 
@@ -76,7 +72,7 @@ await runService('reconciler', declared, async (config, service) => {
     events: appEvents(metrics, log),
   });
   const scheduled = () => sweepSchedules(config, github.appIds);
-  declareReconcilerGauges(metrics, db, { ...config, schedules: scheduled });
+  declareReconcilerGauges(metrics, db, config, scheduled);
 
   const whyNotReady = createFitness({ ...connection, schema });
   const http = await service.serve({ whyNotReady, warning: apps.warning });
@@ -105,7 +101,6 @@ await runService('reconciler', declared, async (config, service) => {
   const schedules = createSchedules({ db, schedules: scheduled, events });
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
-  const watchSweeps = createSweepWatch(db, scheduled, events);
 
   const onceFit = (part: Part) => service.onceFit(whyNotReady, part);
 
@@ -127,17 +122,10 @@ await runService('reconciler', declared, async (config, service) => {
         signal,
       ),
     ),
-    sweeps: onceFit((signal) =>
+    watch: onceFit((signal) =>
       loop(
-        watchSweeps,
+        createWatch(db, scheduled, events),
         { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
-        signal,
-      ),
-    ),
-    clock: onceFit((signal) =>
-      loop(
-        createClockWatch(db, events),
-        { wake: createWake(), intervalMs: WATCH_CLOCK_MS, onError: events.clockNotChecked },
         signal,
       ),
     ),

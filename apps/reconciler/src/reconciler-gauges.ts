@@ -7,7 +7,6 @@ import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
-import { RECOVERY_LIMIT } from './jobs/job-sweeps.ts';
 import type { Schedule } from './schedules/schedules.ts';
 import { readSweeps } from './schedules/watch-sweeps.ts';
 
@@ -43,10 +42,8 @@ const SWEEPS = {
 export function declareReconcilerGauges(
   metrics: Metrics,
   db: Kysely<Database>,
-  {
-    stopAlertMs,
-    schedules,
-  }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: () => readonly Schedule[] },
+  config: Pick<ReconcilerConfig, 'stopAlertMs' | 'recoveryLimit'>,
+  schedules: () => readonly Schedule[],
 ): void {
   metrics.readings(SWEEPS, async () =>
     (await readSweeps(db, schedules())).map(({ name: schedule, overdueFor }) => ({
@@ -56,8 +53,8 @@ export function declareReconcilerGauges(
     })),
   );
   metrics.readings(GAUGES, async () => {
-    const { stuck, misjudged } = await countStuckJobs(db, RECOVERY_LIMIT);
-    const held = await findHeldStops(db, stopAlertMs);
+    const { stuck, misjudged } = await countStuckJobs(db, config.recoveryLimit);
+    const held = await findHeldStops(db, config.stopAlertMs);
     const problems = await findProblemsOfApps(db);
     const versions = await findEndingVersions(db);
     return [

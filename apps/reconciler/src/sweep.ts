@@ -6,41 +6,30 @@ import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ExecutorEvents } from '@paddock/queue/executor-events';
-import type { Kind, Kinds, Task } from '@paddock/queue/kind';
+import type { Handler, Kind, Kinds, Task } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Service } from '@paddock/runtime/reach';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
-import { beginPass, type Pass, type PassEnd, type PassOptions } from './passes/pass.ts';
+import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
 import { scheduleOf } from './schedules/sweep-schedules.ts';
 
 /** The dependencies of all sweeps. */
 export interface SweepContext {
-  db: Kysely<Database>;
-  github: GitHub;
-  cluster: Cluster;
-  config: ReconcilerConfig;
-  events: ReconcilerEvents;
+  readonly db: Kysely<Database>;
+  readonly github: GitHub;
+  readonly cluster: Cluster;
+  readonly config: ReconcilerConfig;
+  readonly events: ReconcilerEvents;
   /** Our own probe: whether GitHub or the cluster is away. */
-  isAway: (service: Service) => Promise<boolean>;
-  taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
+  readonly isAway: (service: Service) => Promise<boolean>;
+  readonly taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
 }
 
 /** A check of the reconciler, as a kind of task. A pass's counts become its operation's output. */
 export interface Sweep extends Omit<Kind, 'handler'> {
-  pass(pass: Pass): Promise<Outcome>;
-}
-
-/** A sweep whose passes return counts and enqueue no further task. */
-export const counting = (slots: number, once: (pass: Pass) => Promise<object>): Sweep => ({
-  slots,
-  pass: async (pass) => done(await once(pass)),
-});
-
-export interface KindsOptions extends Pick<PassOptions, 'db' | 'isAway'> {
-  /** How often a pass reads whether a switch holds it back, in milliseconds. */
-  readonly switchCheckMs?: number;
+  readonly pass: (context: SweepContext, pass: Pass) => Promise<Outcome>;
 }
 
 /** A pass that an outage ended goes on after this long. */
@@ -54,53 +43,55 @@ const AFTER_OUTAGE_MS = 5_000;
  * second time running. The payload `{ "dryRun": true }` makes a dry run of a sweep that deletes, which
  * ignores switches.
  */
-export function kindsOf(
-  { db, isAway, switchCheckMs = 2_000 }: KindsOptions,
+export const kindsOf = (
+  context: SweepContext,
   sweeps: Readonly<Record<string, Sweep>>,
-): Kinds {
-  return Object.fromEntries(
-    Object.entries(sweeps).map(([name, { pass: run, ...kind }]) => [
+  switchCheckMs = 2_000,
+): Kinds =>
+  Object.fromEntries(
+    Object.entries(sweeps).map(([name, { pass, ...kind }]) => [
       name,
-      {
-        ...kind,
-        handler: async (task, signal) => {
-          const dryRun = isDryRun(task.payload);
-          const schedule = scheduleOf(task);
-          const begin = (stop: AbortSignal) =>
-            beginPass({ db, isAway, schedule, task, signal: stop, dryRun });
-          if (dryRun && !DELETING_SWEEPS.has(name)) return poison(`${name} has no dry run`);
-          if (dryRun) {
-            const outcome = await run((await begin(signal)).pass);
-            return outcome.outcome === 'done'
-              ? done(Object.assign({ dryRun: true }, outcome.output))
-              : outcome;
-          }
-          const { outcome, heldBy } = await unlessHeld(
-            () => findSwitchOfSweep(db, name, task.subject.id),
-            switchCheckMs,
-            async (held) => {
-              const stop = AbortSignal.any([signal, held]);
-              const { pass, end } = await begin(stop);
-              const ended = await run(pass).catch(untilAllowed);
-              const { endedBy, memory } = end();
-              const isDone = ended.outcome === 'done';
-              const isSuccess = isDone && !stop.aborted && endedBy !== 'away' && !hasMissed(memory);
-              await notePass(db, schedule, { memory, isSuccess });
-              return isDone ? goOn(ended, endedBy, task) : ended;
-            },
-          );
-          if (outcome.outcome !== 'done' || heldBy === undefined) return outcome;
-          return done(
-            Object.assign(
-              { paused: heldBy.subject, pausedBy: heldBy.by, pausedAt: heldBy.since },
-              outcome.output,
-            ),
-          );
-        },
-      } satisfies Kind,
+      { ...kind, handler: handlerOf(name, pass, { ...context, switchCheckMs }) },
     ]),
   );
-}
+
+const handlerOf =
+  (
+    name: string,
+    run: Sweep['pass'],
+    context: SweepContext & { readonly switchCheckMs: number },
+  ): Handler =>
+  async (task, signal) => {
+    const { db, isAway } = context;
+    const dryRun = isDryRun(task.payload);
+    const schedule = scheduleOf(task);
+    const begin = (stop: AbortSignal) =>
+      beginPass({ db, isAway, schedule, task, signal: stop, dryRun });
+    if (dryRun && !DELETING_SWEEPS.has(name)) return poison(`${name} has no dry run`);
+    if (dryRun) {
+      const outcome = await run(context, (await begin(signal)).pass);
+      return outcome.outcome === 'done'
+        ? done(Object.assign({ dryRun: true }, outcome.output))
+        : outcome;
+    }
+    const { outcome, heldBy } = await unlessHeld(
+      () => findSwitchOfSweep(db, name, task.subject.id),
+      context.switchCheckMs,
+      async (held) => {
+        const stop = AbortSignal.any([signal, held]);
+        const { pass, end } = await begin(stop);
+        const ended = await run(context, pass).catch(untilAllowed);
+        const { endedBy, memory } = end();
+        const isDone = ended.outcome === 'done';
+        const isSuccess = isDone && !stop.aborted && endedBy !== 'away' && !hasMissed(memory);
+        await notePass(db, schedule, { memory, isSuccess });
+        return isDone ? goOn(ended, endedBy, task) : ended;
+      },
+    );
+    if (outcome.outcome !== 'done' || heldBy === undefined) return outcome;
+    const { subject: paused, by: pausedBy, since: pausedAt } = heldBy;
+    return done(Object.assign({ paused, pausedBy, pausedAt }, outcome.output));
+  };
 
 /** A pass that ended early is followed by another, after an outage in a moment. */
 function goOn(
@@ -114,22 +105,11 @@ function goOn(
   return done(output, [again, ...followOn]);
 }
 
-/**
- * If GitHub asked the pass to wait, repeats the pass when GitHub allows it. Rethrows other errors.
- */
+/** If GitHub asked the pass to wait, repeats the pass when GitHub allows it. Rethrows other errors. */
 function untilAllowed(error: unknown): Outcome {
   const { kind, retryAfterMs, message } = classifyGitHubError(error);
   if (kind !== 'rate_limited' && retryAfterMs === undefined) throw error;
   return snooze(retryAfterMs ?? 0, message);
-}
-
-class Held extends Error {
-  readonly found: Switch;
-
-  constructor(found: Switch) {
-    super(`${found.by} paused ${found.subject}.`);
-    this.found = found;
-  }
 }
 
 /**
@@ -141,27 +121,27 @@ async function unlessHeld(
   findSwitch: () => Promise<Switch | undefined>,
   everyMs: number,
   pass: (stop: AbortSignal) => Promise<Outcome>,
-): Promise<{ readonly outcome: Outcome; readonly heldBy?: Switch }> {
-  const heldBy = await findSwitch();
+): Promise<{ readonly outcome: Outcome; readonly heldBy: Switch | undefined }> {
+  let heldBy = await findSwitch();
   if (heldBy !== undefined) return { outcome: done(), heldBy };
   const stop = new AbortController();
+  const check = async () => {
+    heldBy ??= await findSwitch();
+    if (heldBy !== undefined) stop.abort(new Error(`${heldBy.by} paused ${heldBy.subject}.`));
+  };
   const timer = setInterval(() => {
-    findSwitch().then(
-      (found) => found && stop.abort(new Held(found)),
-      (error: unknown) => stop.abort(error),
-    );
+    check().catch((error: unknown) => stop.abort(error));
   }, everyMs);
   let outcome: Outcome = done();
   try {
     outcome = await pass(stop.signal);
   } catch (error) {
-    if (!(error instanceof Held)) throw error;
+    if (error !== stop.signal.reason || heldBy === undefined) throw error;
   } finally {
     clearInterval(timer);
   }
-  if (stop.signal.reason instanceof Held) return { outcome, heldBy: stop.signal.reason.found };
-  stop.signal.throwIfAborted();
-  return { outcome };
+  if (heldBy === undefined) stop.signal.throwIfAborted();
+  return { outcome, heldBy };
 }
 
 const isDryRun = (payload: unknown): boolean =>

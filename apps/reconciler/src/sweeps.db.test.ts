@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { enqueueAlone } from '@paddock/queue/enqueue';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -7,11 +6,24 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { useSweeps } from './scenes/sweeps.scene.ts';
+import { noteEvents } from './scenes/sweep.scene.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 
 const database = useTestDatabase();
 const sweeps = useSweeps(database);
+
+const declareGauges = () =>
+  declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), sweeps.config, () => []);
+/** The App whose log is read. */
+const ourApp = () => ({ type: 'app', id: String(sweeps.scene.world.appId) });
+/** Tasks that wait, and for how many seconds after they were made. */
+const queued = async () =>
+  (
+    await sql`select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(
+      database.db,
+    )
+  ).rows;
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {
@@ -23,14 +35,10 @@ describe('the reconciler’s sweeps', () => {
     expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(
       scheduled.toSorted(),
     );
-    const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
-    expect(
-      await createSchedules({
-        db: database.dbOf('reconciler'),
-        schedules: () => schedules,
-        events,
-      }).once(),
-    ).toBe(schedules.length);
+    const { events } = noteEvents();
+    const db = database.dbOf('reconciler');
+    const { once } = createSchedules({ db, schedules: () => schedules, events });
+    expect(await once()).toBe(schedules.length);
     expect(await sweeps.drain()).toBe(schedules.length);
     expect((await sweeps.operations()).map(({ kind, status }) => `${kind} ${status}`)).toEqual(
       scheduled.toSorted().map((kind) => `${kind} OK`),
@@ -39,36 +47,21 @@ describe('the reconciler’s sweeps', () => {
 
   test('redelivery goes on in the next minute when a minute’s requests are used up (E1)', async () => {
     await sweeps.scene.queueJobs(153);
-    await sweeps.put('redeliver', { type: 'app', id: String(sweeps.scene.world.appId) });
+    await sweeps.put('redeliver', ourApp());
     expect(await sweeps.drain()).toBe(1);
     const [operation] = await sweeps.operations();
-    expect(operation?.output).toMatchObject({
-      attempts: 153,
-      accepted: 150,
-      moreDue: true,
-      listed: true,
-    });
-    const { rows } = await sql<{ kind: string; seconds: number }>`
-      select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(
-      database.db,
-    );
-    expect(rows).toEqual([{ kind: 'redeliver', seconds: 60 }]);
+    const counts = { attempts: 153, accepted: 150, moreDue: true, listed: true };
+    expect(operation?.output).toMatchObject(counts);
+    expect(await queued()).toEqual([{ kind: 'redeliver', seconds: 60 }]);
   });
 
   test.each([{}, { since: new Date(0).toISOString() }])(
     'redelivery with %j waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)',
     async (payload) => {
       const kind = 'redeliver';
-      const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
-      const task = { kind, subject, payload };
-      await sweeps.scene.world.github.failNext({
-        method: 'GET',
-        path: '/app/hook/deliveries$',
-        status: 403,
-        headers: { 'retry-after': '120' },
-      });
+      await sweeps.scene.failList({ status: 403, headers: { 'retry-after': '120' } });
       for (let tick = 0; tick < 3; tick++) {
-        await enqueueAlone(database.db, [task]);
+        await sweeps.put(kind, ourApp(), payload);
         await sweeps.drain();
       }
       const { rows } =
@@ -91,10 +84,7 @@ describe('the reconciler’s sweeps', () => {
     const [operation] = await sweeps.operations();
     const problems = (operation?.output as { problems?: string[] } | undefined)?.problems ?? [];
     expect(problems.length).toBeGreaterThan(0);
-    declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), {
-      ...sweeps.config,
-      schedules: () => [],
-    });
+    declareGauges();
     const gauge = `\npaddock_app_problems{app="${appId}"} ${problems.length}\n`;
     await waitFor('the gauge', async () =>
       (await sweeps.metrics.registry.metrics()).includes(gauge),
@@ -108,16 +98,11 @@ describe('the reconciler’s sweeps', () => {
   ])(
     'redelivery of the App %j with %j, which cannot be done, ends as poison',
     async (id = String(sweeps.scene.world.appId), payload, message) => {
-      const task = { kind: 'redeliver', subject: { type: 'app', id }, payload };
-      await enqueueAlone(database.db, [task]);
+      await sweeps.put('redeliver', { type: 'app', id }, payload);
       await sweeps.drain();
-      expect(await sweeps.operations()).toEqual([
-        expect.objectContaining({
-          status: 'ERROR',
-          failure_reason: 'poison',
-          failure_message: expect.stringContaining(message),
-        }),
-      ]);
+      const failure_message = expect.stringContaining(message);
+      const failed = { status: 'ERROR', failure_reason: 'poison', failure_message };
+      expect(await sweeps.operations()).toMatchObject([failed]);
     },
   );
 
@@ -125,9 +110,8 @@ describe('the reconciler’s sweeps', () => {
     // More than are asked for without a person.
     await sweeps.scene.queueJobs(101, {});
     const payload = { since: new Date(Date.now() - 3_600_000).toISOString() };
-    const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
-    await sweeps.put('redeliver', subject);
-    await sweeps.put('redeliver', subject, payload);
+    await sweeps.put('redeliver', ourApp());
+    await sweeps.put('redeliver', ourApp(), payload);
     await sweeps.drain();
     expect((await sweeps.operations()).map(({ output }) => output)).toMatchObject([
       { attempts: 101, missing: 101, accepted: 101, more: false },
@@ -140,9 +124,7 @@ describe('the reconciler’s sweeps', () => {
     const [delivery] = (await github.truth()).deliveries;
     const subject = { type: 'delivery', id: delivery?.guid ?? '' };
     const askOf = async (named: number) => {
-      const payload = { guid: subject.id, appId: named };
-      const asked = { kind: 'redeliver', subject, payload };
-      await enqueueAlone(database.db, [asked]);
+      await sweeps.put('redeliver', subject, { guid: subject.id, appId: named });
       await sweeps.drain();
     };
     await askOf(appId + 1);
@@ -173,10 +155,8 @@ describe('the reconciler’s sweeps', () => {
       { subject_id: 'again', status: 'queued', crashes: 1, attempt: 0 },
       { subject_id: 'alive', status: 'running', crashes: 3, attempt: 1 },
     ]);
-    const ended = (await sweeps.operations()).filter(({ kind }) => kind === 'orphaned');
-    expect(ended).toEqual([
-      expect.objectContaining({ subject_id: 'over', status: 'ERROR', failure_reason: 'crashes' }),
-    ]);
+    const ended = { subject_id: 'over', status: 'ERROR', failure_reason: 'crashes' };
+    expect(await sweeps.operations()).toContainEqual(expect.objectContaining(ended));
     const shown = await sweeps.metrics.registry.metrics();
     expect(shown).toContain('paddock_task_processed_total{kind="orphaned",outcome="failed"} 1');
     expect(shown).toContain('paddock_events_total{event="tasksRecovered"} 1');
@@ -196,11 +176,7 @@ describe('the reconciler’s sweeps', () => {
     expect((await sweeps.operations()).map(({ output }) => output)).toEqual([
       expect.objectContaining({ unanswered: 1, hidden: 1 }),
     ]);
-    const { rows } = await sql<{ kind: string; minutes: number }>`
-      select kind, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(
-      database.db,
-    );
-    expect(rows).toEqual([{ kind: 'check-apps', minutes: 10 }]);
+    expect(await queued()).toEqual([{ kind: 'check-apps', seconds: 600 }]);
   });
 });
 
@@ -255,10 +231,7 @@ test('gauges of the sweeps’ objects are read from the rows, so all replicas ag
     await putWorker(db, { ...stop, status: 'running', stop_held_since: minutesAgo(minutes) });
   await sql`insert into unresolved_deliveries (app_id, guid, delivery_id, event, first_failed_at, last_failed_at, last_status_code)
     values (7, 'guid', 1, 'workflow_job', now() - interval '10 minutes', now(), 500)`.execute(db);
-  declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), {
-    ...sweeps.config,
-    schedules: () => [],
-  });
+  declareGauges();
   const shown = await waitFor('the gauges', async () => {
     const page = await sweeps.metrics.registry.metrics();
     return page.includes('\npaddock_jobs_stuck') && page;

@@ -13,10 +13,8 @@ const hosted = { hosted: true, durationMs: 3_600_000 };
 
 describe('jobs that no delivery has announced (E2)', () => {
   test('a queued one in a repository of an installation that is new is demand, at once', async () => {
-    const [ours, other] = [
-      await scene.queue('acme/api'),
-      await scene.queue('acme/api', { labels: ['windows'] }),
-    ];
+    const ours = await scene.queue('acme/api');
+    await scene.queue('acme/api', { labels: ['windows'] });
     const monas = await scene.queue('mona/tool');
     expect(await scene.discover()).toMatchObject({
       listed: 2,
@@ -28,28 +26,22 @@ describe('jobs that no delivery has announced (E2)', () => {
       incomplete: 0,
     });
     expect(await scene.jobIds()).toEqual([ours, monas]);
-    expect(other).not.toBe(ours);
-    expect(await scene.row(ours)).toMatchObject({ status: 'pending', wants_worker: true });
+    expect(await scene.row(ours)).toMatchObject({
+      status: 'pending',
+      wants_worker: true,
+      entity_name: 'acme',
+      repo_full_name: 'acme/api',
+      scope_repo_id: 0,
+    });
+    const { tool } = scene.world.repositories;
+    expect(await scene.row(monas)).toMatchObject({ entity_name: 'mona', scope_repo_id: tool });
     expect((await scene.events()).toSorted((a, b) => Number(a.job_id) - Number(b.job_id))).toEqual(
-      [ours, monas].map((job) => ({
+      [ours, monas].map((job_id) => ({
         event: 'discovered.queued',
         outcome: 'job_stored',
-        job_id: job,
+        job_id,
       })),
     );
-    const stored = await scene.db
-      .selectFrom('jobs')
-      .select(['entity_name', 'repo_full_name', 'scope_repo_id'])
-      .orderBy('job_id')
-      .execute();
-    expect(stored).toEqual([
-      { entity_name: 'acme', repo_full_name: 'acme/api', scope_repo_id: 0 },
-      {
-        entity_name: 'mona',
-        repo_full_name: 'mona/tool',
-        scope_repo_id: scene.world.repositories.tool,
-      },
-    ]);
   });
 
   test('one that runs on a worker whose pool does not serve it is bound to it, and told (B7, B10)', async () => {
@@ -61,12 +53,9 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.events()).toEqual([
       { event: 'discovered.in_progress', outcome: 'worker_misused', job_id: job },
     ]);
-    expect(scene.told.misused).toEqual([job]);
-    const worker = await scene.db
-      .selectFrom('workers')
-      .select(['status', 'stopping_at'])
-      .executeTakeFirstOrThrow();
-    expect(worker).toMatchObject({ stopping_at: null });
+    expect(scene.told('workersMisused')).toMatchObject([[[{ jobId: job, isMisused: true }]]]);
+    const worker = await scene.db.selectFrom('workers').select('stopping_at').executeTakeFirst();
+    expect(worker).toEqual({ stopping_at: null });
   });
 
   test('a known one that GitHub runs is running; one that we run and GitHub calls queued is looked up', async () => {
@@ -120,7 +109,7 @@ describe('when GitHub fails', () => {
     await scene.world.github.suspend(scene.world.organization.installationId);
     expect(await scene.discover()).toMatchObject({ listed: 1, unanswered: 1, repositories: 1 });
     expect(await scene.jobIds()).toEqual([monas]);
-    expect(scene.unanswered).toEqual(['forbidden']);
+    expect(scene.unanswered()).toEqual(['forbidden']);
     expect((await scene.events()).map(({ event }) => event)).toContain('auth_attempt.other_error');
     expect(await scene.discover()).toMatchObject({ listed: 0, unanswered: 0 });
     await scene.world.github.unsuspend(scene.world.organization.installationId);
@@ -145,51 +134,35 @@ describe('when GitHub fails', () => {
       ])
       .execute();
     expect(await scene.discover()).toMatchObject({ repositories: 1, unanswered: 1 });
-    expect(scene.unanswered).toEqual(['invisible']);
+    expect(scene.unanswered()).toEqual(['invisible']);
     expect(await scene.jobIds()).toEqual([job]);
-    const names = await scene.db
-      .selectFrom('repositories')
-      .select('full_name')
-      .orderBy('repo_id')
-      .execute();
-    expect(names).toEqual([{ full_name: null }, { full_name: 'acme/api' }]);
+    const known = scene.db.selectFrom('repositories').orderBy('repo_id');
+    expect(await known.select('full_name').execute()).toEqual([
+      { full_name: null },
+      { full_name: 'acme/api' },
+    ]);
   });
 });
 
-/** Queues a job with a run for which GitHub answers every caller with 502. */
-async function queueInBrokenRun(): Promise<number> {
-  const job = await scene.queue('acme/api');
-  const runId = await scene.runOf(job);
-  await scene.world.github.failNext({ path: `/runs/${runId}/jobs`, status: 502, times: 1_000 });
-  return job;
-}
-
-describe('a run whose jobs GitHub does not show (E2)', () => {
-  test('leaves the other runs of its repository alone, is counted, and is found once GitHub answers', async () => {
-    const before = await scene.queue('acme/api');
-    const broken = await queueInBrokenRun();
-    const after = await scene.queue('acme/api');
-    expect(await scene.discover()).toMatchObject({
-      repositories: 3,
-      runs: 3,
-      found: 2,
-      unanswered: 1,
-      incomplete: 1,
-    });
-    expect(await scene.jobIds()).toEqual([before, after]);
-    expect(scene.unanswered).toEqual(['unavailable']);
-    await scene.world.github.clearFaults();
-    await scene.passMinutes(6);
-    expect(await scene.discover()).toMatchObject({ found: 1, unanswered: 0, incomplete: 0 });
-    expect(await scene.jobIds()).toEqual([before, broken, after]);
+test('a run whose jobs GitHub does not show leaves the other runs of its repository alone, is counted, and is found once GitHub answers (E2)', async () => {
+  const before = await scene.queue('acme/api');
+  const broken = await scene.queue('acme/api');
+  const path = `/runs/${await scene.runOf(broken)}/jobs`;
+  await scene.world.github.failNext({ path, status: 502, times: 1_000 });
+  const after = await scene.queue('acme/api');
+  expect(await scene.discover()).toMatchObject({
+    repositories: 3,
+    runs: 3,
+    found: 2,
+    unanswered: 1,
+    incomplete: 1,
   });
-
-  test('a resync writes the answers that it gets, and fails because of the others', async () => {
-    await queueInBrokenRun();
-    const fine = await scene.queue('acme/api');
-    await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });
-    expect(await scene.jobIds()).toEqual([fine]);
-  });
+  expect(await scene.jobIds()).toEqual([before, after]);
+  expect(scene.unanswered()).toEqual(['unavailable']);
+  await scene.world.github.clearFaults();
+  await scene.passMinutes(6);
+  expect(await scene.discover()).toMatchObject({ found: 1, unanswered: 0, incomplete: 0 });
+  expect(await scene.jobIds()).toEqual([before, broken, after]);
 });
 
 test('a repository for which GitHub does not answer lets the others have their turn first (E2)', async () => {
@@ -197,8 +170,11 @@ test('a repository for which GitHub does not answer lets the others have their t
   await scene.discover();
   await scene.passMinutes(10);
   await scene.world.github.failNext({ path: '/acme/api/actions/runs$', status: 502, times: 1_000 });
-  expect(await scene.discover({ most: 1 })).toMatchObject({ unanswered: 1 });
-  expect(await scene.discover({ most: 1 })).toMatchObject({ unanswered: 0, repositories: 1 });
+  expect(await scene.discover({ config: { readsOfMinute: 1 } })).toMatchObject({ unanswered: 1 });
+  expect(await scene.discover({ config: { readsOfMinute: 1 } })).toMatchObject({
+    unanswered: 0,
+    repositories: 1,
+  });
 });
 
 const look = async () => {
@@ -208,7 +184,7 @@ const look = async () => {
 
 describe('a job that joins a known run without a delivery (E2, P1)', () => {
   test('is found although no list of runs changes: an approval lets it go', async () => {
-    const works = await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
+    const works = await scene.queue('acme/api', hosted);
     const waits = await scene.queue('acme/api', { runId: await scene.runOf(works), waiting: true });
     await scene.discover();
     expect(await scene.jobIds()).toEqual([works]);
@@ -218,13 +194,10 @@ describe('a job that joins a known run without a delivery (E2, P1)', () => {
   });
 
   test('is found in a run that is not among the newest hundred', async () => {
-    const oldest = await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
-    const waits = await scene.queue('acme/api', {
-      runId: await scene.runOf(oldest),
-      waiting: true,
-    });
-    for (let index = 0; index < 100; index++)
-      await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
+    const oldest = await scene.queue('acme/api', hosted);
+    const runId = await scene.runOf(oldest);
+    const waits = await scene.queue('acme/api', { runId, waiting: true });
+    for (let index = 0; index < 100; index++) await scene.queue('acme/api', hosted);
     await scene.discover();
     await look();
     await scene.world.github.approveJob(waits);
@@ -267,55 +240,27 @@ function sayingOf(jobId: number, changes: object): GitHub {
   return connectSmallWorld(scene.world, { fetch });
 }
 
-const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };
-
-/** The stored job, and the event that brought it. */
-const stored = async (jobId: number) => [
-  await scene.db
-    .selectFrom('jobs')
-    .select(['job_name', 'status'])
-    .where('job_id', '=', jobId)
-    .execute(),
-  (
-    await sql`select payload_repaired as repaired, payload->'workflow_job'->>'name' as name from installation_events
-    where job_id = ${jobId}`.execute(scene.db)
-  ).rows,
-];
-
-describe('characters that JSONB cannot hold (B9)', () => {
+test('characters that JSONB cannot hold keep no job from being discovered, nor the others (B9, E2)', async () => {
+  const hostile = await scene.queue('acme/api');
+  const other = await scene.queue('mona/tool');
+  const said = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };
+  const counts = { found: 2, unanswered: 0, incomplete: 0 };
+  expect(await scene.discover({ github: sayingOf(hostile, said) })).toMatchObject(counts);
+  expect(await scene.jobIds()).toEqual([hostile, other]);
   const name = 'a\ufffdb\ufffd';
-
-  test('keep no job from being discovered, nor the others (E2)', async () => {
-    const hostile = await scene.queue('acme/api');
-    const other = await scene.queue('mona/tool');
-    expect(await scene.discover({ github: sayingOf(hostile, HOSTILE) })).toMatchObject({
-      found: 2,
-      unanswered: 0,
-      incomplete: 0,
-    });
-    expect(await scene.jobIds()).toEqual([hostile, other]);
-    expect(await stored(hostile)).toEqual([
-      [{ job_name: name, status: 'pending' }],
-      [{ repaired: true, name }],
-    ]);
-  });
+  expect(await scene.row(hostile)).toMatchObject({ job_name: name, status: 'pending' });
+  const { rows } = await sql`
+    select payload_repaired as repaired, payload->'workflow_job'->>'name' as name from installation_events
+    where job_id = ${hostile}`.execute(scene.db);
+  expect(rows).toEqual([{ repaired: true, name }]);
 });
 
-describe('an answer for a job that lacks a necessary field', () => {
-  const without = { name: null };
-
-  test('leaves the jobs of other runs alone, and comes to its turn again (E4)', async () => {
-    const odd = await scene.addJob();
-    const other = await scene.addJob();
-    for (const job of [odd, other]) await scene.world.github.cancelJob(job);
-    expect(await scene.lookUp({ github: sayingOf(odd, without) })).toMatchObject({
-      stated: 1,
-      unanswered: 1,
-    });
-    expect(await scene.row(other)).toMatchObject({ status: 'completed' });
-    expect(await scene.row(odd)).toMatchObject({
-      status: 'pending',
-      lookup_due_at: expect.any(Date),
-    });
-  });
+test('an answer for a job that lacks a necessary field leaves the jobs of other runs alone, and comes to its turn again (E4)', async () => {
+  const [odd, other] = [await scene.addJob(), await scene.addJob()];
+  for (const job of [odd, other]) await scene.world.github.cancelJob(job);
+  const given = { github: sayingOf(odd, { name: null }) };
+  expect(await scene.lookUp(given)).toMatchObject({ stated: 1, unanswered: 1 });
+  expect(await scene.row(other)).toMatchObject({ status: 'completed' });
+  const due = { status: 'pending', lookup_due_at: expect.any(Date) };
+  expect(await scene.row(odd)).toMatchObject(due);
 });

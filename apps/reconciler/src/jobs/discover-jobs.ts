@@ -2,57 +2,25 @@ import {
   findDueRepositories,
   findUnlistedInstallations,
   forgetRepositories,
-  type ListedRepository,
   noteActiveRepositories,
   noteListedRepositories,
   postponeRepository,
 } from '@paddock/db/jobs/repositories';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { GitHub } from '@paddock/github/connect';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { type GitHubRepository, listRepositories } from '@paddock/github/repositories';
-import type { ReconcilerEvents } from '../events.ts';
-import { createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
+import { listRepositories } from '@paddock/github/repositories';
+import { done, type Outcome } from '@paddock/queue/outcome';
+import type { Unanswered } from '../events.ts';
+import { createAskGitHub, isHidden } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
+import type { SweepContext } from '../sweep.ts';
 import { createAllowances } from './call-allowance.ts';
-import {
-  discoverRepository,
-  type DiscoverRepositoryOptions,
-  type RepositoryCounts,
-} from './discover-repository.ts';
+import { discoverRepository, intervalsOf, listed } from './discover-repository.ts';
 import { type AskOne, MOST_RUNS } from './list-runs.ts';
-
-export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns'> {
-  github: GitHub;
-  events: Pick<
-    ReconcilerEvents,
-    'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered' | 'workersMisused'
-  >;
-  /** The Apps that are configured here. */
-  appIds: readonly number[];
-  /** Most active repositories of an installation in one pass, and as many resting ones. */
-  most: number;
-  /** The share of an installation's remaining budget that one pass may use. */
-  budgetPercent: number;
-  /** How often an installation's repositories are listed. */
-  listEveryMs: number;
-  /** Most repositories that GitHub is asked about at once. */
-  atOnce?: number;
-}
-
-export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'> {
-  /** Installations whose repositories were listed. */
-  listed: number;
-  /** Repositories that were read, and how many of them rest. */
-  repositories: number;
-  resting: number;
-  /** Repositories read in part: the budget ended, or GitHub did not answer for a run. */
-  incomplete: number;
-  /** Repositories, runs and installations for which GitHub did not answer. */
-  unanswered: number;
-  /** The unanswered ones that GitHub does not let us see. */
-  hidden: number;
-}
+import { repairIf } from './look-up-jobs.ts';
+import { resync } from './resync.ts';
 
 /** Most installations whose repositories one pass lists. */
 const MOST_INSTALLATIONS = 100;
@@ -62,48 +30,54 @@ export const RESTING_PART = 0.5;
 
 /**
  * Reads the unfinished runs of repositories for jobs that no delivery announced: active
- * repositories every few minutes, all others as often as the budget allows. A failure concerns one repository. Once its share of the
- * budget is used up, an installation's other repositories wait.
+ * repositories every few minutes, all others as often as the budget allows. A failure concerns one
+ * repository. Once its share of the budget is used up, an installation's other repositories wait.
  */
-export async function discoverJobs(
-  options: DiscoverJobsOptions,
-  pass: Pass,
-): Promise<DiscoverJobsCounts> {
-  const { db, appIds, most, turns, github, atOnce = 1 } = options;
-  const { walk } = pass;
-  const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, inDoubt: 0 };
-  const all: DiscoverJobsCounts = {
+export async function discoverJobs(context: SweepContext, pass: Pass): Promise<Outcome> {
+  if (pass.task.subject.id !== DISCOVER_JOBS) return resync(context, pass);
+  const { db, github, config } = context;
+  const { appIds } = github;
+  const intervals = intervalsOf(config);
+  const most = Math.ceil((config.readsOfMinute * config.discoverJobsEverySeconds) / 60);
+  const all = {
+    /** Installations whose repositories were listed. */
     listed: 0,
+    /** Repositories that were read, and how many of them rest. */
     repositories: 0,
     resting: 0,
-    ...counts,
+    runs: 0,
+    jobs: 0,
+    unchanged: 0,
+    found: 0,
+    inDoubt: 0,
+    /** Repositories read in part: the budget ended, or GitHub did not answer for a run. */
     incomplete: 0,
+    /** Repositories, runs and installations for which GitHub did not answer. */
     unanswered: 0,
+    /** The unanswered ones that GitHub does not let us see. */
     hidden: 0,
   };
   const pools = await currentPoolsDocument(db);
-  if (pools === undefined) return all;
+  if (pools === undefined) return done(all);
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
     if (isHidden(failure)) all.hidden++;
-    options.events.notAnswered('discover-jobs', asked, failure);
+    context.events.notAnswered('discover-jobs', asked, failure);
   };
-  const askFor = createAskGitHub({ db, github, pass, onUnanswered });
-  const { budgetPercent } = options;
+  const askFor = createAskGitHub(context, pass, onUnanswered);
+  const budgetPercent = config.discoverBudgetPercent;
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   const restingAllowanceOf = createAllowances(github.budgetOf, budgetPercent * RESTING_PART);
-  await noteActiveRepositories(db, turns);
+  await noteActiveRepositories(db, intervals);
   await forgetRepositories(db);
-  const { resting: except } = pass;
   const unlisted = await findUnlistedInstallations(db, {
-    everyMs: options.listEveryMs,
+    everyMs: config.discoverListEveryMs,
     appIds,
     most: MOST_INSTALLATIONS,
-    except,
+    except: pass.resting,
   });
-  await walk(unlisted, {
+  await pass.walk(unlisted, {
     entityOf: ({ entityId }) => entityId,
     keyOf: ({ installationId }) => String(installationId),
-    atOnce,
     async visit(installation, turn) {
       turn.isUnasked = !allowanceOf(installation.installationId).take();
       const repositories = turn.isUnasked
@@ -115,15 +89,14 @@ export async function discoverJobs(
           db,
           installation,
           repositories.filter(({ canRun }) => canRun).map(listed),
-          turns.activeMs,
+          config.activeMs,
         );
       return repositories !== undefined;
     },
   });
-  const { activeMs } = turns;
-  await walk(await findDueRepositories(db, { most, activeMs, appIds }), {
+  const due = { most, activeMs: config.activeMs, appIds };
+  await pass.walk(await findDueRepositories(db, due), {
     entityOf: ({ entityId }) => entityId,
-    atOnce,
     async visit(repository, turn) {
       const { isResting } = repository;
       const allowance = (isResting ? restingAllowanceOf : allowanceOf)(repository.installationId);
@@ -134,10 +107,8 @@ export async function discoverJobs(
       const askIt = askFor(repository, turn);
       const ask: AskOne = (what, call) =>
         askIt(what === undefined ? itself : `${what} of ${itself}`, call);
-      const seen = await discoverRepository(
-        { ...options, mostRuns: MOST_RUNS, pools, allowance, ask },
-        repository,
-      );
+      const asking = { mostRuns: MOST_RUNS, pools, allowance, ask };
+      const seen = await discoverRepository(context, asking, repository);
       if (seen === undefined) {
         all.unanswered++;
         return false;
@@ -149,14 +120,7 @@ export async function discoverJobs(
         all[key] += seen[key];
       return true;
     },
-    postpone: ({ repoId }) => postponeRepository(db, repoId, turns),
+    postpone: ({ repoId }) => postponeRepository(db, repoId, intervals),
   });
-  return all;
+  return done(all, [...(all.inDoubt > 0 ? [lookUpJobsTask] : []), ...repairIf(all.hidden > 0)]);
 }
-
-/** What is kept of a repository that an installation shows. */
-export const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedRepository => ({
-  repoId: id,
-  fullName: `${owner}/${name}`,
-  pushedAt,
-});

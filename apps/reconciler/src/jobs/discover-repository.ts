@@ -2,6 +2,7 @@ import { askForLookUps } from '@paddock/db/jobs/look-ups';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
 import {
   findKnownJobs,
+  type ListedRepository,
   type RepositoryIntervals,
   type RepositoryToList,
   saveRepositoryListing,
@@ -10,13 +11,11 @@ import {
 } from '@paddock/db/jobs/repositories';
 import { untilStored } from '@paddock/db/jobs/store-jobs';
 import type { CurrentPools } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
 import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-job';
 import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
-import type { Kysely } from 'kysely';
-import type { ReconcilerEvents } from '../events.ts';
+import type { SweepContext } from '../sweep.ts';
 import type { Allowance } from './call-allowance.ts';
 import { findingOf, type FoundAt, parseRepositoryName } from './discovered-job.ts';
 import {
@@ -28,42 +27,31 @@ import {
   unreadRun,
 } from './list-runs.ts';
 
-export interface DiscoverRepositoryOptions {
-  db: Kysely<Database>;
-  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'workersMisused'>;
-  pools: CurrentPools;
-  allowance: Allowance;
-  ask: AskOne;
-  /** When to read a repository again. */
-  turns: RepositoryIntervals;
+/** How one repository is read. */
+interface Reading {
+  readonly pools: CurrentPools;
+  readonly allowance: Allowance;
+  readonly ask: AskOne;
   /** Most runs whose jobs one pass asks for. */
-  mostRuns: number;
+  readonly mostRuns: number;
 }
 
-export interface RepositoryCounts {
-  runs: number;
-  jobs: number;
-  /** Lists of runs that had not changed. */
-  unchanged: number;
-  /** Jobs that our rows lacked, or that are further on than our rows. */
-  found: number;
-  /** Jobs to look up: GitHub calls them queued, our rows do not. */
-  inDoubt: number;
-  /** Runs for which GitHub did not answer. */
-  unanswered: number;
-  /** False if something could not be read. */
-  isComplete: boolean;
-}
+/** When to read a repository again. */
+export const intervalsOf = (config: SweepContext['config']): RepositoryIntervals => ({
+  everyMs: config.discoverRepositoryEveryMs,
+  activeMs: config.activeMs,
+});
 
 /**
  * Compares a repository's unfinished runs with our rows and writes the news. Undefined, with
  * nothing written, if GitHub hides the repository or does not answer. Throws what `ask` throws.
  */
 export async function discoverRepository(
-  options: DiscoverRepositoryOptions,
+  context: SweepContext,
+  { pools, ask, allowance, mostRuns: most }: Reading,
   repository: RepositoryToList,
-): Promise<RepositoryCounts | undefined> {
-  const { db, pools, ask, allowance, turns, mostRuns: most } = options;
+) {
+  const { db, config } = context;
   const { repoId, entityId, appId, seenBefore } = repository;
   const seen = await ask(undefined, (client) => see(client, repository, allowance));
   if (seen === undefined) return undefined;
@@ -82,11 +70,20 @@ export async function discoverRepository(
   const inDoubt = judged
     .filter(({ verdict }) => verdict.kind === 'look_up')
     .map(({ job }) => job.id);
-  const { unchanged } = view;
-  const runs = view.runIds.length;
-  const isComplete = view.isComplete && found.isComplete;
-  const counted = { found: news.length, inDoubt: inDoubt.length, unanswered };
-  const counts = { runs, jobs: jobs.length, unchanged, ...counted, isComplete };
+  const counts = {
+    runs: view.runIds.length,
+    jobs: jobs.length,
+    /** Lists of runs that had not changed. */
+    unchanged: view.unchanged,
+    /** Jobs that our rows lacked, or that are further on than our rows. */
+    found: news.length,
+    /** Jobs to look up: GitHub calls them queued, our rows do not. */
+    inDoubt: inDoubt.length,
+    /** Runs for which GitHub did not answer. */
+    unanswered,
+    /** False if something could not be read. */
+    isComplete: view.isComplete && found.isComplete,
+  };
 
   let { today } = seen;
   const unread = new Set<number>();
@@ -106,25 +103,23 @@ export async function discoverRepository(
       else findings.push(finding);
     }
     counts.isComplete &&= unread.size === 0;
-    counts.found = await record(options, findings);
+    counts.found = await record(context, pools, findings);
   }
   await askForLookUps(db, inDoubt);
-  const fullName = today === undefined ? repository.fullName : fullNameOf(today);
-  const seenNow = {
-    pools: pools.version,
-    ...view.seen,
-    runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
-  };
   const look = {
     repoId,
     entityId,
     appId,
-    fullName,
-    isActive: runs > 0,
+    fullName: today === undefined ? repository.fullName : fullNameOf(today),
+    isActive: counts.runs > 0,
     isFull: view.isFull,
-    seen: seenNow,
+    seen: {
+      pools: pools.version,
+      ...view.seen,
+      runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
+    },
   };
-  await saveRepositoryListing(db, look, turns);
+  await saveRepositoryListing(db, look, intervalsOf(config));
   return counts;
 }
 
@@ -155,7 +150,8 @@ async function see(
 
 /** Writes the findings. Returns how many changed a row. */
 async function record(
-  { db, pools, events }: DiscoverRepositoryOptions,
+  { db, events }: SweepContext,
+  pools: CurrentPools,
   findings: readonly ReturnType<typeof findingOf>[],
 ): Promise<number> {
   const stored = await untilStored(() =>
@@ -182,6 +178,13 @@ const foundAt = (
   isPublic: !today.private,
   appId,
   installationId,
+});
+
+/** What is kept of a repository that an installation shows. */
+export const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedRepository => ({
+  repoId: id,
+  fullName: `${owner}/${name}`,
+  pushedAt,
 });
 
 const fullNameOf = ({ owner, name }: GitHubRepository): string => `${owner}/${name}`;

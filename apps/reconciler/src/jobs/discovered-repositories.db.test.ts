@@ -1,17 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { sql } from 'kysely';
+import { valuesOf } from '@paddock/runtime/rules';
 import { reconcilerRules } from '../rules.ts';
 import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
 import { createAllowance } from './call-allowance.ts';
 import { RESTING_PART } from './discover-jobs.ts';
-import { READS_OF_A_MINUTE, readsOfPass } from './job-sweeps.ts';
 
 const scene = useDiscoveryScene(useTestDatabase());
 
+const { discoverBudgetPercent, readsOfMinute } = valuesOf(reconcilerRules);
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+const listedLongAgo = () => ({ listed_at: hoursAgo(7), updated_at: new Date(0) });
 const looked = async () =>
   (
     await scene.db
@@ -24,10 +26,10 @@ const looked = async () =>
 describe('which repositories are looked at (E2)', () => {
   test('those for which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
     await scene.setInstallation({ listed_at: new Date(Date.now() + 60_000) });
-    await scene.addJob({ row: { created_at: new Date(Date.now() - 23 * 3_600_000) } });
+    await scene.addJob({ row: { created_at: hoursAgo(23) } });
     await scene.addJob({
       job: { repo: 'mona/tool' },
-      row: { created_at: new Date(Date.now() - 25 * 3_600_000) },
+      row: { created_at: hoursAgo(25) },
     });
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 1 });
     expect(await scene.discover()).toMatchObject({ repositories: 0 });
@@ -49,10 +51,7 @@ describe('which repositories are looked at (E2)', () => {
     await scene.discover();
     await scene.queue('acme/site');
     expect(await scene.discover()).toMatchObject({ listed: 0, found: 0 });
-    await scene.setInstallation({
-      listed_at: new Date(Date.now() - 7 * 3_600_000),
-      updated_at: new Date(0),
-    });
+    await scene.setInstallation(listedLongAgo());
     expect(await scene.discover()).toMatchObject({ listed: 2, repositories: 1 });
   });
 
@@ -79,9 +78,13 @@ describe('which repositories are looked at (E2)', () => {
     await scene.queue('acme/api');
     await scene.queue('acme/site');
     await scene.queue('mona/tool');
-    expect(await scene.discover({ most: 1 })).toMatchObject({ repositories: 2 });
+    expect(await scene.discover({ config: { readsOfMinute: 1 } })).toMatchObject({
+      repositories: 2,
+    });
     expect(await looked()).toBe(2);
-    expect(await scene.discover({ most: 1 })).toMatchObject({ repositories: 1 });
+    expect(await scene.discover({ config: { readsOfMinute: 1 } })).toMatchObject({
+      repositories: 1,
+    });
     expect(await looked()).toBe(3);
   });
 });
@@ -132,11 +135,6 @@ describe('the cost of discovery (E2, P4)', () => {
   });
 });
 
-const addRepositories = async (count: number) => {
-  for (let index = 0; index < count; index++)
-    await scene.world.github.addRepository({ owner: 'acme', name: `part-${index}` });
-};
-
 describe('repositories that no delivery has named (E2, P1)', () => {
   test('the only job of one, from a schedule, is found within five minutes', async () => {
     await scene.discover();
@@ -152,8 +150,7 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     await scene.discover();
     await scene.world.github.addRepository({ owner: 'acme', name: 'young' });
     const job = await scene.queue('acme/young', { event: 'schedule' });
-    const longAgo = { listed_at: new Date(Date.now() - 7 * 3_600_000), updated_at: new Date(0) };
-    await scene.setInstallation(longAgo);
+    await scene.setInstallation(listedLongAgo());
     expect(await scene.discover()).toMatchObject({ listed: 2, resting: 1, found: 1 });
     expect(await scene.jobIds()).toEqual([job]);
   });
@@ -172,12 +169,13 @@ describe('repositories that no delivery has named (E2, P1)', () => {
 
 describe('their cost (E2, P4)', () => {
   test('half of what active ones may use, and active ones do not take that from them', async () => {
-    await addRepositories(12);
+    for (let nth = 0; nth < 12; nth++)
+      await scene.world.github.addRepository({ owner: 'acme', name: `part-${nth}` });
     for (let index = 0; index < 30; index++) await scene.queue('acme/api');
     await scene.allowCalls(1_000);
     // The list of repositories, five lists and fourteen runs of the active one; ten of those that
     // rest, and mona's.
-    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
+    expect(await scene.discover({ config: { discoverBudgetPercent } })).toMatchObject({
       resting: 11,
       incomplete: 1,
       found: 14,
@@ -185,7 +183,7 @@ describe('their cost (E2, P4)', () => {
     await scene.allowCalls(1_000);
     await scene.passMinutes(6);
     // The other three, and the other runs: unchanged answers cost nothing.
-    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
+    expect(await scene.discover({ config: { discoverBudgetPercent } })).toMatchObject({
       resting: 14,
       incomplete: 0,
       found: 16,
@@ -194,28 +192,25 @@ describe('their cost (E2, P4)', () => {
 });
 
 const LIST = 'actions/list-workflow-runs-for-repo';
-const budgetPercent = reconcilerRules.discoverBudgetPercent.value;
 /** GitHub's calls an hour for an installation, by its number of repositories. */
 const limitOf = (repositories: number) =>
   Math.min(5_000 + 50 * Math.max(0, repositories - 20), 12_500);
 
 /** A minute's pass over acme's repositories, with the settings in force. */
 const pass = async () => {
-  const counts = await scene.discover({ most: readsOfPass(60), budgetPercent, atOnce: 8 });
+  const config = { readsOfMinute, discoverBudgetPercent };
+  const counts = await scene.discover({ config, pass: { atOnce: 8 } });
   await scene.passMinutes(1);
   return counts;
 };
 
 async function putRepositories(count: number): Promise<void> {
-  const { world, db } = scene;
+  const { world } = scene;
   for (let n = 0; n < count; n++)
     await world.github.addRepository({ owner: 'acme', name: `part-${n}` });
   await scene.allowCalls(limitOf(count), limitOf(count));
-  await scene.discover({ most: 0 });
-  await db
-    .updateTable('installations')
-    .set({ listed_at: new Date(Date.now() + 86_400_000) })
-    .execute();
+  await scene.discover({ config: { readsOfMinute: 0 } });
+  await scene.setInstallation({ listed_at: new Date(Date.now() + 86_400_000) });
 }
 
 /**
@@ -230,10 +225,10 @@ const minutesOf = (repositories: number): number => {
     if (minutes % 60 === 0) remaining = limit;
     const allowance = createAllowance(
       () => ({ limit, remaining, resetAt: Infinity }),
-      budgetPercent * RESTING_PART,
+      discoverBudgetPercent * RESTING_PART,
     );
     owed += (5 * repositories) / 1_440;
-    for (let n = 0; n < READS_OF_A_MINUTE && read < repositories; n++) {
+    for (let n = 0; n < readsOfMinute && read < repositories; n++) {
       if (!allowance.take()) break;
       remaining--;
       if (owed >= 1) {
@@ -245,18 +240,12 @@ const minutesOf = (repositories: number): number => {
   return minutes;
 };
 
-const unread = async () => {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer from repositories where looked_at is null`.execute(scene.db);
-  return rows[0]?.count;
-};
-
 describe('a round over all repositories of an installation (E2, P4)', () => {
   test('of 100 takes five minutes, with one call for each, which is free while nothing changes', async () => {
     await putRepositories(100);
     await pass();
     for (let minute = 1; minute < 5; minute++) await pass();
-    expect(await unread()).toBe(0);
+    expect(await looked()).toBe(103);
     const [before, calls] = [scene.remaining(), await scene.calls(LIST)];
     for (let minute = 0; minute < 5; minute++) await pass();
     expect((await scene.calls(LIST)) - calls).toBe(103);

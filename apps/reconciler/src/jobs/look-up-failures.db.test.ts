@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { recordRefusal } from '@paddock/db/entities/refusals';
 import { markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
 import { enqueueAlone } from '@paddock/queue/enqueue';
@@ -7,13 +6,17 @@ import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { putReason, RULES, useDiscoveryScene } from '../scenes/jobs.scene.ts';
+import { putReason, useDiscoveryScene } from '../scenes/jobs.scene.ts';
+import { CONFIG } from '../scenes/sweep.scene.ts';
 import { kindsOf } from '../sweep.ts';
+import { discoverJobs } from './discover-jobs.ts';
+import { doubtRules, lookUpJobs } from './look-up-jobs.ts';
 
 const database = useTestDatabase();
 const scene = useDiscoveryScene(database);
 
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 const running = { status: 'running', wants_worker: false } as const;
 
 describe('when GitHub fails', () => {
@@ -64,7 +67,7 @@ describe('when GitHub fails', () => {
     const ofSite = await scene.addJob({ job: { repo: 'acme/site' } });
     await scene.world.github.failNext({ path: '/repos/acme/api/', status: 403, times: 9 });
     expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3 });
-    expect(scene.unanswered).toEqual(['forbidden']);
+    expect(scene.unanswered()).toEqual(['forbidden']);
     expect(await scene.row(ofSite)).toMatchObject({ looked_up_at: expect.any(Date) });
   });
 
@@ -74,13 +77,16 @@ describe('when GitHub fails', () => {
     await scene.allowCalls(20);
     expect(await scene.lookUp()).toMatchObject({ runs: 6, unanswered: 3 });
     expect(await scene.row(monas)).toMatchObject({ looked_up_at: expect.any(Date) });
-    expect(await scene.lookUp()).toMatchObject({ jobs: 3, unanswered: 0, full: false });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 3, unanswered: 0 });
   });
 
   test('at no call, and more look-ups are due than a pass takes: it says so, and the rest has its turn', async () => {
     for (let index = 0; index < 3; index++) await scene.addJob();
-    for (const jobs of [2, 1])
-      expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });
+    for (const jobs of [2, 1]) {
+      const outcome = await scene.run(lookUpJobs, { config: { lookUpsOfPass: 2 } });
+      const followOn = jobs === 2 ? [{ kind: 'look-up-jobs' }] : [];
+      expect(outcome).toMatchObject({ output: { jobs }, followOn });
+    }
   });
 
   test('for many runs in a row, the pass goes on; if our own probe has no answer, it ends, and all stay due', async () => {
@@ -114,21 +120,17 @@ describe('an entity that GitHub asks to leave alone', () => {
     await scene.passMinutes(10);
     expect(await scene.discover()).toMatchObject({ repositories: 1, unanswered: 0 });
     expect(await scene.calls('actions/list-workflow-runs-for-repo')).toBe(before + 5);
-    expect([scene.unanswered, await against()]).toEqual([[], 0]);
+    expect([scene.unanswered(), await against()]).toEqual([[], 0]);
     await endWaits();
     expect(await scene.discover()).toMatchObject({ found: 2, unanswered: 0 });
   });
 
   test('is resynced when GitHub names, without a failed attempt (F5)', async () => {
-    const pass = () => scene.resync('acme/api');
-    const kinds = kindsOf(
-      { db: database.dbOf('reconciler'), isAway: () => Promise.resolve(false) },
-      { 'discover-jobs': { slots: 1, pass } },
-    );
+    const sweeps = { 'discover-jobs': { slots: 1, pass: discoverJobs } };
+    const kinds = kindsOf(scene.contextOf(), sweeps);
     const subject = { type: 'repository', id: 'acme/api' };
     await enqueueAlone(database.db, [{ kind: 'discover-jobs', subject }]);
-    const run = () =>
-      runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'test', random: () => 0.5 });
+    const run = () => runDueTasks({ db: scene.own, kinds, random: () => 0.5 });
     const tasks = () => database.db.selectFrom('tasks').select(['attempt', 'due_at']).execute();
     await scene.world.github.failNext({ path: '/acme/', ...LIMIT });
     for (let turn = 0; turn < 7; turn += 1) {
@@ -151,27 +153,12 @@ test('a look whose budget is used up makes no call of GitHub, and ends no refusa
   await scene.queue('acme/api');
   await scene.discover();
   await scene.passMinutes(10);
-  const { repo_id: repoId } = await database.db
-    .selectFrom('repositories')
-    .select('repo_id')
-    .executeTakeFirstOrThrow();
-  const { id: entityId, appId, installationId } = scene.world.organization;
-  const whom = {
-    appId,
-    installationId,
-    entityId,
-    entityType: 'Organization',
-    login: 'acme',
-  } as const;
-  const operation = 'GET /repos/acme/api';
-  const refusal = { kind: 'forbidden', operation, status: 403, message: 'no' };
-  await recordRefusal(scene.own, 'reconciler', { call: { ...whom, repoId }, refusal });
-  await sql`update repositories set refused_until = now()`.execute(database.db);
+  await sql`update repositories set refused_since = now(), refused_until = now()`.execute(scene.db);
   const before = await calls();
-  await scene.discover({ budgetPercent: 0 });
+  await scene.discover({ config: { discoverBudgetPercent: 0 } });
   expect(await calls()).toBe(before);
-  const refused = database.db.selectFrom('repositories').where('refused_since', 'is not', null);
-  expect(await refused.select('repo_id').execute()).toEqual([{ repo_id: repoId }]);
+  const answered = scene.db.selectFrom('repositories').where('refused_since', 'is', null);
+  expect(await answered.select('repo_id').execute()).toEqual([]);
 });
 
 test('a statement that fails is no silence of GitHub’s: the look-up ends with it', async () => {
@@ -182,13 +169,11 @@ test('a statement that fails is no silence of GitHub’s: the look-up ends with 
   );
   try {
     await expect(scene.lookUp()).rejects.toThrow('full_disk');
-    expect(scene.unanswered).toEqual(['invisible']);
+    expect(scene.unanswered()).toEqual(['invisible']);
   } finally {
     await sql`alter table installation_events drop constraint full_disk`.execute(database.db);
   }
 });
-
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 test('a backlog of one entity takes turns with the one job of another, when doubts are looked for and when GitHub is asked (E2, P6)', async () => {
   const old = { lookup_due_at: null, created_at: ago(180) };
@@ -203,22 +188,20 @@ test('a backlog of one entity takes turns with the one job of another, when doub
       job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, 80000000000 + n, 1, job_name, created_at
     from jobs, generate_series(2, 2000) n where job_id = ${first}`.execute(scene.db);
   await putReason(scene.db, first, 'at_entity_cap');
-  const found = await markJobsInDoubt(scene.own, RULES);
-  expect(found).toHaveLength(RULES.batch);
+  const rules = doubtRules(CONFIG);
+  const found = await markJobsInDoubt(scene.own, rules);
+  expect(found).toHaveLength(rules.batch);
   expect(found.map(({ jobId }) => jobId)).toContain(monas);
-  await markJobsInDoubt(scene.own, { ...RULES, batch: 3_000 });
+  await markJobsInDoubt(scene.own, { ...rules, batch: 3_000 });
   const query = { batch: 250, secondLookMs: 60_000, appIds: [scene.world.appId] };
   const next = await findJobsToLookUp(scene.own, query);
   expect(next).toHaveLength(250);
   expect(next.map(({ jobId }) => jobId)).toContain(monas);
 });
 
-const silentSince = async () =>
-  (await scene.db.selectFrom('jobs').select('unanswered_since').executeTakeFirstOrThrow())
-    .unanswered_since;
-
 test('GitHub’s silence about a job begins with the first question that it does not answer, and an answer ends it (E3)', async () => {
-  await scene.addJob({ row: { created_at: new Date(0) } });
+  const job = await scene.addJob({ row: { created_at: new Date(0) } });
+  const silentSince = async () => (await scene.row(job)).unanswered_since;
   expect(await silentSince()).toBeNull();
   await scene.world.github.failNext({ path: '/jobs$', status: 502, times: 2 });
   await scene.lookUp();
@@ -264,13 +247,14 @@ test('a job that GitHub calls queued is demand again once its runner has ended, 
 });
 
 test('GitHub’s silence for a day fails a stuck job, and its answer corrects that (E3, A6)', async () => {
-  const long = new Date(Date.now() - 49 * 3_600_000);
-  const silent = { recovery_attempts: 3, unanswered_since: new Date(Date.now() - 86_460_000) };
+  const long = ago(49 * 60);
+  const silent = { recovery_attempts: 3, unanswered_since: ago(24 * 60 + 1) };
   const row = { lookup_due_at: null, created_at: long, queued_at: long, ...silent };
   const job = await scene.addJob({ row });
   await scene.world.github.failNext({ path: '/jobs$', status: 502 });
   expect(await scene.lookUp()).toMatchObject({ lost: 1, recovered: 0, unanswered: 1 });
-  expect([scene.told.lost, (await scene.row(job)).status]).toEqual([[job], 'failed']);
+  expect(scene.told('jobsFailedUnasked')).toEqual([[[job]]]);
+  expect(await scene.row(job)).toMatchObject({ status: 'failed' });
   await scene.world.github.cancelJob(job);
   await scene.makeDue();
   expect(await scene.lookUp()).toMatchObject({ lost: 0, stated: 1 });

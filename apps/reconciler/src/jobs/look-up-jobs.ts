@@ -8,7 +8,6 @@ import {
   findJobsToLookUp,
   type JobToLookUp,
   type LookUpNote,
-  type NextLooks,
   noteHiddenJobs,
   noteLookUps,
   postponeLookUps,
@@ -16,107 +15,76 @@ import {
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
 import { untilStored } from '@paddock/db/jobs/store-jobs';
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import { failureRules } from '@paddock/db/rules';
 import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { type JobVerdict, judgeJob } from '@paddock/domain/jobs/judge-job';
-import type { FailureRules } from '@paddock/domain/matching/failure-classes';
-import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import { judgeJob } from '@paddock/domain/jobs/judge-job';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
-import type { Kysely } from 'kysely';
-import type { ReconcilerEvents } from '../events.ts';
-import { type Ask, createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
+import type { NewTask } from '@paddock/queue/enqueue';
+import { done, type Outcome } from '@paddock/queue/outcome';
+import type { Unanswered } from '../events.ts';
+import { type Ask, createAskGitHub, isHidden } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { SweepContext } from '../sweep.ts';
 import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { createAllowances } from './call-allowance.ts';
 import { findingOf, parseRepositoryName } from './discovered-job.ts';
-
-export interface LookUpJobsOptions extends NextLooks {
-  db: Kysely<Database>;
-  github: GitHub;
-  events: Pick<
-    ReconcilerEvents,
-    | 'jobsRecovered'
-    | 'jobsFailedUnasked'
-    | 'jobsLookedUp'
-    | 'notAnswered'
-    | 'jobsMisjudged'
-    | 'joblessEnds'
-    | 'workersMisused'
-  >;
-  doubts: DoubtRules;
-  /** Most jobs that a pass asks GitHub about. */
-  batch: number;
-  failureRules: FailureRules;
-  /** The share of an installation's remaining budget that one pass may use. */
-  budgetPercent: number;
-  /** How long a job waits for its next look-up after GitHub did not answer for the first time. */
-  retryMs: number;
-  /** Most runs that GitHub is asked about at once. */
-  atOnce?: number;
-}
-
-export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
-  /** Stuck jobs: counts the recovery, looks the job up, wakes the matcher. */
-  recovered: number;
-  /** Other jobs newly in doubt: only looks them up. */
-  suspected: number;
-  /** Stuck jobs that failed, since GitHub has not answered for too long. */
-  lost: number;
-  jobs: number;
-  runs: number;
-  /** Runs for which GitHub did not answer, or was not asked: the budget was used up. */
-  unanswered: number;
-  /** The unanswered runs that GitHub does not let us see. */
-  hidden: number;
-  /** Unexplained ends and stops without a job that no longer keep a waiting job from a worker. */
-  graces: number;
-  full: boolean;
-}
 
 /**
  * Finds the jobs in doubt, asks GitHub about each that is due, run by run, and writes the verdicts.
  * An answer that a delivery could give is written as a delivery is. A failure concerns one run.
  */
-export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promise<LookUpCounts> {
-  const { db, github, batch, doubts, secondLookMs, retryMs, atOnce = 1 } = options;
-  const marked = await markJobsInDoubt(db, doubts);
+export async function lookUpJobs(context: SweepContext, pass: Pass): Promise<Outcome> {
+  const { db, github, config, events } = context;
+  const { lookUpsOfPass: batch, secondLookMs } = config;
+  const marked = await markJobsInDoubt(db, doubtRules(config));
   const [recovered, lost] = [idsOf(marked, 'isRecovered'), idsOf(marked, 'isLost')];
-  options.events.jobsRecovered(recovered);
-  options.events.jobsFailedUnasked(lost);
-  const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
-  const counts: LookUpCounts = {
-    ...verdicts,
+  events.jobsRecovered(recovered);
+  events.jobsFailedUnasked(lost);
+  const counts = {
+    // By verdict.
+    stated: 0,
+    queued: 0,
+    requeued: 0,
+    answered: 0,
+    gone: 0,
+    failed: 0,
+    /** Stuck jobs: counts the recovery, looks the job up, wakes the matcher. */
     recovered: recovered.length,
+    /** Other jobs newly in doubt: only looks them up. */
     suspected: marked.length - recovered.length - lost.length,
+    /** Stuck jobs that failed, since GitHub has not answered for too long. */
     lost: lost.length,
     jobs: 0,
     runs: 0,
+    /** Runs for which GitHub did not answer, or was not asked: the budget was used up. */
     unanswered: 0,
+    /** The unanswered runs that GitHub does not let us see. */
     hidden: 0,
+    /** Unexplained ends and stops without a job that no longer keep a waiting job from a worker. */
     graces: 0,
-    full: false,
   };
   const pools = await currentPoolsDocument(db);
-  if (pools === undefined) return counts;
-  const { appIds } = github;
-  const jobs = await findJobsToLookUp(db, { batch, secondLookMs, appIds });
+  if (pools === undefined) return done(counts);
+  const jobs = await findJobsToLookUp(db, { batch, secondLookMs, appIds: github.appIds });
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
     if (isHidden(failure)) counts.hidden++;
-    options.events.notAnswered('look-up-jobs', asked, failure);
+    events.notAnswered('look-up-jobs', asked, failure);
   };
-  const askFor = createAskGitHub({ db, github, pass, onUnanswered });
-  const allowanceOf = createAllowances(github.budgetOf, options.budgetPercent);
+  const askFor = createAskGitHub(context, pass, onUnanswered);
+  const allowanceOf = createAllowances(github.budgetOf, config.lookUpBudgetPercent);
   const runs = [...Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()];
   await pass.walk(runs as [JobToLookUp, ...JobToLookUp[]][], {
     entityOf: ([{ entityId }]) => entityId,
-    atOnce,
     async visit(ofRun, turn) {
       turn.isUnasked = !allowanceOf(ofRun[0].installationId).take();
       const notes = turn.isUnasked
         ? undefined
-        : await lookUpRun({ ...options, pools, ask: askFor(ofRun[0], turn) }, ofRun);
+        : await lookUpRun(context, pools, askFor(ofRun[0], turn), ofRun);
       const isAnswered = Array.isArray(notes);
       counts[isAnswered ? 'runs' : 'unanswered']++;
       if (isAnswered) for (const { verdict } of notes) counts[verdict.kind]++;
@@ -126,14 +94,33 @@ export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promis
       postponeLookUps(
         db,
         ofRun.map(({ jobId }) => jobId),
-        retryMs,
+        config.lookUpRetryMs,
       ),
   });
-  counts.graces = await endGraces(options);
+  counts.graces = await endGraces(context);
   counts.jobs = jobs.length;
-  counts.full = marked.length >= doubts.batch || (counts.runs > 0 && jobs.length >= batch);
-  return counts;
+  const isFull = marked.length >= batch || (counts.runs > 0 && jobs.length >= batch);
+  return done(counts, [...(isFull ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
 }
+
+export const doubtRules = (config: SweepContext['config']): DoubtRules => ({
+  stuckAfterMs: config.stuckAfterMs,
+  firstLookMs: config.heldLookUpFirstMs,
+  longestLookMs: config.heldLookUpLongestMs,
+  limit: config.recoveryLimit,
+  silenceMs: config.silenceMs,
+  queuedAtMostMs: config.queuedAtMostMs,
+  perKey: config.lookUpsPerKey,
+  batch: config.lookUpsOfPass,
+});
+
+/**
+ * If GitHub hides an object, our installations may be out of date: check them soon, but not in
+ * every pass.
+ */
+export const repairIf = (isNeeded: boolean): NewTask[] =>
+  isNeeded ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : [];
+const REPAIR_WAIT_MS = 600_000;
 
 const idsOf = (jobs: readonly JobInDoubt[], which: 'isRecovered' | 'isLost'): number[] =>
   jobs.filter((job) => job[which]).map(({ jobId }) => jobId);
@@ -143,14 +130,15 @@ const idsOf = (jobs: readonly JobInDoubt[], which: 'isRecovered' | 'isLost'): nu
  * jobs queued had no job: that counts as a failure of its key. One transaction per entity and
  * pool, so that the matcher, woken to replace the workers, finds the failures.
  */
-async function endGraces({ db, doubts, failureRules, events }: LookUpJobsOptions): Promise<number> {
+async function endGraces({ db, config, events }: SweepContext): Promise<number> {
+  const rules = failureRules(config);
   const endSome = () =>
     db.transaction().execute(async (trx) => {
-      const ended = await endJoblessGraces(trx, doubts.perKey);
+      const ended = await endJoblessGraces(trx, config.lookUpsPerKey);
       const jobless = ended.filter(({ isStopped }) => !isStopped);
       for (const { podName } of jobless) {
         const message = `the runner ${podName} succeeded without a job while GitHub still had jobs of its pool queued`;
-        await noteKeyFailure(trx, { podName, failureClass: 'no_job', message }, failureRules);
+        await noteKeyFailure(trx, { podName, failureClass: 'no_job', message }, rules);
       }
       return { graces: ended.length, jobless };
     });
@@ -162,20 +150,20 @@ async function endGraces({ db, doubts, failureRules, events }: LookUpJobsOptions
   return graces;
 }
 
-type Asking = LookUpJobsOptions & { pools: CurrentPools; ask: Ask };
-
 /**
  * The verdicts on one run's jobs. Undefined if GitHub did not answer; `hidden` if it does not show
  * us the repository.
  */
 async function lookUpRun(
-  asking: Asking,
+  context: SweepContext,
+  pools: CurrentPools,
+  ask: Ask,
   jobs: readonly [JobToLookUp, ...JobToLookUp[]],
 ): Promise<LookUpNote[] | 'hidden' | undefined> {
   const { repoId, runId, login, repoFullName } = jobs[0];
   const name = { owner: login, repo: parseRepositoryName(repoFullName)?.repo ?? repoFullName };
   let isInvisible = false;
-  const judged = await asking.ask(`run ${runId} of repository ${repoId}`, async (client) => {
+  const judged = await ask(`run ${runId} of repository ${repoId}`, async (client) => {
     const answer = await askRun(client, { runId, repoId, name });
     if (answer.kind === 'invisible') {
       isInvisible = true;
@@ -184,9 +172,9 @@ async function lookUpRun(
     const verdicts = await judgeAll(client, answer, jobs);
     return { notes: verdicts.notes, findings: findingsOf(answer.name, jobs, verdicts) };
   });
-  if (judged !== undefined) await settle(asking, judged);
+  if (judged !== undefined) await settle(context, pools, judged);
   if (!isInvisible) return judged?.notes;
-  await noteHiddenJobs(asking.db, jobs);
+  await noteHiddenJobs(context.db, jobs);
   return 'hidden';
 }
 
@@ -249,9 +237,11 @@ function findingsOf(
  * not.
  */
 async function settle(
-  { db, pools, events, ...looks }: Asking,
+  { db, config, events }: SweepContext,
+  pools: CurrentPools,
   { notes, findings }: { notes: LookUpNote[]; findings: Finding[] },
 ) {
+  const looks = { secondLookMs: config.secondLookMs, longestLookMs: config.heldLookUpLongestMs };
   const { written, stored } = await untilStored(() =>
     db.transaction().execute(async (trx) => {
       const noted = {

@@ -11,16 +11,11 @@ import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { findRepositoryByName, listRepositories } from '@paddock/github/repositories';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';
+import type { SweepContext } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
-import { type DiscoverJobsOptions, listed } from './discover-jobs.ts';
-import { discoverRepository } from './discover-repository.ts';
+import { discoverRepository, listed } from './discover-repository.ts';
 import { parseRepositoryName } from './discovered-job.ts';
 import type { AskOne } from './list-runs.ts';
-
-export type ResyncOptions = Pick<
-  DiscoverJobsOptions,
-  'db' | 'github' | 'events' | 'appIds' | 'turns'
->;
 
 /** What a resync takes of its pass. */
 type ResyncPass = Pick<Pass, 'task' | 'signal'>;
@@ -29,23 +24,23 @@ type ResyncPass = Pick<Pass, 'task' | 'signal'>;
  * Discovery in what a person names, without ETags: in a repository, by its name, at once and without
  * a budget, or in an installation, by GitHub's id of it. Throws Octokit's errors.
  */
-export const resync = (options: ResyncOptions, pass: ResyncPass): Promise<Outcome> => {
+export const resync = (context: SweepContext, pass: ResyncPass): Promise<Outcome> => {
   const { id } = pass.task.subject;
   return /^\d+$/.test(id)
-    ? resyncInstallation(options, Number(id), pass.signal)
-    : resyncRepository(options, id, pass);
+    ? resyncInstallation(context, Number(id), pass.signal)
+    : resyncRepository(context, id, pass);
 };
 
 /** Compares all unfinished runs of one repository with our rows. */
 async function resyncRepository(
-  options: ResyncOptions,
+  context: SweepContext,
   fullName: string,
   { signal }: ResyncPass,
 ): Promise<Outcome> {
-  const { db, github, appIds } = options;
+  const { db, github } = context;
   const name = parseRepositoryName(fullName);
   if (name === undefined) return poison(`${fullName} is not a repository: write owner/name`);
-  const installation = await findInstallation(db, { login: name.owner }, appIds);
+  const installation = await findInstallation(db, { login: name.owner }, github.appIds);
   if (installation === undefined)
     return poison(
       `none of our Apps is installed on ${name.owner}, or its installation is suspended`,
@@ -66,7 +61,8 @@ async function resyncRepository(
     });
   const allowance = { take: () => true, giveBack: () => undefined };
   const counts = await discoverRepository(
-    { ...options, pools, ask, allowance, mostRuns: Infinity },
+    context,
+    { pools, ask, allowance, mostRuns: Infinity },
     {
       ...installation,
       repoId: repository.id,
@@ -88,11 +84,11 @@ async function resyncRepository(
  * delivery or a look-up showed.
  */
 async function resyncInstallation(
-  { db, github, appIds, turns: { activeMs } }: ResyncOptions,
+  { db, github, config: { activeMs } }: SweepContext,
   installationId: number,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const installation = await findInstallation(db, { installationId }, appIds);
+  const installation = await findInstallation(db, { installationId }, github.appIds);
   if (installation === undefined)
     return poison(`no App of ours has the installation ${installationId}, or it is suspended`);
   const now = (await databaseTime(db)).toISOString();

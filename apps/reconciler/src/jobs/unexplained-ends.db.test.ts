@@ -48,18 +48,21 @@ describe('a job whose repository GitHub hides (E3, P6)', () => {
     await scene.world.github.failNext({ path: '/repositories/', status: 403 });
     await scene.lookUp();
     expect(await scene.row(job)).toMatchObject({ hidden_since: expect.any(Date) });
-    expect(scene.unanswered).toEqual(['invisible']);
+    expect(scene.unanswered()).toEqual(['invisible']);
     await letPass(1);
     await scene.lookUp();
     await sql`update jobs set lookup_due_at = now()`.execute(scene.db);
     await scene.world.github.failNext({ path: '/actions/runs/', status: 403 });
     await scene.lookUp();
     expect(await scene.row(job)).toMatchObject({ hidden_since: null });
-    expect(scene.unanswered).toEqual(['invisible', 'forbidden']);
+    expect(scene.unanswered()).toEqual(['invisible', 'forbidden']);
   });
 
-  test('for two days has failed, and says why', async () => {
+  test('for two days has failed, and says why; one that runs on a live worker has not', async () => {
     const job = await scene.addJob();
+    const { pod_name: k8s_pod } = await putWorker(scene.db, { running_at: minutesAgo(1) });
+    const row = { status: 'running', wants_worker: false, k8s_pod } as const;
+    const runs = await scene.addJob({ row });
     await hide();
     await scene.lookUp();
     await letPass(47 * 60);
@@ -69,31 +72,12 @@ describe('a job whose repository GitHub hides (E3, P6)', () => {
     await scene.lookUp();
     const message = 'GitHub has not shown its repository to the App for two days';
     expect(await scene.row(job)).toMatchObject({ status: 'failed', failure_info: { message } });
-  });
-
-  test('and that runs on a live worker does not fail', async () => {
-    const name = await scene.startRunner();
-    const job = await scene.addJob({
-      row: { status: 'running', wants_worker: false, k8s_pod: name },
-    });
-    await hide();
-    await scene.lookUp();
-    await letPass(49 * 60);
-    await scene.lookUp();
-    expect(await scene.row(job)).toMatchObject({ status: 'running' });
+    expect(await scene.row(runs)).toMatchObject({ status: 'running' });
   });
 });
 
-const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
-
-/**
- * A job at GitHub, and the `queued` delivery of it, which is so old. Without a job at GitHub it is
- * of one that GitHub has forgotten.
- */
-async function deliverQueued(
-  hours: number,
-  { isAtGitHub = true, waiting = false } = {},
-): Promise<number> {
+/** A job at GitHub, and the `queued` delivery of it, which is so old. */
+async function deliverQueued(hours: number, waiting = false): Promise<number> {
   const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], waiting });
   const { organization, appId } = scene.world;
   const pools = await currentPoolsDocument(database.db);
@@ -101,10 +85,10 @@ async function deliverQueued(
   const { id, login, installationId } = organization;
   const statement = {
     ...queuedJob({
-      jobId: isAtGitHub ? job.id : job.id + 1_000_000,
+      jobId: job.id,
       runId: job.runId,
       runAttempt: job.attempt,
-      queuedAt: hoursAgo(hours),
+      queuedAt: hoursAgo(hours).toISOString(),
       entity: { id, login, type: 'Organization' },
       repoId: job.repositoryId,
       repoFullName: job.repo,
@@ -116,56 +100,42 @@ async function deliverQueued(
   await database.db.transaction().execute((trx) => recordJobs(trx, [statement], pools));
   return statement.jobId;
 }
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+const demand = { status: 'pending', wants_worker: true, lookup_due_at: null };
 
-test('an older one is no demand before GitHub was asked, and is after its first answer: it may have waited for an approval', async () => {
-  const job = await deliverQueued(25);
-  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
-  expect(await scene.lookUp()).toMatchObject({ runs: 1, requeued: 1 });
-  expect(await scene.row(job)).toMatchObject({
-    status: 'pending',
-    wants_worker: true,
-    lookup_due_at: null,
+describe('an older delivery of a queued job', () => {
+  test('is no demand before GitHub was asked, and is after its first answer: it may have waited for an approval', async () => {
+    const job = await deliverQueued(25);
+    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
+    expect(await scene.lookUp()).toMatchObject({ runs: 1, requeued: 1 });
+    expect(await scene.row(job)).toMatchObject(demand);
   });
-});
 
-test('an older one that GitHub still calls waiting is looked up until it is queued: one stale answer does not forget it', async () => {
-  const job = await deliverQueued(30, { waiting: true });
-  for (let look = 0; look < 2; look++) {
-    expect(await scene.lookUp()).toMatchObject({ answered: 1 });
-    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
-    await scene.passTime();
-  }
-  await scene.world.github.approveJob(job);
-  expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
-  expect(await scene.row(job)).toMatchObject({
-    status: 'pending',
-    wants_worker: true,
-    lookup_due_at: null,
+  test('that GitHub still calls waiting is looked up until it is queued, ever more rarely: one stale answer does not forget it', async () => {
+    const job = await deliverQueued(30, true);
+    for (let look = 0; look < 2; look++) {
+      expect(await scene.lookUp()).toMatchObject({ answered: 1 });
+      expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+      await scene.passTime();
+    }
+    for (const [age, wait] of [
+      [3, 3],
+      [100, 6],
+    ] as const) {
+      await scene.setJobs({ created_at: hoursAgo(age), lookup_due_at: new Date(0) });
+      await scene.lookUp();
+      const { lookup_due_at: dueAt } = await scene.row(job);
+      expect(Math.round(((dueAt?.getTime() ?? 0) - Date.now()) / 3_600_000)).toBe(wait);
+    }
+    await scene.world.github.approveJob(job);
+    await scene.makeDue();
+    expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
+    expect(await scene.row(job)).toMatchObject(demand);
   });
-});
-
-test('an older one that waits for days is looked up ever more rarely', async () => {
-  const job = await deliverQueued(30, { waiting: true });
-  const hours = async () => {
-    const { lookup_due_at: dueAt } = await scene.row(job);
-    return Math.round(((dueAt?.getTime() ?? 0) - Date.now()) / 3_600_000);
-  };
-  const waits: number[] = [];
-  for (const age of [3, 100]) {
-    await database.db
-      .updateTable('jobs')
-      .set({ created_at: new Date(hoursAgo(age)), lookup_due_at: new Date(0) })
-      .execute();
-    await scene.lookUp();
-    waits.push(await hours());
-  }
-  expect(waits).toEqual([3, 6]);
 });
 
 /** A worker that ended well just now, without a known job. */
-const endUnexplained = async (
-  given: { pod_name?: string; k8s_pool?: string; entity_id?: number } = {},
-) =>
+const endUnexplained = async () =>
   (
     await putWorker(scene.db, {
       entity_id: scene.world.organization.id,
@@ -173,7 +143,6 @@ const endUnexplained = async (
       running_at: minutesAgo(5),
       completed_at: minutesAgo(0),
       unexplained_until: minutesAgo(-10),
-      ...given,
     })
   ).pod_name;
 const graces = async () =>
@@ -190,8 +159,6 @@ const failing = () =>
     .selectFrom('demand_keys')
     .select(['k8s_pool as pool', 'failure_class as failureClass', 'failures', 'pauses'])
     .where('failures', '>', 0)
-    .orderBy('k8s_pool')
-    .orderBy('failures', 'desc')
     .execute();
 const waiting = { row: { lookup_due_at: null } };
 
@@ -253,17 +220,14 @@ describe('after an unexplained end (C3, E4)', () => {
   });
 });
 
-describe('runners that end well without a job (C11, P4)', () => {
-  const ofKey = { pool: 'linux', failureClass: 'no_job', failures: 3, pauses: 1 };
-
-  test('speak against their key: the third pauses it', async () => {
-    await scene.addJob(waiting);
-    await endUnexplained();
-    await endUnexplained();
-    expect(await scene.lookUp()).toMatchObject({ graces: 2 });
-    expect(await failing()).toEqual([{ ...ofKey, failures: 2, pauses: 0 }]);
-    await endUnexplained();
-    expect(await scene.lookUp()).toMatchObject({ graces: 1 });
-    expect(await failing()).toEqual([ofKey]);
-  });
+test('runners that end well without a job speak against their key: the third pauses it (C11, P4)', async () => {
+  const ofKey = { pool: 'linux', failureClass: 'no_job' };
+  await scene.addJob(waiting);
+  await endUnexplained();
+  await endUnexplained();
+  expect(await scene.lookUp()).toMatchObject({ graces: 2 });
+  expect(await failing()).toEqual([{ ...ofKey, failures: 2, pauses: 0 }]);
+  await endUnexplained();
+  expect(await scene.lookUp()).toMatchObject({ graces: 1 });
+  expect(await failing()).toEqual([{ ...ofKey, failures: 3, pauses: 1 }]);
 });

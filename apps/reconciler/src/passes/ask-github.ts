@@ -1,24 +1,10 @@
 import { endRefusals, recordRefusal, type RefusedCall } from '@paddock/db/entities/refusals';
-import type { Database } from '@paddock/db/schema/tables';
 import { isRefusal, refusedSubject } from '@paddock/domain/entities/refused-subject';
-import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import type { Kysely } from 'kysely';
+import type { Unanswered } from '../events.ts';
+import type { SweepContext } from '../sweep.ts';
 import type { Pass, Turn } from './pass.ts';
-
-/** A question that GitHub did not answer, and the installation it went through. */
-export interface Unanswered {
-  readonly what: string;
-  readonly installationId: number;
-}
-
-export interface AskingOptions {
-  db: Kysely<Database>;
-  github: GitHub;
-  pass: Pass;
-  /** Called for each unanswered question. Undefined failure: GitHub does not show us the object. */
-  onUnanswered: (asked: Unanswered, failure: GitHubFailure | undefined) => void;
-}
 
 /** GitHub does not let us see the object: our row of the installation may be out of date. */
 export const isHidden = (failure: GitHubFailure | undefined): boolean =>
@@ -43,14 +29,14 @@ export type AskFor = (
 
 /**
  * For one pass that asks GitHub about many objects. Records a refusal, and ends the recorded one
- * once GitHub answers.
+ * once GitHub answers. Calls `onUnanswered` for each unanswered question; without a failure if
+ * GitHub does not show us the object.
  */
-export function createAskGitHub({
-  db,
-  github,
-  pass: { signal, dryRun, isAway },
-  onUnanswered,
-}: AskingOptions): AskFor {
+export function createAskGitHub(
+  { db, github }: SweepContext,
+  { signal, dryRun, isAway }: Pass,
+  onUnanswered: (asked: Unanswered, failure: GitHubFailure | undefined) => void,
+): AskFor {
   const refused = new Set<string>();
   return (whom, turn) => async (what, call) => {
     const { installationId, appId, repoId = 0, deliveryGuid } = whom;

@@ -3,7 +3,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Service } from '@paddock/runtime/reach';
-import { beginPass, type PassOptions } from './pass.ts';
+import { beginByHand } from '../scenes/sweep.scene.ts';
+import type { PassOptions, Turn } from './pass.ts';
 
 const database = useTestDatabase();
 const SCHEDULE = 'mow';
@@ -16,33 +17,26 @@ beforeEach(async () => {
     .execute();
 });
 
+const yes = () => Promise.resolve(true);
+
 /** Runs one pass over objects `ENTITY OBJECT`; stores what it leaves. */
 async function pass(
   objects: readonly string[],
-  visit: (object: string) => boolean | 'unasked' | 'away' | Promise<boolean>,
-  given: Partial<PassOptions> & { postpone?: (object: string) => void; atOnce?: number } = {},
+  visit: (object: string, turn: Turn) => boolean | 'unasked' | 'away' | Promise<boolean>,
+  given: Partial<PassOptions> & { postpone?: (object: string) => void } = {},
 ) {
-  const { postpone, atOnce = 1, ...more } = given;
+  const { postpone, ...more } = given;
   const db = database.dbOf('reconciler');
   const visited: string[] = [];
-  const { pass: begun, end } = await beginPass({
-    db,
-    schedule: SCHEDULE,
-    task: { subject: { type: 'schedule', id: SCHEDULE, name: null }, payload: {} },
-    signal: new AbortController().signal,
-    dryRun: false,
-    isAway: () => Promise.resolve(true),
-    ...more,
-  });
-  const isThrough = await begun.walk(objects, {
+  const { pass: begun, end } = await beginByHand(db, { schedule: SCHEDULE, isAway: yes, ...more });
+  await begun.walk(objects, {
     entityOf: (object) => object.split(' ')[0] ?? '',
-    atOnce,
     ...(postpone === undefined
       ? { keyOf: (object: string) => object }
       : { postpone: (object: string) => Promise.resolve(postpone(object)) }),
     async visit(object, turn) {
       visited.push(object);
-      const result = await visit(object);
+      const result = await visit(object, turn);
       turn.isUnasked = result === 'unasked';
       if (result === 'away') await begun.isAway('github');
       return result === true;
@@ -50,7 +44,7 @@ async function pass(
   });
   const { endedBy, memory } = end();
   await notePass(db, SCHEDULE, { memory, isSuccess: endedBy === undefined });
-  return { visited, endedBy, isThrough, resting: begun.resting, hasMissed: hasMissed(memory) };
+  return { visited, endedBy, hasMissed: hasMissed(memory) };
 }
 
 const letPass = (minutes: number) =>
@@ -86,25 +80,10 @@ describe('an object that fails', () => {
   test('has failed long after three times over an hour', async () => {
     const seen: boolean[] = [];
     for (let time = 0; time < 5; time++) {
-      const db = database.dbOf('reconciler');
-      const task = { subject: { type: 'schedule', id: SCHEDULE, name: null }, payload: {} };
-      const { pass: begun, end } = await beginPass({
-        db,
-        schedule: SCHEDULE,
-        task,
-        signal: new AbortController().signal,
-        dryRun: false,
-        isAway: () => Promise.resolve(false),
+      await pass(['acme'], (_object, { hasFailedLong }) => {
+        seen.push(hasFailedLong);
+        return false;
       });
-      await begun.walk(['acme'], {
-        entityOf: (one) => one,
-        keyOf: (one) => one,
-        visit: (_one, { hasFailedLong }) => {
-          seen.push(hasFailedLong);
-          return Promise.resolve(false);
-        },
-      });
-      await notePass(db, SCHEDULE, { memory: end().memory, isSuccess: true });
       await letPass(25);
     }
     expect(seen).toEqual([false, false, false, true, true]);
@@ -135,12 +114,12 @@ describe('a pass ends', () => {
       return Promise.resolve(asked.length === 2);
     };
     const objects = Array.from({ length: 10 }, (_, n) => `acme ${n}`);
-    const { visited, endedBy, isThrough } = await pass(
+    const { visited, endedBy } = await pass(
       objects,
       (object) => (object === 'acme 3' || object === 'acme 7' ? ('away' as const) : false),
       { isAway },
     );
-    expect([visited.length, endedBy, isThrough]).toEqual([8, 'away', false]);
+    expect([visited.length, endedBy]).toEqual([8, 'away']);
   });
 
   test('at its share of time; the next one begins with the entities that it did not reach, and two that miss one tell', async () => {

@@ -21,8 +21,6 @@ export interface Walking<T> {
   readonly postpone?: (object: T) => Promise<void>;
   /** The object's name in what the pass keeps; unused with `postpone`. */
   readonly keyOf?: (object: T) => string;
-  /** Most visits at once. */
-  readonly atOnce?: number;
 }
 
 /** One pass of a sweep over the objects of many entities. */
@@ -36,10 +34,9 @@ export interface Pass {
   readonly resting: readonly string[];
   /**
    * Visits the objects, given by due time: entities take turns. An object that fails is due twice
-   * as late each time. Ends early if a service is away, or at the pass's share of time. True: every
-   * object had its visit.
+   * as late each time. Ends early if a service is away, or at the pass's share of time.
    */
-  walk<T>(objects: readonly T[], how: Walking<T>): Promise<boolean>;
+  walk<T>(objects: readonly T[], how: Walking<T>): Promise<void>;
   /**
    * Notes the names that a list shows, and forgets those that it does not. Returns how long those
    * have been shown that earlier lists showed too, in milliseconds.
@@ -61,6 +58,8 @@ export interface PassOptions extends Pick<Pass, 'task' | 'signal' | 'dryRun'> {
   readonly schedule: string;
   /** Our own probe of a service. */
   readonly isAway: (service: Service) => Promise<boolean>;
+  /** Most visits at once. */
+  readonly atOnce?: number;
   /** How long a pass visits objects, in milliseconds. */
   readonly shareMs?: number;
   /** A clock that only goes on, in milliseconds. */
@@ -69,6 +68,8 @@ export interface PassOptions extends Pick<Pass, 'task' | 'signal' | 'dryRun'> {
 
 /** Of the five minutes that a task may run. */
 const SHARE_MS = 120_000;
+/** GitHub allows 100 concurrent requests. */
+const AT_ONCE = 8;
 const HOUR_MS = 3_600_000;
 /** The first wait of an object that failed, in milliseconds. */
 const FIRST_WAIT_MS = 60_000;
@@ -81,7 +82,7 @@ const MANY = 3;
 export async function beginPass(
   options: PassOptions,
 ): Promise<{ readonly pass: Pass; readonly end: () => PassEnd }> {
-  const { db, schedule, task, signal, dryRun, shareMs = SHARE_MS } = options;
+  const { db, schedule, task, signal, dryRun, shareMs = SHARE_MS, atOnce = AT_ONCE } = options;
   const clock = options.clock ?? (() => performance.now());
   const begunAt = clock();
   const {
@@ -122,7 +123,7 @@ export async function beginPass(
   };
 
   const walk: Pass['walk'] = async (objects, how) => {
-    const { keyOf, entityOf, atOnce = 1 } = how;
+    const { keyOf, entityOf } = how;
     const rests = new Set(resting);
     const due =
       keyOf === undefined ? objects : objects.filter((object) => !rests.has(keyOf(object)));
@@ -144,7 +145,6 @@ export async function beginPass(
     await Promise.all(Array.from({ length: atOnce }, () => lane()));
     if (failure !== undefined) throw failure.error;
     for (const entity of left) unreached.add(entity);
-    return next >= queue.length && endedBy === undefined && !signal.aborted;
   };
 
   const pass: Pass = {
@@ -191,7 +191,7 @@ export async function beginPass(
 function inTurns<T>(
   objects: readonly T[],
   entityOf: (object: T) => string,
-  unreached: Readonly<Record<string, number>> = {},
+  unreached: Readonly<Record<string, number>>,
 ): T[] {
   const byEntity = [...Map.groupBy(objects, entityOf)].toSorted(
     ([a], [b]) => (unreached[b] ?? 0) - (unreached[a] ?? 0),

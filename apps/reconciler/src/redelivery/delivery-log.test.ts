@@ -105,22 +105,19 @@ describe('reading the delivery log (E1)', () => {
     expect(reading.mark).toEqual({ readTo: ago(95), rest: { cursor: '30', from: ago(0) } });
   });
 
-  test('the next one reads what is new, and goes on at that place', async () => {
+  test.each([
+    ['and goes on at that place', '30', 5, ['top', '10', '30', '40', '50', '60', '70', '80', '90']],
+    [
+      'down to the beginning of the one that broke off, though that is older than the window',
+      '80',
+      42,
+      ['top', '10', '20', '30', '40', '80', '90'],
+    ],
+  ])('the next one reads what is new, %s', async (_how, cursor, from, pages) => {
     const { asked, list } = fakeLog();
-    const reading = await read(list, {
-      readTo: ago(95),
-      rest: { cursor: '30', from: ago(5) },
-    });
-    expect(asked).toEqual(['top', '10', '30', '40', '50', '60', '70', '80', '90']);
-    expect(reading.mark).toEqual({ readTo: ago(0) });
-    expect(reading.since).toEqual(ago(95));
-  });
-
-  test('what is new is read down to the beginning of the one that broke off, though that is older than the window', async () => {
-    const { asked, list } = fakeLog();
-    const mark = { readTo: ago(95), rest: { cursor: '80', from: ago(42) } };
-    expect((await read(list, mark)).mark).toEqual({ readTo: ago(0) });
-    expect(asked).toEqual(['top', '10', '20', '30', '40', '80', '90']);
+    const reading = await read(list, { readTo: ago(95), rest: { cursor, from: ago(from) } });
+    expect(asked).toEqual(pages);
+    expect(reading).toMatchObject({ mark: { readTo: ago(0) }, since: ago(95) });
   });
 
   test('a log that is longer than a pass’s pages is read by the next passes, down to the mark', async () => {
@@ -139,8 +136,8 @@ describe('reading the delivery log (E1)', () => {
 
   test('an empty log is no error, and the mark stays', async () => {
     const reading = await read(fakeLog({ minutes: 0 }).list, { readTo: ago(7) });
-    expect(reading).toMatchObject({ attempts: [], pages: 1, mark: { readTo: ago(7) } });
-    expect(reading.error).toBeUndefined();
+    const mark = { readTo: ago(7) };
+    expect(reading).toEqual({ attempts: [], pages: 1, mark, since: ago(15) });
   });
 
   test('a circle of cursors ends the reading where it closes: its pages count, and the entries below stay to be read', async () => {
@@ -228,53 +225,32 @@ describe('judging a delivery log (E1)', () => {
       attempt({ id: '10', deliveredAt: at(1), statusCode: 502 }),
       attempt({ id: '20', deliveredAt: at(2), statusCode: 0 }),
     ]);
-    expect(verdict).toEqual({
-      lastSuccess: undefined,
-      deliveries: [
-        expect.objectContaining({
-          guid: 'a',
-          isDelivered: false,
-          deliveryId: '30',
-          firstFailedAt: at(1),
-          lastFailedAt: at(3),
-          lastStatusCode: 503,
-        }),
-      ],
-    });
+    const failed = { firstFailedAt: at(1), lastFailedAt: at(3), lastStatusCode: 503 };
+    const delivery = { guid: 'a', isDelivered: false, deliveryId: '30', ...failed };
+    expect(verdict).toMatchObject({ lastSuccess: undefined, deliveries: [delivery] });
   });
 
   test('one successful attempt is enough, at any place among failures', () => {
-    const verdict = judgeLog([
-      attempt({ id: '3', deliveredAt: at(3) }),
-      attempt({ id: '2', deliveredAt: at(2), statusCode: 200 }),
-      attempt({ id: '1' }),
-    ]);
-    expect(verdict).toMatchObject({
+    const attempts = [attempt({ id: '3', deliveredAt: at(3) }), attempt({ id: '1' })];
+    const success = attempt({ id: '2', deliveredAt: at(2), statusCode: 200 });
+    expect(judgeLog([...attempts, success])).toMatchObject({
       deliveries: [{ guid: 'a', isDelivered: true }],
       lastSuccess: { id: '2' },
     });
   });
 
   test('events that change nothing for us are not repeated, but their success shows that our endpoint responds', () => {
-    const verdict = judgeLog([
-      attempt({ guid: 'push', event: 'push', action: null }),
-      attempt({ guid: 'ping', event: 'ping', action: null, statusCode: 200, deliveredAt: at(9) }),
-    ]);
-    expect(verdict).toEqual({
-      deliveries: [],
-      lastSuccess: expect.objectContaining({ guid: 'ping' }),
-    });
+    const ping = attempt({ event: 'ping', action: null, statusCode: 200, deliveredAt: at(9) });
+    const push = attempt({ guid: 'push', event: 'push', action: null });
+    expect(judgeLog([push, ping])).toEqual({ deliveries: [], lastSuccess: ping });
   });
 
   test.each(['workflow_job', 'installation', 'installation_repositories', 'installation_target'])(
     '%s is repeated',
-    (event) => {
-      expect(judgeLog([attempt({ event })]).deliveries).toHaveLength(1);
-    },
+    (event) => expect(judgeLog([attempt({ event })]).deliveries).toHaveLength(1),
   );
 
   test.each([
-    ['5', '6', '4'],
     ['9', '10', '8'],
     ['3804004623172239365', '3804004623172239366', '199287304442'],
   ])('of the attempts %s, %s and %s in the same second the second is the most recent', (...ids) => {
@@ -283,14 +259,12 @@ describe('judging a delivery log (E1)', () => {
 
   test.each([
     [200, '', true],
-    [204, '', true],
     [299, '', true],
     [0, 'OK', true],
     [302, 'redirected', false],
     [0, '', false],
     [199, '', false],
     [400, '', false],
-    [504, 'timed out', false],
   ])('status code %d with status %j got through: %s', (statusCode, status, expected) => {
     expect(gotThrough(attempt({ statusCode, status }))).toBe(expected);
   });

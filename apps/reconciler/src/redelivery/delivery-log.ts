@@ -1,40 +1,16 @@
 import type { JudgedDelivery, LogMark } from '@paddock/db/deliveries/redelivery';
-import type { GitHub } from '@paddock/github/connect';
-import {
-  type DeliveryPage,
-  listDeliveries,
-  redeliver,
-  type WebhookDelivery,
-} from '@paddock/github/deliveries';
-import { classifyGitHubError } from '@paddock/github/errors';
-import { UnusableAnswerError } from '@paddock/github/errors';
+import type { DeliveryPage, WebhookDelivery } from '@paddock/github/deliveries';
+import { classifyGitHubError, UnusableAnswerError } from '@paddock/github/errors';
 
-/** One App's delivery log at GitHub. */
-export interface DeliveryLog {
-  /** One page, newest first; without a cursor the first one. */
-  list(cursor: string | undefined): Promise<DeliveryPage>;
-  redeliver(deliveryId: string): Promise<void>;
-}
-
-/** Through GitHub's API. The signal ends calls under way. */
-export function deliveryLogAtGitHub(
-  github: GitHub,
-  appId: number,
-  signal: AbortSignal,
-): DeliveryLog {
-  const app = github.asApp(appId, { signal });
-  return {
-    list: (cursor) => listDeliveries(app, { cursor }),
-    redeliver: (deliveryId) => redeliver(app, deliveryId),
-  };
-}
+/** One page, newest first; without a cursor the first one. */
+type ListPage = (cursor: string | undefined) => Promise<DeliveryPage>;
 
 /**
  * The pages from a cursor down to the log's end. Throws GitHub's errors, and an UnusableAnswerError
  * after a page that does not lead further: it must not be taken for the log's end.
  */
 export async function* logPages(
-  list: DeliveryLog['list'],
+  list: ListPage,
   from: string | undefined,
 ): AsyncGenerator<DeliveryPage, void> {
   const asked = new Set<string | undefined>();
@@ -60,7 +36,7 @@ export async function* logPages(
 }
 
 export interface ReadLogOptions {
-  list: DeliveryLog['list'];
+  list: ListPage;
   /** What earlier passes have read. */
   mark: LogMark;
   now: Date;

@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { putInstallation } from '@paddock/testing/demand-rows';
+import type { ReconcilerConfig } from '../config.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import type { Given } from '../scenes/pass.scene.ts';
 import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';
-import { redeliverDelivery, type RedeliverDeliveryOptions } from './redeliver-delivery.ts';
-import type { RedeliverOptions } from './redeliver.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database, { losesRows: true });
@@ -19,36 +17,26 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     const [stored, lost] = await guids();
     await scene.storeEvent(stored ?? '');
     expect(await scene.cycle()).toMatchObject({ missing: 1, accepted: 1 });
-    expect(scene.unstored).toEqual([lost]);
+    expect(scene.unstored()).toEqual([lost]);
     expect(scene.receiver.received.filter(({ guid }) => guid === lost)).toHaveLength(2);
     // GitHub calls the repetition successful as well, and the row is still not here.
     await scene.pass(5);
     expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 1 });
-    expect(scene.unstored).toEqual([lost]);
+    expect(scene.unstored()).toEqual([lost]);
     await scene.storeEvent(lost ?? '');
     expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
     expect(await scene.unresolved()).toEqual([]);
   });
 
   test.each([
-    ['another event', { event: 'star.created' }],
     ['another action', { event: 'workflow_job.completed' }],
     ['another repository', { repo_id: 4_711 }],
     ['another installation', { installation_id: 4_711 }],
   ])('are not here because another body came under their GUID: %s', async (_what, stored) => {
     await scene.queueJobs(1, {});
     const [lost = ''] = await guids();
-    const event = {
-      source: 'webhook',
-      event: 'workflow_job.queued',
-      outcome: 'ok',
-      payload: '{}',
-      delivery_guid: lost,
-    } as const;
-    await database.db
-      .insertInto('installation_events')
-      .values({ ...event, ...stored })
-      .execute();
+    await scene.storeEvent(lost);
+    await database.db.updateTable('installation_events').set(stored).execute();
     expect(await scene.cycle()).toMatchObject({ missing: 1, accepted: 1 });
     await scene.pass(5);
     expect(await scene.cycle()).toMatchObject({ accepted: 1, resolved: 0 });
@@ -82,8 +70,8 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
   });
 });
 
-const find = (more: Given<RedeliverOptions> = {}) =>
-  scene.cycle({ since: new Date(Date.now() - 3_600_000), ...more });
+const find = (config?: Partial<ReconcilerConfig>, since = new Date(Date.now() - 3_600_000)) =>
+  scene.cycle({ since, ...(config && { config }) });
 
 describe('redeliver since (E1, F5)', () => {
   test('asks again for all that our events lack, even where GitHub has a 2xx, until the rows are here', async () => {
@@ -94,13 +82,8 @@ describe('redeliver since (E1, F5)', () => {
     await sql`insert into apps (app_id, log_read_to) values (${scene.world.appId}, now() + interval '1 minute')`.execute(
       scene.db,
     );
-    expect(await find()).toMatchObject({
-      pages: 1,
-      attempts: 3,
-      missing: 2,
-      accepted: 2,
-      more: false,
-    });
+    const counts = { pages: 1, attempts: 3, missing: 2, accepted: 2, more: false };
+    expect(await find()).toMatchObject(counts);
     // GitHub calls them delivered, twice now; only our own row ends it.
     await scene.storeEvent(lost[0] ?? '');
     expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
@@ -119,7 +102,7 @@ describe('redeliver since (E1, F5)', () => {
     await scene.pass(120);
     await scene.queueJobs(1, {});
     const since = new Date(Date.now() + 60 * 60_000);
-    expect(await find({ since })).toMatchObject({ pages: 1, attempts: 2, missing: 1 });
+    expect(await find({}, since)).toMatchObject({ pages: 1, attempts: 2, missing: 1 });
   });
 
   test('goes on from where a pass stopped, at its cap of pages or at a page that failed', async () => {
@@ -129,14 +112,17 @@ describe('redeliver since (E1, F5)', () => {
     await scene.queueJobs(50, {});
     await scene.pass(30);
     const since = new Date(Date.now() - 3_600_000);
-    const more = { since, perMinute: 0 };
-    expect(await find({ ...more, maxPages: 1 })).toMatchObject({ missing: 100, more: true });
+    const config = { redeliveryRequestsPerMinute: 0 };
+    expect(await find({ ...config, logPagesOfPass: 1 }, since)).toMatchObject({
+      missing: 100,
+      more: true,
+    });
     await scene.failList({ status: 502, after: 2 });
-    await expect(find(more)).rejects.toThrow(/Failed on demand/);
-    expect(scene.listingFailures).toEqual(['unavailable']);
+    await expect(find(config, since)).rejects.toThrow(/Failed on demand/);
+    expect(scene.listingFailures()).toEqual(['unavailable']);
     expect(await scene.unresolved()).toHaveLength(200);
     expect(await scene.logMark()).toEqual({ readTo: since, cursor: expect.any(String) });
-    expect(await find(more)).toMatchObject({ pages: 2, missing: 50, more: false });
+    expect(await find(config, since)).toMatchObject({ pages: 2, missing: 50, more: false });
     expect(await scene.unresolved()).toHaveLength(250);
     // Without a person, too: the mark keeps it.
     expect((await scene.logMark())?.cursor).toBeNull();
@@ -168,25 +154,18 @@ describe('redelivery asks discovery for repositories (E1)', () => {
   test('above a number of unresolved deliveries, the repositories that are named in the list', async () => {
     await knowAcme();
     await scene.queueJobs(3);
-    expect(await scene.cycle({ handOverAbove: 3, perMinute: 0 })).toMatchObject({ handedOver: 0 });
-    expect(await handedOver()).toEqual([]);
-    expect(await scene.cycle({ handOverAbove: 2, perMinute: 0 })).toMatchObject({ handedOver: 1 });
-    expect(await handedOver()).toHaveLength(1);
+    for (const [handOverAbove, repositories] of [
+      [3, 0],
+      [2, 1],
+    ] as const) {
+      const config = { handOverAbove, redeliveryRequestsPerMinute: 0 };
+      expect(await scene.cycle({ config })).toMatchObject({ handedOver: repositories });
+      expect(await handedOver()).toHaveLength(repositories);
+    }
   });
 });
 
-const redeliver = (one: string, more: Partial<RedeliverDeliveryOptions> = {}) =>
-  redeliverDelivery(
-    {
-      db: database.dbOf('reconciler'),
-      appIds: [scene.world.appId],
-      logOf: () => scene.log,
-      maxPages: 100,
-      firstStepMs: 300_000,
-      ...more,
-    },
-    one,
-  );
+const poison = (text: string) => ({ outcome: 'poison', reason: expect.stringContaining(text) });
 const requested = { outcome: 'done', output: { appId: expect.any(Number) } };
 
 describe('one delivery (F5)', () => {
@@ -197,8 +176,8 @@ describe('one delivery (F5)', () => {
   });
 
   test('is requested by its newest attempt in the log, also where GitHub calls it delivered', async () => {
-    expect(await redeliver(guid)).toMatchObject(requested);
-    expect(await redeliver(guid)).toMatchObject(requested);
+    expect(await scene.repeat(guid)).toMatchObject(requested);
+    expect(await scene.repeat(guid)).toMatchObject(requested);
     expect(scene.asked).toHaveLength(2);
     expect(new Set(scene.asked).size).toBe(2);
   });
@@ -208,12 +187,8 @@ describe('one delivery (F5)', () => {
     await scene.cycle();
     const [unresolved] = await scene.unresolved();
     expect(unresolved).toBeDefined();
-    await redeliver(unresolved?.guid ?? '', {
-      logOf: () => ({
-        ...scene.log,
-        list: () => Promise.reject(new Error('no list is needed')),
-      }),
-    });
+    await scene.failList({ status: 502 });
+    await scene.repeat(unresolved?.guid ?? '');
     const [after] = await scene.unresolved();
     expect(after?.requests).toBe((unresolved?.requests ?? 0) + 1);
   });
@@ -223,19 +198,14 @@ describe('one delivery (F5)', () => {
     ['the request', 'POST', '/attempts$'],
   ])('is tried again after %s has failed (D14)', async (_what, method, path) => {
     await scene.world.github.failNext({ method, path, status: 502 });
-    await expect(redeliver(guid)).rejects.toMatchObject({ status: 502 });
-    expect(await redeliver(guid)).toMatchObject(requested);
+    await expect(scene.repeat(guid)).rejects.toMatchObject({ status: 502 });
+    expect(await scene.repeat(guid)).toMatchObject(requested);
   });
 
   test('fails for good where GitHub refuses it, or has it no more', async () => {
     await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 422 });
-    expect(await redeliver(guid)).toMatchObject({
-      outcome: 'poison',
-      reason: expect.stringContaining('GitHub does not repeat the delivery'),
-    });
-    expect(await redeliver('00000000-0000-4000-8000-000000000000')).toMatchObject({
-      outcome: 'poison',
-      reason: expect.stringContaining('three days'),
-    });
+    expect(await scene.repeat(guid)).toEqual(poison('GitHub does not repeat the delivery'));
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    expect(await scene.repeat(unknown)).toEqual(poison('three days'));
   });
 });

@@ -11,12 +11,8 @@ const scene = useRedeliveryScene(database);
 describe('redelivery on the straight path (E1)', () => {
   test('makes no request when every delivery arrived', async () => {
     await scene.queueJobs(3, {});
-    expect(await scene.cycle()).toMatchObject({
-      attempts: 3,
-      failed: 0,
-      accepted: 0,
-      listed: true,
-    });
+    const counts = { attempts: 3, failed: 0, accepted: 0, listed: true };
+    expect(await scene.cycle()).toMatchObject(counts);
     expect(scene.asked).toEqual([]);
   });
 
@@ -43,16 +39,13 @@ describe('redelivery on the straight path (E1)', () => {
     async (when) => {
       await scene.queueJobs(1);
       const [lost] = await scene.attempts();
-      if (when.startsWith('after')) await scene.cycle({ perMinute: 0 });
+      if (when.startsWith('after'))
+        await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
       await scene.storeEvent(lost?.guid ?? '', 'repeated_body');
       expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 0, accepted: 1 });
       // GitHub's own repetition may be of a known body too: the log says that it got through.
-      expect(await scene.cycle()).toMatchObject({
-        failed: 0,
-        missing: 0,
-        resolved: 1,
-        accepted: 0,
-      });
+      const counts = { failed: 0, missing: 0, resolved: 1, accepted: 0 };
+      expect(await scene.cycle()).toMatchObject(counts);
     },
   );
 
@@ -75,7 +68,7 @@ describe('redelivery on the straight path (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ failed: 2, accepted: 2 });
     expect(scene.asked.toSorted()).toEqual(ids.toSorted());
     await scene.passAnHour();
-    expect(await scene.cycle({ giveUpMs: 0 })).toMatchObject({ givenUp: 2 });
+    expect(await scene.cycle({ config: { giveUpAfterMs: 0 } })).toMatchObject({ givenUp: 2 });
     const given = await scene.db.selectFrom('installation_events').select('payload').execute();
     const newest = (await scene.attempts())
       .slice(-2)
@@ -85,18 +78,11 @@ describe('redelivery on the straight path (E1)', () => {
 
   test('reads as many pages as the window has, and asks for at most a minute’s worth', async () => {
     await scene.queueJobs(230);
-    expect(await scene.cycle()).toMatchObject({
-      pages: 3,
-      attempts: 230,
-      failed: 230,
-      accepted: 150,
-      moreDue: true,
-    });
+    const counts = { pages: 3, attempts: 230, failed: 230, accepted: 150, moreDue: true };
+    expect(await scene.cycle()).toMatchObject(counts);
     await scene.holdMinute();
     expect(await scene.cycle()).toMatchObject({ accepted: 0 });
-    await sql`update unresolved_deliveries set last_requested_at = last_requested_at - interval '1 minute'`.execute(
-      scene.db,
-    );
+    await scene.asIfAsked(61);
     expect(await scene.cycle()).toMatchObject({ accepted: 80, moreDue: false });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(230);
   });
@@ -104,16 +90,10 @@ describe('redelivery on the straight path (E1)', () => {
   test('asks for queued jobs first, then completed ones, then those in progress; installations take turns', async () => {
     await scene.queueJobs(1, {});
     await scene.world.github.setDeliveryFaults({ lossRate: 1 });
-    await scene.world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['ubuntu-latest'],
-      hosted: true,
-      durationMs: 1,
-    });
+    const hosted = { repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 };
+    await scene.world.github.queueJob(hosted);
     await scene.world.github.uninstall(scene.world.user.installationId);
     await scene.world.github.settled();
-    const { jobs } = await scene.world.github.truth();
-    expect(jobs).toHaveLength(2);
     await scene.cycle();
     const actionOf = new Map(
       (await scene.attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]),
@@ -168,28 +148,25 @@ describe('spacing of requests (E1)', () => {
     'a delivery that is due %s: cycles do not come at even times',
     async (_when, seconds, accepted) => {
       await scene.queueJobs(1);
-      await scene.cycle({ perMinute: 0 });
+      await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
       await sql`update unresolved_deliveries set next_request_at = now() + ${seconds} * interval '1 second'`.execute(
         scene.db,
       );
-      expect(await scene.cycle({ everySeconds: 300 })).toMatchObject({ accepted });
+      expect(await scene.cycle()).toMatchObject({ accepted });
     },
   );
 
-  test('a body that our endpoint refuses with 400 keeps to its spacing, however well others get through', async () => {
+  test('a body that our endpoint refuses with 400 keeps to its spacing, however well others get through, and is not what a silent endpoint is tried with', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(400);
     await scene.cycle();
     await scene.cycle();
-    await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes', last_failed_at = now() - interval '1 minute'`.execute(
-      scene.db,
+    await scene.setUnresolved(
+      sql`next_request_at = now() + interval '1 hour', last_requested_at = now() - interval '1 hour', last_failed_at = now() - interval '1 minute'`,
     );
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
     scene.receiver.answerWith(200);
     await scene.queueJobs(1, {});
-    const { rows } = await sql<{
-      code: number;
-    }>`select last_status_code as code from unresolved_deliveries`.execute(scene.db);
-    expect(rows).toEqual([{ code: 400 }]);
     expect(await scene.cycle()).toMatchObject({ accepted: 0 });
   });
 
@@ -207,15 +184,15 @@ describe('spacing of requests (E1)', () => {
     // The log still shows its attempts.
     expect(await scene.cycle()).toMatchObject({ failed: 1, givenUp: 0 });
     const events = await scene.db.selectFrom('installation_events').selectAll().execute();
-    expect(events).toEqual([
-      expect.objectContaining({
+    expect(events).toMatchObject([
+      {
         source: 'reconciler',
         event: 'workflow_job.queued',
         outcome: 'redelivery_given_up',
         app_id: scene.world.appId,
         delivery_guid: old?.guid,
-        payload: expect.objectContaining({ requests: 1000 }),
-      }),
+        payload: { requests: 1000 },
+      },
     ]);
   });
 });
@@ -282,17 +259,6 @@ describe('an endpoint without new deliveries (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ resolved: 4, accepted: 0 });
     expect(await scene.unresolved()).toEqual([]);
   });
-
-  test('is not tried with a body that it has refused', async () => {
-    await scene.queueJobs(1);
-    scene.receiver.answerWith(400);
-    await scene.cycle();
-    await scene.cycle();
-    await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour', last_requested_at = now() - interval '1 hour'`.execute(
-      scene.db,
-    );
-    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
-  });
 });
 
 describe('an endpoint that is back (E1)', () => {
@@ -329,7 +295,7 @@ describe('an endpoint that is back (E1)', () => {
     };
     const accepted: number[] = [];
     for (let look = 0; look < 5; look++) {
-      accepted.push((await scene.cycle()).accepted);
+      accepted.push((await scene.cycle())['accepted'] ?? 0);
       await succeed();
     }
     expect(accepted).toEqual([1, 1, 1, 0, 0]);

@@ -13,68 +13,32 @@ import {
 import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
-import type { Database } from '@paddock/db/schema/tables';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
+import type { AppClient } from '@paddock/github/connect';
+import { listDeliveries, redeliver as requestRedelivery } from '@paddock/github/deliveries';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import type { Kysely } from 'kysely';
-import type { ReconcilerEvents } from '../events.ts';
+import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
-import { cronExpression, nominalTick } from '../schedules/nominal-tick.ts';
+import { nominalTick } from '../schedules/nominal-tick.ts';
+import { redeliverTask } from '../schedules/sweep-schedules.ts';
+import type { SweepContext } from '../sweep.ts';
 import {
-  type DeliveryLog,
   hasArrived,
   judgeLog,
   type LogReading,
   readDeliveryLog,
   showsReturn,
 } from './delivery-log.ts';
+import { redeliverDelivery } from './redeliver-delivery.ts';
 
-export interface RedeliverOptions {
-  db: Kysely<Database>;
-  appId: number;
-  log: DeliveryLog;
-  events: Pick<
-    ReconcilerEvents,
-    | 'redelivered'
-    | 'redeliveryRefused'
-    | 'listingFailed'
-    | 'redeliveriesGivenUp'
-    | 'deliveredWithoutRow'
-  >;
+/** A pass over one App's log. */
+interface OfApp {
+  readonly appId: number;
+  readonly app: AppClient;
   /** A person wants everything since then that our events lack, by GitHub's clock. */
-  since?: Date | undefined;
-  /** How often this runs. */
-  everySeconds: number;
-  windowMs: number;
-  maxPages: number;
-  perMinute: number;
-  firstStepMs: number;
-  giveUpMs: number;
-  /** With more unresolved deliveries, their repositories go to the front of discovery. */
-  handOverAbove: number;
-}
-
-export interface RedeliverCounts extends Requests, Verdict {
-  pages: number;
-  attempts: number;
-  /** Attempts that GitHub held back because our endpoint was too slow. */
-  throttled: number;
-  givenUp: number;
-  /** Repositories handed to discovery, since too many deliveries are unresolved. */
-  handedOver: number;
-  listed: boolean;
-  /** The log is not yet read down to where it has to be: the next pass goes on there. */
-  more: boolean;
-}
-
-interface Verdict {
-  /** Deliveries that our events lack, and that no attempt got through of. */
-  failed: number;
-  /** The same that GitHub calls successful, each counted once. */
-  missing: number;
-  resolved: number;
+  readonly since: Date | undefined;
 }
 
 /** The last part of the log that an extra pass reads again: entries may enter the log this late. */
@@ -83,39 +47,78 @@ const EXTRA_WINDOW_MS = 60_000;
 /** GitHub waits 10 s for an answer, so an attempt enters the log this late after our return. */
 const LATE_MS = 12_000;
 
+const GITHUB_ASKS_TO_WAIT =
+  'GitHub asks us to wait before we read its delivery log or request redeliveries';
+
+/** What people ask for: one delivery, of one App or any, or all of an App since an instant. */
+export async function redeliver(context: SweepContext, pass: Pass): Promise<Outcome> {
+  const { github, config } = context;
+  const { subject, payload } = pass.task;
+  const { guid, appId: named, since } = Object(payload) as Record<string, unknown>;
+  if (typeof guid === 'string') {
+    const appIds = github.appIds.filter((id) => named === undefined || named === id);
+    if (appIds.length === 0) return notConfigured(String(named));
+    return redeliverDelivery(context, { guid, appIds }, pass.signal);
+  }
+  const appId = Number(subject.id);
+  if (!github.appIds.includes(appId)) return notConfigured(subject.id);
+  const instant =
+    since === undefined ? undefined : new Date(typeof since === 'string' ? since : Number.NaN);
+  if (Number.isNaN(instant?.getTime()))
+    return poison('`since` is no instant: { "since": "2026-01-01T12:00:00Z" }');
+  const app = github.asApp(appId, { signal: pass.signal });
+  const { retryAfterMs, ...counts } = await readAndAsk(
+    context,
+    { appId, app, since: instant },
+    pass,
+  );
+  if (retryAfterMs !== undefined) return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
+  const again = redeliverTask(appId);
+  // The pages of this pass are used up: go on there. Or this minute's requests are: go on in the
+  // next minute, not in the next cycle.
+  if (counts.more && counts.listed) return done(counts, [{ ...again, payload }]);
+  const goesOn = counts.moreDue && config.redeliveryEverySeconds > 60;
+  return done(counts, goesOn ? [{ ...again, dueInMs: 60_000 }] : []);
+}
+
+const notConfigured = (appId: string): Outcome =>
+  poison(`App ${appId} is no longer in the configuration`);
+
 /**
  * Runs one pass over one App's delivery log by one rule: what our events lack is asked for. Reads
  * the log, remembers lost deliveries, forgets those that arrived, and asks GitHub to repeat the due
  * ones. A listing that breaks off counts as far as it went. Throws PostgreSQL's errors, and the
  * listing's if a person asked.
  */
-export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<RedeliverCounts> {
-  const { db, appId, log, since, everySeconds, windowMs, maxPages, giveUpMs } = options;
+async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
+  const { db, config } = context;
+  const { appId, app, since } = given;
+  const everySeconds = config.redeliveryEverySeconds;
   const { mark, readAt, now } = await readLogMark(db, appId);
   const isRead = since === undefined || (mark.readTo !== null && mark.readTo <= since);
   // The first pass of each cadence reads the whole window, extra passes only new entries.
-  const isExtra = readAt !== null && readAt >= nominalTick(now, cronExpression(everySeconds));
+  const isExtra = readAt !== null && readAt >= nominalTick(now, everySeconds);
   // The log's instants are GitHub's, whose clock may differ from ours: so the window goes by it.
-  const firstPage = log.list(undefined);
+  const firstPage = listDeliveries(app, { cursor: undefined });
   const clock = await firstPage.then(
     ({ answeredAt }) => answeredAt,
     () => undefined,
   );
   const reading = await readDeliveryLog({
-    list: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
+    list: (cursor) => (cursor === undefined ? firstPage : listDeliveries(app, { cursor })),
     mark: isRead ? mark : { readTo: since },
     now: clock ?? now,
-    windowMs: isExtra ? EXTRA_WINDOW_MS : lookBackMs({ windowMs, everySeconds }),
-    horizonMs: giveUpMs,
-    maxPages,
+    windowMs: isExtra ? EXTRA_WINDOW_MS : lookBackMs(config.logWindowMs, everySeconds),
+    horizonMs: config.giveUpAfterMs,
+    maxPages: config.logPagesOfPass,
     signal: pass.signal,
   });
   const failure = reading.error === undefined ? undefined : classifyGitHubError(reading.error);
   if (reading.pages > 0) await endRefusals(db, { appId });
   if (failure !== undefined && !pass.signal.aborted)
-    await noteFailedListing(options, failure, reading.pages);
+    await noteFailedListing(context, appId, { failure, pages: reading.pages });
   if (failure !== undefined && isOutage(failure)) await pass.isAway('github');
-  const counts = await act(options, { reading, failure }, pass);
+  const counts = await act(context, given, { reading, failure }, pass);
   if (since !== undefined && reading.error !== undefined) throw reading.error;
   return counts;
 }
@@ -124,50 +127,52 @@ export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<
  * How far back the first pass of a cadence reads: past two failed cadences, even if `windowMs` is
  * short.
  */
-export const lookBackMs = ({
-  windowMs,
-  everySeconds,
-}: Pick<RedeliverOptions, 'windowMs' | 'everySeconds'>): number =>
+export const lookBackMs = (windowMs: number, everySeconds: number): number =>
   Math.max(windowMs, 3 * everySeconds * 1000);
 
 /** Everything after reading the log. */
 async function act(
-  options: RedeliverOptions,
+  context: SweepContext,
+  given: OfApp,
   { reading, failure }: { reading: LogReading; failure: GitHubFailure | undefined },
   pass: Pass,
-): Promise<RedeliverCounts> {
-  const { db, appId, events, giveUpMs, handOverAbove } = options;
-  const { isReturn, ...verdict } = await noteVerdict(options, reading);
+) {
+  const { db, events, config } = context;
+  const { appId } = given;
+  const { isReturn, ...verdict } = await noteVerdict(context, given, reading);
   // After the verdict: after a crash between the two, the next pass reads these pages again.
   if (reading.pages > 0) await storeLogMark(db, appId, reading.mark);
 
-  const handedOver = await handOverUnresolved(db, appId, handOverAbove);
-  const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
+  const handedOver = await handOverUnresolved(db, appId, config.handOverAbove);
+  const givenUp = await giveUpRedeliveries(db, appId, config.giveUpAfterMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
   const asked =
     retryAfterMs === undefined
-      ? await requestDueDeliveries(options, pass)
+      ? await requestDueDeliveries(context, given, pass)
       : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
   const { pages, attempts, mark } = reading;
   return {
     pages,
     attempts: attempts.length,
+    /** Attempts that GitHub held back because our endpoint was too slow. */
     throttled: attempts.filter(({ isThrottled }) => isThrottled).length,
     ...verdict,
     ...asked,
     givenUp,
+    /** Repositories handed to discovery, since too many deliveries are unresolved. */
     handedOver,
     listed: failure === undefined,
+    /** The log is not yet read down to where it has to be: the next pass goes on there. */
     more: mark.rest !== undefined,
   };
 }
 
 async function noteFailedListing(
-  { db, appId, events }: RedeliverOptions,
-  failure: GitHubFailure,
-  pages: number,
+  { db, events }: SweepContext,
+  appId: number,
+  { failure, pages }: { failure: GitHubFailure; pages: number },
 ): Promise<void> {
   // The call that GitHub asked to wait has logged it.
   if (failure.kind === 'rate_limited') return;
@@ -179,9 +184,10 @@ async function noteFailedListing(
 
 /** The rule: each delivery of the part that was to be read, whose event we lack, is asked for. */
 async function noteVerdict(
-  { db, appId, events, since }: RedeliverOptions,
+  { db, events }: SweepContext,
+  { appId, since }: OfApp,
   reading: LogReading,
-): Promise<Verdict & { isReturn: boolean }> {
+) {
   const { deliveries, lastSuccess } = judgeLog(reading.attempts);
   const stored = await findStoredDeliveries(db, deliveries);
   const arrived = deliveries.filter((one) => hasArrived(one, stored));
@@ -200,15 +206,15 @@ async function noteVerdict(
   );
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
   return {
+    /** Deliveries that our events lack, and that no attempt got through of. */
     failed: failed.length,
+    /** The same that GitHub calls successful, each counted once. */
     missing: newlyMissing.length,
     resolved,
     isReturn: news.length > newlyMissing.length && showsReturn(failed, lastSuccess),
   };
 }
 
-/** A minute's share takes seconds so. GitHub allows 100 concurrent requests. */
-const REQUESTS_AT_ONCE = 8;
 /** Until GitHub's log shows the result of a request. */
 const LOGGED_AFTER_MS = 5_000;
 
@@ -225,15 +231,20 @@ interface Requests {
  * Asks GitHub to repeat the deliveries that are due, or a probe if none is. If others wait for its
  * success, wants another pass soon, once in a cycle.
  */
-async function requestDueDeliveries(options: RedeliverOptions, pass: Pass): Promise<Requests> {
-  const { db, appId, everySeconds, perMinute } = options;
+async function requestDueDeliveries(
+  context: SweepContext,
+  given: OfApp,
+  pass: Pass,
+): Promise<Requests> {
+  const { db, config } = context;
+  const { appId } = given;
   // A tenth of the cycle: cycles are not exactly even, and no request may slip into the next one.
-  const times = { earlyMs: everySeconds * 100, cycleMs: everySeconds * 1000 };
   const { due, moreDue, othersWait } = await findDueRedeliveries(db, appId, {
-    perMinute,
-    ...times,
+    perMinute: config.redeliveryRequestsPerMinute,
+    earlyMs: config.redeliveryEverySeconds * 100,
+    cycleMs: config.redeliveryEverySeconds * 1000,
   });
-  const asked = await request(options, due, pass);
+  const asked = await request(context, given, due, pass);
   if (othersWait && asked.accepted > 0)
     await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LOGGED_AFTER_MS });
   return { ...asked, moreDue: moreDue && asked.retryAfterMs === undefined };
@@ -244,7 +255,8 @@ async function requestDueDeliveries(options: RedeliverOptions, pass: Pass): Prom
  * once GitHub asks us to wait, the rest stays due.
  */
 async function request(
-  { db, appId, log, events, firstStepMs }: RedeliverOptions,
+  { db, events, config: { redeliverySpacingMs: firstStepMs } }: SweepContext,
+  { appId, app }: OfApp,
   due: readonly DueRedelivery[],
   pass: Pass,
 ): Promise<Omit<Requests, 'moreDue'>> {
@@ -252,13 +264,13 @@ async function request(
   let retryAfterMs: number | undefined;
   await pass.walk(due, {
     entityOf: ({ installationId }) => installationId ?? 0,
-    atOnce: REQUESTS_AT_ONCE,
     async visit(one, turn) {
       turn.isUnasked = retryAfterMs !== undefined;
       if (turn.isUnasked) return false;
-      const failure = await log
-        .redeliver(one.deliveryId)
-        .then(() => undefined, classifyGitHubError);
+      const failure = await requestRedelivery(app, one.deliveryId).then(
+        () => undefined,
+        classifyGitHubError,
+      );
       if (failure === undefined) {
         counts.accepted++;
         events.redelivered(appId, one.guid);

@@ -1,7 +1,5 @@
-import { createWaits } from '@paddock/db/entities/waits';
 import type { Database } from '@paddock/db/schema/tables';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import type { Kysely } from 'kysely';
+import type { Kysely, Updateable } from 'kysely';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
@@ -9,14 +7,8 @@ import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Given, githubIsAway, passOf, useScene } from './pass.scene.ts';
-import { checkWorkers, type CheckWorkersOptions } from '../workers/check-workers.ts';
-
-export const QUERY = {
-  readingsApartMs: 60_000,
-  appIds: [1_234],
-  limit: 1_000,
-};
+import { type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import { checkWorkers } from '../workers/check-workers.ts';
 
 /**
  * Workers in the database and their runners at a simulated GitHub, for tests of the sweep that
@@ -37,14 +29,9 @@ async function startCheckScene(database: TestDatabase) {
     'schedules',
   ]);
   const world = await startSmallWorld();
-  // The sweep has the reconciler's rights; the test's own statements may do anything.
-  const own = database.dbOf('reconciler');
-  const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
+  const { github, told, run } = usualSweeps(database, world);
   const stop = new AbortController();
   const playing = new Set<Promise<unknown>>();
-  const told: string[] = [];
-  const tell = (event: string) => (what: unknown) =>
-    void told.push(`${event} ${JSON.stringify(what)}`);
 
   const truth = async (podName: string) =>
     (await world.github.truth()).runners.find(({ name }) => name === podName);
@@ -54,27 +41,7 @@ async function startCheckScene(database: TestDatabase) {
     world,
     truth,
     told,
-    sweep: async ({ dryRun = false, pass = {}, ...more }: Given<CheckWorkersOptions> = {}) =>
-      checkWorkers(
-        {
-          db: own,
-          github,
-          events: {
-            stopsRequested: tell('requested'),
-            stopsWithoutTask: tell('forgotten'),
-            stopsHeldUp: (stops) => (stops.length > 0 ? tell('held up')(stops) : undefined),
-            runnersNotRead: tell('not read'),
-            runnersMissing: tell('missing'),
-          },
-          query: QUERY,
-          cap: 100,
-          offlineMs: 600_000,
-          forgottenAfterMs: 120_000,
-          alertAfterMs: 3_600_000,
-          ...more,
-        },
-        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
-      ),
+    sweep: async (given?: Given) => outputOf(await run(checkWorkers, given)),
     /** A worker whose pod runs for so long, with its runner registered, online, or neither. */
     async putRunning(
       minutes: number,
@@ -116,6 +83,13 @@ async function startCheckScene(database: TestDatabase) {
       }
       return podName;
     },
+    /** Changes one worker, or all. */
+    set: (row: Updateable<Database['workers']>, podName?: string) =>
+      db
+        .updateTable('workers')
+        .set(row)
+        .$if(podName !== undefined, (query) => query.where('pod_name', '=', podName ?? ''))
+        .execute(),
     row: (podName: string) =>
       db
         .selectFrom('workers')

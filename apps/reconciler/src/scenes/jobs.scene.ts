@@ -1,10 +1,7 @@
-import { createWaits } from '@paddock/db/entities/waits';
-import type { DoubtRules } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
-import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import type { GitHubFailure } from '@paddock/github/errors';
 import { createJitConfig } from '@paddock/github/runners';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import { valuesOf } from '@paddock/runtime/rules';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import {
   installationOf,
@@ -17,34 +14,12 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Insertable, type Kysely, sql, type Updateable } from 'kysely';
-import { discoverJobs, type DiscoverJobsOptions } from '../jobs/discover-jobs.ts';
-import {
-  LOOK_UPS_OF_A_PASS,
-  LOOK_UPS_PER_KEY,
-  QUEUED_AT_MOST_MS,
-  RECOVERY_LIMIT,
-  SILENCE_MS,
-} from '../jobs/job-sweeps.ts';
-import { lookUpJobs, type LookUpJobsOptions } from '../jobs/look-up-jobs.ts';
-import { resync, type ResyncOptions } from '../jobs/resync.ts';
-import { reconcilerRules } from '../rules.ts';
-import { type Given, githubIsAway, passOf, useScene } from './pass.scene.ts';
+import { discoverJobs } from '../jobs/discover-jobs.ts';
+import { lookUpJobs } from '../jobs/look-up-jobs.ts';
+import { type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
-type Events = LookUpJobsOptions['events'] & DiscoverJobsOptions['events'];
-
-const rules = valuesOf(reconcilerRules);
-
-export const RULES: DoubtRules = {
-  stuckAfterMs: rules.stuckAfterMs,
-  firstLookMs: rules.heldLookUpFirstMs,
-  longestLookMs: rules.heldLookUpLongestMs,
-  limit: RECOVERY_LIMIT,
-  silenceMs: SILENCE_MS,
-  queuedAtMostMs: QUEUED_AT_MOST_MS,
-  perKey: LOOK_UPS_PER_KEY,
-  batch: LOOK_UPS_OF_A_PASS,
-};
+const taskOf = (id: string) => ({ subject: { type: 'schedule', id, name: null }, payload: {} });
 
 /** The row of demand_keys for the key of a job. */
 export async function putReason(
@@ -65,8 +40,6 @@ export async function putReason(
  */
 async function startJobsScene(database: TestDatabase, { isInstalled = false } = {}) {
   const { db } = database;
-  // The passes have the reconciler's rights; the test's own statements may do anything.
-  const own = database.dbOf('reconciler');
   await emptyTables(db, [
     'jobs',
     'workers',
@@ -84,30 +57,8 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
     await putInstallation(db, installationOf(organization));
     await putInstallation(db, { ...installationOf(user), entity_type: 'User' });
   }
-  const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
-  const isAway = githubIsAway(github);
-  /** Kinds of the failures of questions. */
-  const unanswered: string[] = [];
-  /** Jobs by what the passes reported of them; misused: the worker's pool does not serve it. */
-  const told = { misjudged: [], lost: [], misused: [] } as Record<
-    'misjudged' | 'lost' | 'misused',
-    number[]
-  >;
-  const events: Events = {
-    jobsRecovered: () => undefined,
-    jobsFailedUnasked: (jobIds) => void told.lost.push(...jobIds),
-    jobsLookedUp: () => undefined,
-    jobsDiscovered: () => undefined,
-    notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
-    joblessEnds: () => undefined,
-    workersMisused: (stored) =>
-      void told.misused.push(
-        ...stored.filter(({ isMisused }) => isMisused).map(({ jobId }) => jobId),
-      ),
-    jobsMisjudged: (jobIds) => void told.misjudged.push(...jobIds),
-  };
-  const turns = { everyMs: 300_000, activeMs: 86_400_000 };
-  const common = { db: own, github, events, appIds: [appId], turns };
+  const config = { discoverBudgetPercent: 10, readsOfMinute: 20, discoverListEveryMs: 21_600_000 };
+  const { own, github, told, run, contextOf } = usualSweeps(database, world, { config });
   const stopping = new AbortController();
   const { signal } = stopping;
   const runners: Promise<unknown>[] = [];
@@ -117,8 +68,14 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
     own,
     world,
     github,
-    unanswered,
     told,
+    run,
+    contextOf,
+    /** Kinds of the failures of questions. */
+    unanswered: () =>
+      told('notAnswered').map(
+        ([, , failure]) => (failure as GitHubFailure | undefined)?.kind ?? 'invisible',
+      ),
     /** A job at GitHub with a row here that is due to be looked up. Returns its id. */
     async addJob({
       job = {},
@@ -178,35 +135,14 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
       );
       return worker.pod_name;
     },
-    lookUp: async ({
-      pass = {},
-      doubts = {},
-      ...more
-    }: Given<Omit<LookUpJobsOptions, 'doubts'>> & { doubts?: Partial<DoubtRules> } = {}) =>
-      lookUpJobs(
-        {
-          ...common,
-          doubts: { ...RULES, ...doubts },
-          batch: RULES.batch,
-          failureRules: USUAL_FAILURE_RULES,
-          budgetPercent: 25,
-          secondLookMs: 60_000,
-          longestLookMs: 21_600_000,
-          retryMs: 60_000,
-          ...more,
-        },
-        await passOf(own, { isAway, ...pass }),
-      ),
-    discover: async ({ pass = {}, ...more }: Given<DiscoverJobsOptions> = {}) =>
-      discoverJobs(
-        { ...common, most: 20, budgetPercent: 10, listEveryMs: 21_600_000, ...more },
-        await passOf(own, { isAway, ...pass }),
+    lookUp: async (given?: Given) => outputOf(await run(lookUpJobs, given)),
+    discover: async ({ pass = {}, ...given }: Given = {}) =>
+      outputOf(
+        await run(discoverJobs, { ...given, pass: { task: taskOf(DISCOVER_JOBS), ...pass } }),
       ),
     /** Of a repository, by its name, or of an installation, by its id. */
-    resync: (id: string, more: Partial<ResyncOptions> = {}) => {
-      const task = { subject: { type: 'by hand', id, name: null }, payload: {} };
-      return resync({ ...common, ...more }, { task, signal });
-    },
+    resync: (id: string, given?: Given) =>
+      run(discoverJobs, { ...given, pass: { task: taskOf(id) } }),
     setJobs,
     /** Has every job looked up in the next pass. */
     makeDue: () => setJobs({ lookup_due_at: new Date(0) }),

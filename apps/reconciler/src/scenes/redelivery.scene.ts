@@ -1,14 +1,12 @@
-import { createWaits } from '@paddock/db/entities/waits';
 import type { Database } from '@paddock/db/schema/tables';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import type { GitHubFailure } from '@paddock/github/errors';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { deliveryLogAtGitHub, type DeliveryLog } from '../redelivery/delivery-log.ts';
-import { redeliver, type RedeliverOptions } from '../redelivery/redeliver.ts';
-import { type Given, githubIsAway, passOf, useScene } from './pass.scene.ts';
+import { redeliver } from '../redelivery/redeliver.ts';
+import { type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 type Fault = Parameters<SmallWorld['github']['failNext']>[0];
 
@@ -17,6 +15,11 @@ type Fault = Parameters<SmallWorld['github']['failNext']>[0];
  * counts as lost.
  */
 const FAR_BEYOND_ANY_TEST_MS = 300_000;
+
+const taskOf = (subject: { type: string; id: string }, payload: object) => ({
+  subject: { ...subject, name: null },
+  payload,
+});
 
 export interface RedeliverySceneOptions {
   /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
@@ -45,8 +48,6 @@ export async function startRedeliveryScene(
   { skewMs = 0, losesRows = false }: RedeliverySceneOptions = {},
 ) {
   const { db } = database;
-  // The cycles have the reconciler's rights; the test's own statements may do anything.
-  const own = database.dbOf('reconciler');
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
   await emptyTables(db, [
@@ -65,41 +66,15 @@ export async function startRedeliveryScene(
   });
   const { appId } = world;
   const asked: string[] = [];
-  const refused: string[] = [];
-  const listingFailures: string[] = [];
-  const unstored: string[] = [];
-  const github = connectSmallWorld(world, {
-    waits: createWaits(own, () => undefined),
-    requestTimeoutMs: 60_000,
-    now,
-  });
-  const real = deliveryLogAtGitHub(github, appId, new AbortController().signal);
-  const log: DeliveryLog = {
-    list: real.list,
-    redeliver: async (id) => {
-      asked.push(id);
-      await real.redeliver(id);
-    },
+  /** Notes the ids of the deliveries that are asked for. */
+  const noting: typeof globalThis.fetch = (input, init) => {
+    const [, id] = /deliveries\/(\d+)\/attempts$/.exec(new Request(input).url) ?? [];
+    if (id !== undefined) asked.push(id);
+    return globalThis.fetch(input, init);
   };
-  const options: RedeliverOptions = {
-    db: own,
-    appId,
-    log,
-    events: {
-      redelivered: () => undefined,
-      redeliveryRefused: (_appId, _guid, { kind }) => void refused.push(kind),
-      listingFailed: (_appId, { kind }) => void listingFailures.push(kind),
-      redeliveriesGivenUp: () => undefined,
-      deliveredWithoutRow: (_appId, guids) => void unstored.push(...guids),
-    },
-    everySeconds: 300,
-    windowMs: 900_000,
-    maxPages: 100,
-    perMinute: 150,
-    firstStepMs: 300_000,
-    giveUpMs: 3 * 86_400_000,
-    handOverAbove: 500,
-  };
+  const { run, told } = usualSweeps(database, world, { connect: { now, fetch: noting } });
+  const kindsOf = (event: 'redeliveryRefused' | 'listingFailed') =>
+    told(event).map((what) => (what.at(-1) as GitHubFailure).kind);
   const attempts = async () => (await world.github.truth()).deliveries;
   /** As ingress does: a delivery is stored before GitHub has its answer. */
   const storeArrived = async () => {
@@ -127,15 +102,13 @@ export async function startRedeliveryScene(
     db,
     world,
     receiver,
-    /** The App's log, for passes of another kind. */
-    log,
     /** Ids of the deliveries that were asked for, in order. */
     asked,
     /** Kinds of the failures of requests, and of listings. */
-    refused,
-    listingFailures,
+    refused: () => kindsOf('redeliveryRefused'),
+    listingFailures: () => kindsOf('listingFailed'),
     /** Deliveries that GitHub calls successful and that were told to be missing here. */
-    unstored,
+    unstored: () => told('deliveredWithoutRow').flatMap(([, guids]) => guids),
     attempts,
     queueJobs,
     /**
@@ -146,15 +119,21 @@ export async function startRedeliveryScene(
     failList: (fault: Omit<Fault, 'method' | 'path'>) =>
       world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', ...fault }),
     /** Runs one cycle and waits until GitHub has sent the requested deliveries. */
-    async cycle({ pass = {}, ...more }: Given<RedeliverOptions> = {}) {
+    async cycle({ since, ...given }: Given & { readonly since?: Date } = {}) {
       if (!losesRows) await storeArrived();
-      const given = await passOf(own, { isAway: githubIsAway(github), ...pass });
-      const counts = await redeliver({ ...options, ...more }, given);
+      const task = taskOf(
+        { type: 'app', id: String(appId) },
+        since ? { since: since.toISOString() } : {},
+      );
+      const outcome = await run(redeliver, { pass: { task, atOnce: 8 }, ...given });
       // At any time, the next look at the log is another one of the same cadence.
       await sql`update apps set log_read_at = now() + interval '10 minutes'`.execute(db);
       await world.github.settled();
-      return counts;
+      return outputOf(outcome);
     },
+    /** Has one delivery repeated, as a person asks. */
+    repeat: (guid: string) =>
+      run(redeliver, { pass: { task: taskOf({ type: 'delivery', id: guid }, { guid }) } }),
     /** Writes the event row that ingress writes for a delivery. */
     storeEvent: (guid: string, outcome?: 'job_stored' | 'repeated_body') =>
       storeEvents(db, [guid], outcome),

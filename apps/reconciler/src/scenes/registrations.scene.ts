@@ -1,6 +1,4 @@
-import { createWaits } from '@paddock/db/entities/waits';
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { connectCluster } from '@paddock/kube/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
@@ -10,11 +8,8 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { beginByHand, BY_HAND, type Given, githubIsAway, useScene } from './pass.scene.ts';
-import {
-  removeRegistrations,
-  type RemoveRegistrationsOptions,
-} from '../workers/remove-registrations.ts';
+import { removeRegistrations } from '../workers/remove-registrations.ts';
+import { BY_HAND, type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 type WorkerRow = Parameters<typeof putWorker>[1];
@@ -27,8 +22,6 @@ export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo
  */
 async function startRegistrationsScene(database: TestDatabase) {
   const { db } = database;
-  // The sweep has the reconciler's rights; the test's own statements may do anything.
-  const own = database.dbOf('reconciler');
   await emptyTables(db, [
     'workers',
     'installation_events',
@@ -41,25 +34,12 @@ async function startRegistrationsScene(database: TestDatabase) {
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
     .instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
-  const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
   const cluster = connectCluster({
     kubeconfigFile: kube.writeKubeconfig(),
     requestTimeoutMs: 60_000,
   });
-  const told: string[] = [];
-  const events: RemoveRegistrationsOptions['events'] = {
-    registrationRemoved: (name) => void told.push(`removed ${name}`),
-    runnersNotRead: (entity, failure) => void told.push(`${entity}: ${failure?.kind}`),
-    runnersMissing: (entity) => void told.push(`${entity}: runners missing`),
-    registrationSecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
-    tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
-  };
-  const options = {
-    madeWithinMs: 86_400_000,
-    graceMs: 3_600_000,
-    cap: 50,
-    strayCap: 50,
-  };
+  const config = { registrationGraceMs: 3_600_000, registrationsOfPass: 50 };
+  const { github, told, begin, contextOf } = usualSweeps(database, world, { config, cluster });
   const entityOf = (scope: RegistrationScope) =>
     scope.kind === 'organization' ? world.organization : world.user;
   /**
@@ -110,13 +90,12 @@ async function startRegistrationsScene(database: TestDatabase) {
     instance,
     /** The sweep's reports. */
     told,
-    async sweep({ dryRun = false, pass = {}, ...more }: Given<RemoveRegistrationsOptions> = {}) {
+    async sweep(given: Given = {}) {
       await setSeen(await readSeen());
-      const begun = await beginByHand(own, { isAway: githubIsAway(github), dryRun, ...pass });
-      const given = { db: own, github, cluster, events, ...options, ...more };
-      const counts = await removeRegistrations(given, begun.pass);
-      if (!dryRun) await setSeen(begun.end().memory.seen);
-      return counts;
+      const begun = await begin(given);
+      const outcome = await removeRegistrations(contextOf(given), begun.pass);
+      if (given.dryRun !== true) await setSeen(begun.end().memory.seen);
+      return outputOf(outcome);
     },
     knowScope,
     register,

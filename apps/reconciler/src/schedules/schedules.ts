@@ -6,13 +6,13 @@ import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
 import { schedule as ringAt } from 'node-cron';
 import type { ReconcilerEvents } from '../events.ts';
-import { missedTicks, nominalTick } from './nominal-tick.ts';
+import { cronExpression, missedTicks, nominalTick } from './nominal-tick.ts';
 
 /** Recurring work: each tick enqueues the task, once in the cluster. */
 export interface Schedule {
   name: string;
-  /** The ticks, in UTC; the same on each day. */
-  cron: string;
+  /** It ticks at the multiples of this, in UTC. */
+  everySeconds: number;
   task: NewTask;
 }
 
@@ -31,8 +31,7 @@ export interface SchedulesOptions {
 const LOOK_MS = 5_000;
 
 /**
- * The schedules of one replica. Every replica runs them. node-cron says when each expression ticks,
- * and rings then. PostgreSQL's clock decides which tick is the newest, and the schedule's row gives
+ * The schedules of one replica. Every replica runs them. node-cron rings at each tick. PostgreSQL's clock decides which tick is the newest, and the schedule's row gives
  * each tick to one replica. Of the ticks missed in an outage, only the newest is taken.
  */
 export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: SchedulesOptions) {
@@ -42,8 +41,11 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
    */
   const taken = new Map<string, number>();
 
-  const takeNewest = async ({ name, cron, task }: Schedule, now: Date): Promise<boolean> => {
-    const tickAt = nominalTick(now, cron);
+  const takeNewest = async (
+    { name, everySeconds, task }: Schedule,
+    now: Date,
+  ): Promise<boolean> => {
+    const tickAt = nominalTick(now, everySeconds);
     if (taken.get(name) === tickAt.getTime()) return false;
     const tick = await db.transaction().execute(async (trx) => {
       const mine = await takeTick(trx, { name, tickAt });
@@ -52,7 +54,7 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
     });
     taken.set(name, tickAt.getTime());
     if (tick === undefined) return false;
-    events.tickTaken(name, tickAt, missedTicks(tick.previousTickAt, tickAt, cron));
+    events.tickTaken(name, tickAt, missedTicks(tick.previousTickAt, tickAt, everySeconds));
     return true;
   };
 
@@ -87,7 +89,8 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
 
   const wake = createWake();
   const run = async (signal: AbortSignal): Promise<void> => {
-    const bells = [...new Set(schedules().map(({ cron }) => cron))].map((cron) =>
+    const cadences = new Set(schedules().map(({ everySeconds }) => cronExpression(everySeconds)));
+    const bells = [...cadences].map((cron) =>
       ringAt(cron, () => wake.ring(), { timezone: 'Etc/UTC', suppressMissedWarning: true }),
     );
     try {

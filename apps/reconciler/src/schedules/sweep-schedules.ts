@@ -2,11 +2,10 @@ import { redeliverySchedule, REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/t
 import type { NewTask } from '@paddock/queue/enqueue';
 import type { ValuesOf } from '@paddock/runtime/rules';
 import type { cadenceRules } from '../rules.ts';
-import { cronExpression } from './nominal-tick.ts';
 import type { Schedule } from './schedules.ts';
 
-export const HOURLY = '0 0 * * * *';
-const EVERY_FIVE_MINUTES = '0 */5 * * * *';
+export const HOUR_SECONDS = 3_600;
+const UPKEEP_SECONDS = 300;
 
 /** When each sweep runs, with these Apps. */
 export function sweepSchedules(
@@ -16,18 +15,18 @@ export function sweepSchedules(
   return [
     ...appIds.map((appId) => ({
       name: redeliverySchedule(appId),
-      cron: cronExpression(cadences.redeliveryEverySeconds),
+      everySeconds: cadences.redeliveryEverySeconds,
       task: redeliverTask(appId),
     })),
-    scheduleFor('look-up-jobs', cronExpression(cadences.lookUpJobsEverySeconds)),
-    scheduleFor('discover-jobs', cronExpression(cadences.discoverJobsEverySeconds)),
-    scheduleFor('check-apps', HOURLY),
-    scheduleFor('check-workers', cronExpression(cadences.checkWorkersEverySeconds)),
-    scheduleFor('check-runner-versions', HOURLY),
-    scheduleFor('recover-tasks', cronExpression(cadences.recoverTasksEverySeconds)),
-    scheduleFor('delete-ended-pods', cronExpression(cadences.endedPodsEverySeconds)),
-    scheduleFor('remove-registrations', cronExpression(cadences.registrationsEverySeconds)),
-    scheduleFor('upkeep', EVERY_FIVE_MINUTES),
+    scheduleFor('look-up-jobs', cadences.lookUpJobsEverySeconds),
+    scheduleFor('discover-jobs', cadences.discoverJobsEverySeconds),
+    scheduleFor('check-apps', HOUR_SECONDS),
+    scheduleFor('check-workers', cadences.checkWorkersEverySeconds),
+    scheduleFor('check-runner-versions', HOUR_SECONDS),
+    scheduleFor('recover-tasks', cadences.recoverTasksEverySeconds),
+    scheduleFor('delete-ended-pods', cadences.endedPodsEverySeconds),
+    scheduleFor('remove-registrations', cadences.registrationsEverySeconds),
+    scheduleFor('upkeep', UPKEEP_SECONDS),
   ];
 }
 
@@ -53,8 +52,8 @@ export const sweepTask = (kind: string): NewTask => ({
   maxAttempts: SWEEP_ATTEMPTS,
 });
 
-const scheduleFor = (kind: string, cron: string): Schedule => ({
+const scheduleFor = (kind: string, everySeconds: number): Schedule => ({
   name: kind,
-  cron,
+  everySeconds,
   task: sweepTask(kind),
 });

@@ -2,15 +2,17 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
+import { done } from '@paddock/queue/outcome';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from '../reconciler-gauges.ts';
-import { counting, kindsOf } from '../sweep.ts';
+import { CONFIG, usualContext } from '../scenes/sweep.scene.ts';
+import { kindsOf } from '../sweep.ts';
 import { createSchedules, type Schedule } from './schedules.ts';
 import { redeliverTask, scheduleOf, sweepTask } from './sweep-schedules.ts';
-import { createSweepWatch } from './watch-sweeps.ts';
+import { createWatch } from './watch-sweeps.ts';
 
 const database = useTestDatabase();
 /** The fault of the sweep "mow", if any. */
@@ -32,19 +34,17 @@ beforeEach(async () => {
 
 const redeliver = redeliverTask(7);
 const SCHEDULES: Schedule[] = [
-  { name: 'mow', cron: '0 * * * * *', task: sweepTask('mow') },
-  { name: scheduleOf(redeliver), cron: '0 */5 * * * *', task: redeliver },
+  { name: 'mow', everySeconds: 60, task: sweepTask('mow') },
+  { name: scheduleOf(redeliver), everySeconds: 300, task: redeliver },
 ];
 
-const sweep = counting(1, () =>
-  obstacle === undefined ? Promise.resolve({}) : Promise.reject(obstacle),
-);
-const kinds = () =>
-  kindsOf(
-    { db: database.dbOf('reconciler'), isAway: () => Promise.resolve(false), switchCheckMs: 10 },
-    { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) },
-  );
-const drain = () => runDueTasks({ db: database.dbOf('reconciler'), kinds: kinds() });
+const well = () => Promise.resolve(done());
+const pass = () => (obstacle === undefined ? well() : Promise.reject(obstacle));
+const drain = () => {
+  const db = database.dbOf('reconciler');
+  const sweeps = { mow: { slots: 1, pass }, redeliver: { slots: 1, pass: well } };
+  return runDueTasks({ db, kinds: kindsOf(usualContext(db), sweeps, 10) });
+};
 const mow = async (payload: object = {}) => {
   await database.db
     .transaction()
@@ -56,18 +56,22 @@ const letTimePass = () =>
   sql`update schedules set succeeded_at = succeeded_at - interval '10 minutes'`.execute(
     database.db,
   );
-const startWatch = () =>
-  createSweepWatch(database.db, () => SCHEDULES, {
-    sweepOverdue: (name, seconds, why) =>
-      void told.push(`${name} ${Math.floor(seconds / 60)} min: ${why}`),
-    sweepSucceedsAgain: (name) => void told.push(`${name} again`),
-  });
+const startWatch = (behindMs = () => 0) =>
+  createWatch(
+    database.dbOf('reconciler'),
+    () => SCHEDULES,
+    {
+      sweepOverdue: (name, seconds, why) =>
+        void told.push(`${name} ${Math.floor(seconds / 60)} min: ${why}`),
+      sweepSucceedsAgain: (name) => void told.push(`${name} again`),
+      clocksDiffer: (seconds) => void told.push(`${Math.round(seconds / 60)} min apart`),
+      instantsMended: (rows) => void told.push(`mended ${JSON.stringify(rows)}`),
+    },
+    () => new Date(Date.now() - behindMs()),
+  );
 const gauges = async () => {
   const metrics = createMetrics();
-  declareReconcilerGauges(metrics, database.dbOf('reconciler'), {
-    stopAlertMs: 60_000,
-    schedules: () => SCHEDULES,
-  });
+  declareReconcilerGauges(metrics, database.dbOf('reconciler'), CONFIG, () => SCHEDULES);
   return waitFor('the gauges', async () => {
     const shown = (await metrics.registry.metrics())
       .split('\n')
@@ -145,4 +149,19 @@ describe('a sweep that does not succeed (E9, H5)', () => {
       expect.stringMatching(/^mow 10 min: no replica has taken a tick of it for \d+ s$/),
     ]);
   });
+});
+
+test('says once that the clocks disagree, and then what a wrong clock has left', async () => {
+  let behindMs = 600_000;
+  const watch = startWatch(() => behindMs);
+  await sql`insert into leases (name, holder, fence, expires_at) values ('a', 'died', 1, now() + interval '1 year')`.execute(
+    database.db,
+  );
+  await watch();
+  await watch();
+  expect(told).toEqual(['10 min apart']);
+  behindMs = 0;
+  await watch();
+  await watch();
+  expect(told.slice(1)).toEqual(['mended {"leases":1}']);
 });

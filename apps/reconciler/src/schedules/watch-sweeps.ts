@@ -1,9 +1,9 @@
+import { mendInstants } from '@paddock/db/instants';
 import type { Database } from '@paddock/db/schema/tables';
 import { findSweepStates, type SweepState } from '@paddock/db/schedules/sweep-states';
 import { isOverdue, whyOverdue } from '@paddock/domain/tasks/why-overdue';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
-import { cadenceOf } from './nominal-tick.ts';
 import type { Schedule } from './schedules.ts';
 
 /** A schedule's state, and why it is overdue if it is. */
@@ -16,7 +16,7 @@ export async function readSweeps(
   db: Kysely<Database>,
   schedules: readonly Schedule[],
 ): Promise<WatchedSweep[]> {
-  const cadences = new Map(schedules.map(({ name, cron }) => [name, cadenceOf(cron)]));
+  const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
   const states = await findSweepStates(
     db,
     schedules.map(({ name, task: { kind, subject } }) => ({ name, kind, subjectId: subject.id })),
@@ -24,23 +24,32 @@ export async function readSweeps(
   return states.map((state) => {
     const everySeconds = cadences.get(state.name) ?? 0;
     const overdue = isOverdue(state.secondsSinceSuccess, everySeconds);
-    return Object.assign(
-      { overdueFor: overdue ? whyOverdue(state, everySeconds) : undefined },
-      state,
-    );
+    const overdueFor = overdue ? whyOverdue(state, everySeconds) : undefined;
+    return Object.assign({ overdueFor }, state);
   });
 }
+
+/** Clocks that are right differ by less. */
+const MOST_SECONDS = 60;
 
 /**
  * Reports sweeps without a success for several cadences: once per reason, and again when they
  * succeed. A sweep can fail for ever while the service is ready and healthy.
+ *
+ * Makes void instants now, and reports how many there were. Reports once that PostgreSQL's clock
+ * and ours disagree, until they agree again: one of them is wrong.
  */
-export function createSweepWatch(
+export function createWatch(
   db: Kysely<Database>,
   schedules: () => readonly Schedule[],
-  events: Pick<ReconcilerEvents, 'sweepOverdue' | 'sweepSucceedsAgain'>,
+  events: Pick<
+    ReconcilerEvents,
+    'sweepOverdue' | 'sweepSucceedsAgain' | 'clocksDiffer' | 'instantsMended'
+  >,
+  ours = () => new Date(),
 ): () => Promise<void> {
   const reported = new Map<string, string>();
+  let didDiffer = false;
   return async () => {
     for (const { name, secondsSinceSuccess, overdueFor } of await readSweeps(db, schedules())) {
       if (overdueFor === undefined) {
@@ -50,6 +59,11 @@ export function createSweepWatch(
         events.sweepOverdue(name, secondsSinceSuccess, overdueFor);
       }
     }
+    const { aheadSeconds, mended } = await mendInstants(db, ours());
+    const differ = Math.abs(aheadSeconds) > MOST_SECONDS;
+    if (differ && !didDiffer) events.clocksDiffer(aheadSeconds);
+    didDiffer = differ;
+    if (Object.keys(mended).length > 0) events.instantsMended(mended);
   };
 }
 

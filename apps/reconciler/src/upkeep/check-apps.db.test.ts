@@ -1,118 +1,81 @@
-import { type Given, githubIsAway, passOf } from '../scenes/pass.scene.ts';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { checkApps, type CheckAppsOptions } from './check-apps.ts';
+import { describe, expect, test } from '@jest/globals';
 import { useJobsScene } from '../scenes/jobs.scene.ts';
+import { type Given, outputOf } from '../scenes/sweep.scene.ts';
+import { checkApps } from './check-apps.ts';
 
 const database = useTestDatabase();
 const scene = useJobsScene(database);
-let told: string[];
 
-beforeEach(() => {
-  told = [];
-});
-
-const check = async ({ pass = {}, ...more }: Given<CheckAppsOptions> = {}) =>
-  checkApps(
-    {
-      db: database.dbOf('reconciler'),
-      github: scene.github,
-      events: {
-        appChecked: (_appId, problems) => void told.push(...problems),
-        appNotChecked: (_appId, { kind }) => void told.push(kind),
-        tooManyUnlisted: (_appId, count) => void told.push(`${count} unlisted`),
-      },
-      goneAtMost: 20,
-      ...more,
-    },
-    await passOf(database.dbOf('reconciler'), {
-      isAway: githubIsAway(scene.github),
-      ...pass,
-    }),
-  );
-const rows = () =>
-  database.db
+const check = async (given?: Given) => outputOf(await scene.run(checkApps, given));
+const problems = async () => (await check())['problems'];
+const rows = async () => {
+  const found = await database.db
     .selectFrom('installations')
-    .select([
-      'login',
-      'installation_id',
-      'entity_type',
-      'repository_selection',
-      'suspended_at',
-      'deleted_at',
-    ])
+    .selectAll()
     .orderBy('login')
     .execute();
+  return found.map(({ stated_at: _statedAt, updated_at: _updatedAt, ...row }) => row);
+};
 const well = { apps: 1, unanswered: 0, problems: [] };
 
 describe('the rights of an App (H4)', () => {
-  test('that has all it needs: nothing is said', async () => {
-    expect(await check()).toMatchObject(well);
-    expect(told).toEqual([]);
-  });
-
   test('without its subscription and a permission: both are said, in the output too', async () => {
+    expect(await check()).toMatchObject(well);
+    expect(scene.told('appChecked')).toEqual([]);
     const { appId } = scene.world;
     await scene.world.github.setApp(appId, {
       events: ['push'],
       permissions: { actions: 'read', administration: 'write' },
     });
-    const { problems } = await check();
-    expect(problems).toEqual([
-      expect.stringContaining('workflow_job'),
+    expect(await problems()).toEqual([
+      expect.stringMatching(new RegExp(`^App ${appId}: .*workflow_job`)),
       expect.stringContaining('organization_self_hosted_runners'),
     ]);
-    expect(problems[0]).toContain(`App ${appId}: `);
-    expect(told).toHaveLength(2);
+    expect(scene.told('appChecked')).toEqual([[appId, [expect.any(String), expect.any(String)]]]);
   });
 
   test('without the one that an organisation’s pool needs which registers at repositories', async () => {
     const { appId, user } = scene.world;
     await scene.world.github.uninstall(user.installationId);
+    const permissions = { actions: 'read', organization_self_hosted_runners: 'write' } as const;
     await scene.world.github.setApp(appId, {
-      permissions: {
-        actions: 'read',
-        organization_self_hosted_runners: 'write',
-        administration: 'read',
-      },
+      permissions: { ...permissions, administration: 'read' },
     });
-    expect((await check()).problems).toEqual([]);
-    await putPools(
-      database.db,
-      examplePools({
-        pools: [{}, { name: 'apart', labels: ['apart'], registration: 'repository' }],
-      }),
-    );
-    expect((await check()).problems).toEqual([expect.stringContaining('administration: write')]);
+    expect(await problems()).toEqual([]);
+    const registration = 'repository' as const;
+    const apart = { name: 'apart', labels: ['apart'], registration };
+    await putPools(database.db, examplePools({ pools: [{}, apart] }));
+    expect(await problems()).toEqual([expect.stringContaining('administration: write')]);
   });
 
   test('that GitHub asks to wait: it is checked again when GitHub names, and nothing is said of each call', async () => {
-    await scene.world.github.failNext({
-      path: '^/app$',
-      status: 429,
-      headers: { 'retry-after': '600' },
-    });
-    expect(await check()).toMatchObject({ apps: 0, unanswered: 1, waitMs: 600_000 });
-    const { waitMs } = await check();
-    expect(waitMs).toBeGreaterThan(500_000);
-    expect(waitMs).toBeLessThanOrEqual(600_000);
-    expect([told, (await scene.world.github.report()).callsAgainstWait]).toEqual([[], 0]);
+    const headers = { 'retry-after': '600' };
+    await scene.world.github.failNext({ path: '^/app$', status: 429, headers });
+    for (let time = 0; time < 2; time++) {
+      const outcome = await scene.run(checkApps);
+      expect(outcome).toMatchObject({ output: { apps: 0, unanswered: 1 } });
+      const [again] = 'followOn' in outcome ? (outcome.followOn ?? []) : [];
+      expect(again).toMatchObject({ kind: 'check-apps' });
+      expect(Math.round((again?.dueInMs ?? 0) / 60_000)).toBe(10);
+    }
+    expect(scene.told('appNotChecked')).toEqual([]);
+    expect((await scene.world.github.report()).callsAgainstWait).toBe(0);
   });
 
   test('that GitHub refuses: written down, and the other Apps are checked (C9)', async () => {
     await scene.world.github.failNext({ path: '/app$', status: 401 });
     const { appId } = scene.world;
-    expect(await check({ github: { ...scene.github, appIds: [appId, appId] } })).toMatchObject({
-      apps: 1,
-      unanswered: 1,
-    });
-    expect(told).toEqual(['unauthorized']);
-    expect(await scene.events()).toContainEqual({
+    expect(await check({ appIds: [appId, appId] })).toMatchObject({ apps: 1, unanswered: 1 });
+    expect(scene.told('appNotChecked')).toMatchObject([[appId, { kind: 'unauthorized' }]]);
+    const refused = {
       event: 'auth_attempt.other_error',
       outcome: 'auth_other_error',
       job_id: null,
-    });
+    };
+    expect(await scene.events()).toContainEqual(refused);
   });
 });
 
@@ -120,28 +83,18 @@ describe('what our rows say of installations (A12)', () => {
   test('is brought to what GitHub lists: unknown, renamed, suspended, selected ones; once, with an event each', async () => {
     const { organization, user } = scene.world;
     expect(await check()).toMatchObject({ ...well, installations: 2, repaired: 2, gone: 0 });
-    expect(await rows()).toEqual([
-      expect.objectContaining({
-        login: 'acme',
-        installation_id: organization.installationId,
-        entity_type: 'Organization',
-        repository_selection: 'all',
-      }),
-      expect.objectContaining({
-        login: 'mona',
-        installation_id: user.installationId,
-        entity_type: 'User',
-        suspended_at: null,
-      }),
+    expect(await rows()).toMatchObject([
+      { ...installationOf(organization), entity_type: 'Organization' },
+      { ...installationOf(user), entity_type: 'User' },
     ]);
     expect(await check()).toMatchObject({ repaired: 0 });
     await scene.world.github.renameAccount('mona', 'mona-lisa');
     await scene.world.github.suspend(user.installationId);
     await scene.world.github.selectRepositories(organization.installationId, ['acme/api']);
     expect(await check()).toMatchObject({ repaired: 2 });
-    expect(await rows()).toEqual([
-      expect.objectContaining({ login: 'acme', repository_selection: 'selected' }),
-      expect.objectContaining({ login: 'mona-lisa', suspended_at: expect.any(Date) }),
+    expect(await rows()).toMatchObject([
+      { login: 'acme', repository_selection: 'selected' },
+      { login: 'mona-lisa', suspended_at: expect.any(Date) },
     ]);
     await scene.world.github.unsuspend(user.installationId);
     expect(await check()).toMatchObject({ repaired: 1 });
@@ -163,21 +116,15 @@ describe('what our rows say of installations (A12)', () => {
     expect((await rows())[0]).toMatchObject({ installation_id: id, deleted_at: null });
   });
 
-  test('a list that is empty by mistake ends nothing: GitHub still knows each by its id', async () => {
+  test('is not ended by a list that is empty by mistake, nor by one that lacks more than the cap', async () => {
     await check();
     const before = await rows();
     await scene.world.github.failNext({ path: '/app/installations$', status: 200, body: [] });
     expect(await check()).toMatchObject({ installations: 0, gone: 0 });
-    expect(await rows()).toEqual(before);
-  });
-
-  test('a list that lacks more than the cap is not believed at all', async () => {
-    await check();
-    const before = await rows();
     for (const { installationId } of [scene.world.organization, scene.world.user])
       await scene.world.github.uninstall(installationId);
-    expect(await check({ goneAtMost: 1 })).toMatchObject({ gone: 0 });
-    expect(told).toEqual(['2 unlisted']);
+    expect(await check({ config: { installationsGoneAtMost: 1 } })).toMatchObject({ gone: 0 });
+    expect(scene.told('tooManyUnlisted')).toEqual([[scene.world.appId, 2]]);
     expect(await rows()).toEqual(before);
   });
 

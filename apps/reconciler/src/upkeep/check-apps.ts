@@ -7,11 +7,10 @@ import {
 } from '@paddock/db/entities/installations';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
-import type { Database } from '@paddock/db/schema/tables';
 import { compareInstallations } from '@paddock/domain/entities/compare-installations';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
-import type { AppClient, GitHub } from '@paddock/github/connect';
+import type { AppClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import {
   findInstallation,
@@ -19,53 +18,37 @@ import {
   type GitHubInstallation,
   listInstallations,
 } from '@paddock/github/installations';
-import type { Kysely } from 'kysely';
-import type { ReconcilerEvents } from '../events.ts';
+import { done, type Outcome } from '@paddock/queue/outcome';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass, Turn } from '../passes/pass.ts';
-
-export interface CheckAppsOptions {
-  db: Kysely<Database>;
-  github: GitHub;
-  events: Pick<ReconcilerEvents, 'appChecked' | 'appNotChecked' | 'tooManyUnlisted'>;
-  /** If more installations are missing from an App's list, they are asked about the third time. */
-  goneAtMost: number;
-}
-
-export interface CheckAppsCounts {
-  apps: number;
-  /** Apps for which GitHub did not answer. */
-  unanswered: number;
-  /** What the Apps lack, one sentence each. */
-  problems: string[];
-  /** The number of problems by App id. A gauge reads it from the newest pass's operation. */
-  problemsOfApps: Record<number, number>;
-  installations: number;
-  /** Rows that differed from GitHub's list. */
-  repaired: number;
-  /** Installations that GitHub no longer knows. */
-  gone: number;
-  /** Until GitHub allows calls of every App again, in milliseconds; 0 without a wait. */
-  waitMs: number;
-}
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { SweepContext } from '../sweep.ts';
 
 /**
  * Checks each App's permissions and events, and repairs our rows of its installations by GitHub's
  * list. One that the list lacks is asked about by its id.
  */
-export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<CheckAppsCounts> {
-  const { db, github, events } = options;
+export async function checkApps(context: SweepContext, pass: Pass): Promise<Outcome> {
+  const { db, github, events, config } = context;
   const { signal } = pass;
-  const counts: CheckAppsCounts = {
+  const problemsOfApps: Record<number, number> = {};
+  const problemsFound: string[] = [];
+  const counts = {
     apps: 0,
+    /** Calls that GitHub did not answer. */
     unanswered: 0,
-    problems: [],
-    problemsOfApps: {},
+    /** What the Apps lack, one sentence each. */
+    problems: problemsFound,
+    /** The number of problems by App id. A gauge reads it from the newest pass's operation. */
+    problemsOfApps,
     installations: 0,
+    /** Rows that differed from GitHub's list. */
     repaired: 0,
+    /** Installations that GitHub no longer knows. */
     gone: 0,
-    waitMs: 0,
   };
+  /** Until GitHub allows calls of every App again, in milliseconds. */
+  let waitMs = 0;
   const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
   const atRepositories = pools.some(({ registration }) => registration === 'repository');
   const repair = (statements: readonly InstallationToStore[]): Promise<void> =>
@@ -79,7 +62,7 @@ export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<
       const failure = classifyGitHubError(error);
       counts.unanswered++;
       turn.isUnasked = failure.kind === 'rate_limited';
-      if (turn.isUnasked) counts.waitMs = Math.max(counts.waitMs, failure.retryAfterMs ?? 0);
+      if (turn.isUnasked) waitMs = Math.max(waitMs, failure.retryAfterMs ?? 0);
       else events.appNotChecked(appId, failure);
       if (isOutage(failure)) turn.isUnasked = await pass.isAway('github');
       if (isRefusal(failure))
@@ -107,11 +90,11 @@ export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<
       await endRefusals(db, { appId });
       await repair(changed.map((one) => ({ ...one, appId, isDeleted: false, statedAt })));
       counts.apps++;
-      counts.problemsOfApps[appId] = problems.length;
-      counts.problems.push(...problems.map((problem) => `App ${appId}: ${problem}`));
+      problemsOfApps[appId] = problems.length;
+      problemsFound.push(...problems.map((problem) => `App ${appId}: ${problem}`));
       counts.installations += installations.length;
       counts.repaired += changed.length;
-      const isTooMany = unlisted.length > options.goneAtMost;
+      const isTooMany = unlisted.length > config.installationsGoneAtMost;
       if (isTooMany) events.tooManyUnlisted(appId, unlisted.length);
       if (!isTooMany || turn.hasFailedLong)
         toAsk.push(...unlisted.map((one) => ({ appId, statedAt, one })));
@@ -133,7 +116,7 @@ export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<
       return true;
     },
   });
-  return counts;
+  return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
 }
 
 /** Compares GitHub's list of an App's installations with our rows. */

@@ -5,67 +5,54 @@ import {
   retireWaitReasons,
 } from '@paddock/db/deliveries/retire-rows';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
-import type { Database } from '@paddock/db/schema/tables';
 import { messageOf } from '@paddock/queue/mask-secrets';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
-import type { Kysely } from 'kysely';
-import type { ReconcilerConfig } from '../config.ts';
+import { done, type Outcome } from '@paddock/queue/outcome';
+import type { Pass } from '../passes/pass.ts';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { SweepContext } from '../sweep.ts';
 
-export interface UpkeepOptions {
-  readonly db: Kysely<Database>;
-  readonly config: Pick<ReconcilerConfig, 'keepDays' | 'keepWaitReasonsHours'>;
-  /** Rows of one statement, each in its own transaction. */
-  readonly batch: number;
-  /** Most statements of a pass for each part. */
-  readonly maxBatches: number;
-  /** Most hours of usage that a pass sums up. */
-  readonly maxHours: number;
-  readonly signal: AbortSignal;
-}
-
-/** What one part did. */
+/** What one part did, and whether there may be more to do. */
 interface Part {
-  readonly counts: Readonly<Record<string, number>>;
-  /** There may be more to do. */
+  readonly counts: object;
   readonly isMore: boolean;
 }
 
-export interface UpkeepResult {
-  /** Of each part that did not fail. */
-  readonly counts: Readonly<Record<string, Part['counts']>>;
-  /** Of each part that failed, its name and why. */
-  readonly failed: readonly string[];
-  readonly isMore: boolean;
-}
+type PartOf = (context: SweepContext, signal: AbortSignal) => Promise<Part>;
 
 /**
  * Sums up the counts of tasks and what was used, and removes old rows: each part in turn. A part
  * that fails stops no other.
  */
-export async function upkeep(options: UpkeepOptions): Promise<UpkeepResult> {
-  const counts: Record<string, Part['counts']> = {};
+export async function upkeep(context: SweepContext, { signal }: Pass): Promise<Outcome> {
+  const counts: Record<string, object> = {};
   const failed: string[] = [];
   let isMore = false;
   for (const [name, part] of Object.entries(PARTS)) {
-    if (options.signal.aborted) break;
+    if (signal.aborted) break;
     try {
-      const done = await part(options);
-      counts[name] = done.counts;
-      isMore ||= done.isMore;
+      const some = await part(context, signal);
+      counts[name] = some.counts;
+      isMore ||= some.isMore;
     } catch (error) {
       failed.push(`${name}: ${messageOf(error)}`);
     }
   }
-  return { counts, failed, isMore };
+  if (failed.length > 0) throw new Error(failed.join('; '));
+  return done(counts, isMore ? [sweepTask('upkeep')] : []);
 }
 
-const PARTS: Readonly<Record<string, (options: UpkeepOptions) => Promise<Part>>> = {
-  taskCounts: async ({ db }) => ({ counts: { ...(await rollUpTaskCounts(db)) }, isMore: false }),
+/** Most hours of usage that a pass sums up: it ends well within its task's time. */
+const MOST_HOURS = 200;
 
-  operations: (options) => removeAll(options, ({ db, batch }) => purgeOperations(db, batch)),
+const PARTS: Readonly<Record<string, PartOf>> = {
+  taskCounts: async ({ db }) => ({ counts: await rollUpTaskCounts(db), isMore: false }),
 
-  async usage({ db, config, maxHours: most, signal }) {
-    const { hours, isMore } = await findHoursToSum(db, { keptDays: config.keepDays, most });
+  operations: inBatches(({ db, config }) => purgeOperations(db, config.rowsOfBatch)),
+
+  async usage({ db, config }, signal) {
+    const { keepDays: keptDays } = config;
+    const { hours, isMore } = await findHoursToSum(db, { keptDays, most: MOST_HOURS });
     let summed = 0;
     for (const hour of hours) {
       if (signal.aborted) break;
@@ -75,50 +62,45 @@ const PARTS: Readonly<Record<string, (options: UpkeepOptions) => Promise<Part>>>
     return { counts: { hours: summed, removed: await retireUsage(db) }, isMore };
   },
 
-  waitReasons: (options) =>
-    removeAll(options, ({ db, config, batch }) =>
-      retireWaitReasons(db, { keepHours: config.keepWaitReasonsHours, batch }),
-    ),
+  waitReasons: inBatches(
+    ({ db, config: { keepWaitReasonsHours: keepHours, rowsOfBatch: batch } }) =>
+      retireWaitReasons(db, { keepHours, batch }),
+  ),
 
-  async events(options) {
-    const { keepDays } = options.config;
-    let afterId = await retiredUpTo(options.db);
-    return inBatches(options, async ({ db, batch }) => {
+  async events(context, signal) {
+    let afterId = await retiredUpTo(context.db);
+    const retire = inBatches(async ({ db, config: { keepDays, rowsOfBatch: batch } }) => {
       const some = await retireEvents(db, { afterId, keepDays, batch });
       afterId = some.reachedId;
       return some;
     });
+    return retire(context, signal);
   },
 
-  jobs: (options) =>
-    removeAll(options, ({ db, config, batch }) =>
-      retireJobs(db, { keepDays: config.keepDays, batch }),
-    ),
+  jobs: inBatches(({ db, config: { keepDays, rowsOfBatch: batch } }) =>
+    retireJobs(db, { keepDays, batch }),
+  ),
 };
 
-/** Removes what `remove` finds; fewer than a batch are the last ones. */
-const removeAll = (
-  options: UpkeepOptions,
-  remove: (options: UpkeepOptions) => Promise<number>,
-): Promise<Part> =>
-  inBatches(options, async () => {
-    const removed = await remove(options);
-    return { removed, isLast: removed < options.batch };
-  });
-
-/** Removes rows in batches so small that no other statement waits for them. */
-async function inBatches(
-  options: UpkeepOptions,
+/**
+ * Removes rows in batches so small that no other statement waits for them, until `removeSome` says
+ * that this was the last one, or removes fewer than a batch.
+ */
+function inBatches(
   removeSome: (
-    options: UpkeepOptions,
-  ) => Promise<{ readonly removed: number; readonly isLast: boolean }>,
-): Promise<Part> {
-  let removed = 0;
-  for (let batches = 0; batches < options.maxBatches; batches++) {
-    if (options.signal.aborted) return { counts: { removed }, isMore: false };
-    const some = await removeSome(options);
-    removed += some.removed;
-    if (some.isLast) return { counts: { removed }, isMore: false };
-  }
-  return { counts: { removed }, isMore: true };
+    context: SweepContext,
+  ) => Promise<number | { readonly removed: number; readonly isLast: boolean }>,
+): PartOf {
+  return async (context, signal) => {
+    const { rowsOfBatch, batchesOfPass } = context.config;
+    let removed = 0;
+    for (let batches = 0; batches < batchesOfPass && !signal.aborted; batches++) {
+      const some = await removeSome(context);
+      const { removed: count, isLast } =
+        typeof some === 'number' ? { removed: some, isLast: some < rowsOfBatch } : some;
+      removed += count;
+      if (isLast) return { counts: { removed }, isMore: false };
+    }
+    return { counts: { removed }, isMore: !signal.aborted };
+  };
 }

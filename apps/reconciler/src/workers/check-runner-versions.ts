@@ -1,38 +1,17 @@
-import type { Database } from '@paddock/db/schema/tables';
 import {
   findRunnersToRead,
   type RunnerToRead,
   saveRunnerVersion,
   saveVersionEnd,
 } from '@paddock/db/workers/runner-versions';
-import type { GitHub } from '@paddock/github/connect';
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runners';
-import type { Cluster } from '@paddock/kube/connect';
 import { isTransient } from '@paddock/kube/errors';
 import { readRunnerVersion } from '@paddock/kube/runner-log';
-import type { Kysely } from 'kysely';
-import type { ReconcilerEvents } from '../events.ts';
+import { done, type Outcome } from '@paddock/queue/outcome';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
+import type { SweepContext } from '../sweep.ts';
 import { scopeToday } from './read-runners.ts';
-
-export interface CheckRunnerVersionsOptions {
-  readonly db: Kysely<Database>;
-  readonly github: GitHub;
-  readonly cluster: Cluster;
-  readonly events: Pick<ReconcilerEvents, 'versionNotRead' | 'versionEndUnknown' | 'versionEnds'>;
-}
-
-export interface CheckedVersionsCounts {
-  /** Logs with a version. */
-  read: number;
-  /** Logs that could not be read, or have no version. */
-  unread: number;
-  /** Pools for which GitHub was asked when their version ends. */
-  asked: number;
-  /** Asked pools without an answer. */
-  unanswered: number;
-}
 
 /** The log warns each day from here on: time enough to build a new image. */
 const WARNED_DAYS = 21;
@@ -41,24 +20,25 @@ const WARNED_DAYS = 21;
  * Reads each pool's runner version from the log of its newest runner, since an image's tag proves
  * nothing. Asks GitHub once a day when that version ends. A failure concerns one pool.
  */
-export async function checkRunnerVersions(
-  options: CheckRunnerVersionsOptions,
-  pass: Pass,
-): Promise<CheckedVersionsCounts> {
-  const { db, github, events } = options;
-  const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, unanswered: 0 };
+export async function checkRunnerVersions(context: SweepContext, pass: Pass): Promise<Outcome> {
+  const { db, events } = context;
+  const counts = {
+    /** Logs with a version, and those that could not be read or have none. */
+    read: 0,
+    unread: 0,
+    /** Pools for which GitHub was asked when their version ends, and those without an answer. */
+    asked: 0,
+    unanswered: 0,
+  };
   const ends = new Map<string, VersionEnd>();
-  const askFor = createAskGitHub({
-    db,
-    github,
-    pass,
-    onUnanswered: ({ what }, failure) => events.versionEndUnknown(what, failure),
-  });
+  const askFor = createAskGitHub(context, pass, ({ what }, failure) =>
+    events.versionEndUnknown(what, failure),
+  );
   await pass.walk(await findRunnersToRead(db), {
     entityOf: ({ pool }) => pool,
     keyOf: ({ pool }) => pool,
     async visit(runner, turn) {
-      const read = runner.isUnread ? await readVersion(options, runner, pass) : null;
+      const read = runner.isUnread ? await readVersion(context, runner, pass) : null;
       if (runner.isUnread) counts[read === null ? 'unread' : 'read'] += 1;
       if (read !== null) await saveRunnerVersion(db, { ...runner, version: read });
       const version = read ?? runner.version;
@@ -75,19 +55,19 @@ export async function checkRunnerVersions(
       if (end === undefined) counts.unanswered += 1;
       else {
         ends.set(version, end);
-        await noteEnd(options, runner.pool, version, end);
+        await noteEnd(context, runner.pool, version, end);
       }
       return isRead && end !== undefined;
     },
   });
-  return counts;
+  return done(counts);
 }
 
 /** GitHub does not know the version. */
 const NO_END: VersionEnd = { endsAt: null };
 
 async function readVersion(
-  { cluster, events }: CheckRunnerVersionsOptions,
+  { cluster, events }: SweepContext,
   { pool, podName: name, namespace }: RunnerToRead,
   pass: Pass,
 ): Promise<string | null> {
@@ -99,7 +79,7 @@ async function readVersion(
 }
 
 async function noteEnd(
-  { db, events }: CheckRunnerVersionsOptions,
+  { db, events }: SweepContext,
   pool: string,
   version: string,
   { endsAt }: VersionEnd,

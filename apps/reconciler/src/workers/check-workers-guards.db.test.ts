@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { putInstallation } from '@paddock/testing/demand-rows';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { QUERY, useCheckScene } from '../scenes/check-workers.scene.ts';
-import { putFailedLong } from '../scenes/pass.scene.ts';
+import { sql } from 'kysely';
+import { useCheckScene } from '../scenes/check-workers.scene.ts';
+import { putFailedLong } from '../scenes/sweep.scene.ts';
 
 const scene = useCheckScene(useTestDatabase());
 
@@ -38,12 +40,7 @@ describe('check-workers does nothing (E6)', () => {
     const gone = await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
     await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
     const ids = { [silent]: (await scene.truth(silent))?.id ?? null, [gone]: 999_999 };
-    for (const [podName, id] of Object.entries(ids))
-      await scene.db
-        .updateTable('workers')
-        .set({ runner_id: id })
-        .where('pod_name', '=', podName)
-        .execute();
+    for (const [podName, runner_id] of Object.entries(ids)) await scene.set({ runner_id }, podName);
     const empty = { path: `/orgs/acme${LIST}`, status: 200, body: { total_count: 0, runners: [] } };
     await scene.world.github.failNext({ ...empty, times: 2 });
     expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 0, unread: 1 });
@@ -57,43 +54,32 @@ describe('check-workers does nothing (E6)', () => {
     await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
     await scene.putRunning(1, 'none');
     expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 0, unread: 1 });
-    expect(scene.told.join()).toContain('missing');
+    expect(scene.told('runnersMissing')).toEqual([['acme', 2]]);
   });
 
-  test('beyond its cap: scopes take turns, so that one with many delays no other scope (P6)', async () => {
-    for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
-    const other = await putOfUser();
-    expect(await scene.sweep({ cap: 2 })).toMatchObject({ overdue: 6, stopping: 2 });
-    expect((await stopping()).map((row) => row.pod_name)).toContain(other);
-  });
-
-  test('beyond its limit of workers: scopes take turns there too (P6)', async () => {
-    for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
-    const other = await putOfUser();
-    expect(await scene.sweep({ query: { ...QUERY, limit: 2 } })).toMatchObject({
-      overdue: 2,
-      stopping: 2,
-    });
-    expect((await stopping()).map((row) => row.pod_name)).toContain(other);
-  });
+  test.each([
+    ['cap of stops', { stopsOfPass: 2 }, 6],
+    ['limit of workers', { overdueOfPass: 2 }, 2],
+  ])(
+    'beyond its %s: scopes take turns, so that one with many delays no other scope (P6)',
+    async (_what, config, overdue) => {
+      for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
+      const other = await putOfUser();
+      expect(await scene.sweep({ config })).toMatchObject({ overdue, stopping: 2 });
+      expect(await stopping()).toContainEqual({ pod_name: other });
+    },
+  );
 
   test('in a dry run but counting: it writes nothing, and only reads GitHub', async () => {
     await scene.putRunning(11, 'registered');
     await scene.putRunning(60, 'none', { stopping_at: minutesAgo(3), stop_reason: 'pod_gone' });
     await putOfUser();
     await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 403 });
-    const before = await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
-    expect(await scene.sweep({ dryRun: true })).toEqual({
-      overdue: 2,
-      stopping: 1,
-      busy: 0,
-      unread: 1,
-      forgotten: 1,
-      heldUp: 0,
-    });
-    expect(await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute()).toEqual(
-      before,
-    );
+    const rows = () => scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
+    const before = await rows();
+    const counts = { overdue: 2, stopping: 1, busy: 0, unread: 1, forgotten: 1, heldUp: 0 };
+    expect(await scene.sweep({ dryRun: true })).toEqual(counts);
+    expect(await rows()).toEqual(before);
     expect(await scene.tasks()).toEqual([]);
     expect(await scene.db.selectFrom('installation_events').selectAll().execute()).toEqual([]);
   });
@@ -114,21 +100,14 @@ const putOthers = async () => {
 
 describe('check-workers goes on with all else (E6)', () => {
   test('beside a worker of an App that is no longer configured', async () => {
-    await scene.putRunning(40, 'none', {
-      app_id: 999,
-      installation_id: 5,
-      entity_id: 777,
-      entity_name: 'other',
-    });
+    await scene.putRunning(40, 'none', { app_id: 999, installation_id: 5, entity_id: 777 });
     await scene.putRunning(11, 'registered');
     await putOthers();
     expect(await scene.sweep()).toMatchObject({ overdue: 2, stopping: 2, unread: 0, forgotten: 1 });
   });
 
   test.each([
-    {},
     [],
-    { total_count: 2 },
     { runners: null },
     { runners: [null] },
     { runners: [{ id: 1, name: 'x', status: 'online' }] },
@@ -139,37 +118,20 @@ describe('check-workers goes on with all else (E6)', () => {
     await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 200, body, times: 10 });
     expect(await scene.sweep()).toMatchObject({ overdue: 4, stopping: 2, unread: 1, forgotten: 1 });
     expect(await stopping()).toContainEqual({ pod_name: other });
-    expect(scene.told.join()).toContain('not read "acme"');
+    expect(scene.told('runnersNotRead')).toEqual([['acme', expect.anything()]]);
   });
-});
-
-test('the only worker of its scope is no reason for doubt when GitHub does not know it: it is stopped (E5)', async () => {
-  const podName = await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
-  expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1, unread: 0 });
-  expect(await stopping()).toEqual([{ pod_name: podName }]);
 });
 
 test('an entity that refuses us is recorded, and left alone for a while (C9)', async () => {
-  await putInstallation(scene.db, {
-    entity_id: scene.world.organization.id,
-    app_id: scene.world.appId,
-    installation_id: scene.world.organization.installationId,
-  });
+  await putInstallation(scene.db, installationOf(scene.world.organization));
   await scene.putRunning(11, 'registered');
   await scene.world.github.failNext({ path: LIST, status: 403 });
   await scene.sweep();
-  const events = await scene.db
-    .selectFrom('installation_events')
-    .select(['source', 'event', 'outcome'])
-    .execute();
-  expect(events).toEqual([
-    { source: 'reconciler', event: 'auth_attempt.other_error', outcome: 'auth_other_error' },
-  ]);
+  const events = await scene.db.selectFrom('installation_events').selectAll().execute();
+  const refused = { event: 'auth_attempt.other_error', outcome: 'auth_other_error' };
+  expect(events).toMatchObject([{ source: 'reconciler', ...refused }]);
   expect(await scene.sweep()).toMatchObject({ overdue: 0 });
-  await scene.db
-    .updateTable('installations')
-    .set({ refused_until: new Date(0) })
-    .execute();
+  await sql`update installations set refused_until = 'epoch'`.execute(scene.db);
   expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1 });
 });
 
@@ -184,7 +146,7 @@ test.each([0, 1, 2, 3].flatMap((nth) => [{ nth, status: 500 }, { nth }]))(
     await scene.world.github.failNext({ path: '.', after: nth, ...fault });
     await scene.sweep();
     await scene.world.github.clearFaults();
-    await scene.db.updateTable('workers').set({ runner_checked_at: null }).execute();
+    await scene.set({ runner_checked_at: null });
     await scene.sweep();
     expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.toSorted());
     expect(await stopTasks()).toHaveLength(3);

@@ -1,8 +1,4 @@
-import {
-  findOverdueWorkers,
-  type OverdueQuery,
-  type OverdueWorker,
-} from '@paddock/db/workers/overdue-workers';
+import { findOverdueWorkers, type OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import {
   findHeldStops,
@@ -15,66 +11,44 @@ import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { judgeWorker } from '@paddock/domain/workers/judge-worker';
 import { runnerSays } from '@paddock/domain/workers/nothing-runs';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
-import type { GitHub } from '@paddock/github/connect';
+import { isRunnerOf } from '@paddock/domain/workers/runner-name';
+import { getRunner, type GitHubRunner } from '@paddock/github/runners';
+import type { InstallationClient } from '@paddock/github/connect';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
-import type { ReconcilerEvents } from '../events.ts';
+import { done, type Outcome } from '@paddock/queue/outcome';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
-import { type ReadingRunners, readRunners } from './read-runners.ts';
-
-export interface CheckWorkersOptions extends ReadingRunners {
-  readonly github: GitHub;
-  readonly events: Pick<
-    ReconcilerEvents,
-    'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsWithoutTask' | 'stopsHeldUp'
-  >;
-  readonly query: OverdueQuery;
-  /** Most stops that one pass requests. */
-  readonly cap: number;
-  /** How long GitHub must call the runner of a running pod offline. */
-  readonly offlineMs: number;
-  /** Age at which a stop without a task gets one. */
-  readonly forgottenAfterMs: number;
-  /** How long a stop may be held up before it is reported. */
-  readonly alertAfterMs: number;
-}
-
-export interface CheckedWorkersCounts {
-  /** Workers past a deadline. */
-  overdue: number;
-  /** Overdue workers whose stop this pass requested. */
-  stopping: number;
-  /** Workers with a busy runner: assigned from now on, job unknown. */
-  busy: number;
-  /** Scopes without an answer from GitHub, or with a list that cannot be complete. */
-  unread: number;
-  /** Stops without a task. */
-  forgotten: number;
-  heldUp: number;
-}
+import type { SweepContext } from '../sweep.ts';
+import { createReadRunners, type ListedRunners, scopeOf } from './read-runners.ts';
 
 /**
  * Finds workers past a deadline and requests their stop: pods that do not start, runners that were
  * never online, idle or lost ones, and those that stay after their job. Asks GitHub about all
  * overdue workers of a scope at once. Ends no worker: the stop itself collects the proofs.
  */
-export async function checkWorkers(
-  options: CheckWorkersOptions,
-  pass: Pass,
-): Promise<CheckedWorkersCounts> {
-  const { db, github, events, query, cap } = options;
+export async function checkWorkers(context: SweepContext, pass: Pass): Promise<Outcome> {
+  const { db, github, events, config } = context;
   const { dryRun } = pass;
-  const overdue = await findOverdueWorkers(db, query);
+  const overdue = await findOverdueWorkers(db, {
+    readingsApartMs: config.runnerReadingsApartMs,
+    appIds: github.appIds,
+    limit: config.overdueOfPass,
+  });
   const stops: StopRequest[] = overdue
     .filter(({ isPending }) => isPending)
     .map(({ podName }) => ({ podName, reason: 'pending_timeout' }));
-  const counts = { overdue: overdue.length, busy: 0, unread: 0 };
-  const askFor = createAskGitHub({
-    db,
-    github,
-    pass,
-    onUnanswered: ({ what }, failure) => events.runnersNotRead(what, failure),
-  });
+  const counts = {
+    /** Workers past a deadline. */
+    overdue: overdue.length,
+    /** Workers with a busy runner: assigned from now on, job unknown. */
+    busy: 0,
+    /** Scopes without an answer from GitHub, or with a list that cannot be complete. */
+    unread: 0,
+  };
+  const askFor = createAskGitHub(context, pass, ({ what }, failure) =>
+    events.runnersNotRead(what, failure),
+  );
+  const readRunners = await createReadRunners(db);
   const running = overdue.filter(({ isPending }) => !isPending);
   const scopes = [...Map.groupBy(running, scopeOf).values()];
   await pass.walk(scopes as [OverdueWorker, ...OverdueWorker[]][], {
@@ -83,22 +57,73 @@ export async function checkWorkers(
     async visit(workers, turn) {
       const [first] = workers;
       const ask = askFor({ ...first, repoId: first.scopeRepoId }, turn);
-      const { hasFailedLong } = turn;
-      const read = await readRunners(options, workers, { ask, hasFailedLong });
-      if (read === undefined) counts.unread += 1;
-      else {
-        counts.busy += read.filter(({ isBusy }) => isBusy).length;
-        stops.push(...(await judge(options, { workers, read, dryRun })));
+      const read = await readRunners(first, ask, async (listed, client) => ({
+        readings: await readingsOf(workers, listed, turn.hasFailedLong ? client : undefined),
+        registered: listed.registered.length,
+      }));
+      const found = read?.readings;
+      if (found === undefined) {
+        counts.unread += 1;
+        if (read !== undefined) events.runnersMissing(first.login, read.registered);
+        return false;
       }
-      return read !== undefined;
+      counts.busy += found.filter(({ isBusy }) => isBusy).length;
+      stops.push(...(await judge(context, { workers, readings: found, dryRun })));
+      return true;
     },
   });
-  const chosen = inOrderOf(overdue, stops).slice(0, cap);
-  const stopping = dryRun ? chosen.length : await request(options, chosen);
-  const forgotten = await takeUpForgotten(options, dryRun);
-  const held = await findHeldStops(db, options.alertAfterMs);
+  const chosen = inOrderOf(overdue, stops).slice(0, config.stopsOfPass);
+  const held = await findHeldStops(db, config.stopAlertMs);
   events.stopsHeldUp(held);
-  return { ...counts, stopping, forgotten, heldUp: held.length };
+  return done({
+    ...counts,
+    /** Overdue workers whose stop this pass requested. */
+    stopping: dryRun ? chosen.length : await request(context, chosen),
+    /** Stops without a task. */
+    forgotten: await takeUpForgotten(context, dryRun),
+    heldUp: held.length,
+  });
+}
+
+/** With at most this many registered workers, a list without any of our runners may be complete. */
+const FEW_WORKERS = 1;
+
+/**
+ * What a list says of a scope's workers. If it has none of our runners although several are
+ * registered, GitHub is asked for each by its id, where `byId` is a client; else undefined.
+ */
+async function readingsOf(
+  workers: readonly OverdueWorker[],
+  { scope, ours, registered }: ListedRunners,
+  byId: InstallationClient | undefined,
+): Promise<RunnerReading[] | undefined> {
+  if (ours.length > 0 || registered.length <= FEW_WORKERS) return readings(workers, ours);
+  if (byId === undefined) return undefined;
+  const found: GitHubRunner[] = [];
+  const withId = workers.filter(({ runnerId }) => runnerId !== null);
+  for (const { runnerId } of withId) {
+    const runner = await getRunner(byId, scope, Number(runnerId));
+    if (runner !== undefined) found.push(runner);
+  }
+  return readings(withId, found);
+}
+
+function readings(
+  workers: readonly OverdueWorker[],
+  runners: readonly GitHubRunner[],
+): RunnerReading[] {
+  const byName = new Map(runners.map((runner) => [runner.name, runner]));
+  return workers.map(({ podName, runnerId }) => {
+    const named = byName.get(podName);
+    const runner =
+      named !== undefined && isRunnerOf({ podName, runnerId }, named) ? named : undefined;
+    return {
+      podName,
+      isKnown: runner !== undefined,
+      isOnline: runner?.online ?? false,
+      isBusy: runner?.busy ?? false,
+    };
+  });
 }
 
 /** The stops in the workers' order, in which scopes alternate: no scope may use up the cap. */
@@ -110,20 +135,18 @@ function inOrderOf(
   return overdue.flatMap(({ podName }) => byName.get(podName) ?? []);
 }
 
-const scopeOf = ({ entityId, scopeRepoId }: OverdueWorker): string => `${entityId} ${scopeRepoId}`;
-
 async function judge(
-  { db, offlineMs }: CheckWorkersOptions,
+  { db, config }: SweepContext,
   {
     workers,
-    read: readings,
+    readings: all,
     dryRun,
-  }: { workers: readonly OverdueWorker[]; read: readonly RunnerReading[]; dryRun: boolean },
+  }: { workers: readonly OverdueWorker[]; readings: readonly RunnerReading[]; dryRun: boolean },
 ): Promise<StopRequest[]> {
   const saved = new Map(
-    dryRun ? [] : (await saveRunnerReadings(db, readings)).map((read) => [read.podName, read]),
+    dryRun ? [] : (await saveRunnerReadings(db, all)).map((read) => [read.podName, read]),
   );
-  const byName = new Map(readings.map((reading) => [reading.podName, reading]));
+  const byName = new Map(all.map((reading) => [reading.podName, reading]));
   return workers.flatMap((worker) => {
     const { podName } = worker;
     const reading = byName.get(podName);
@@ -141,7 +164,7 @@ async function judge(
           reading.isKnown ? { online: reading.isOnline, busy: reading.isBusy } : undefined,
         ),
       },
-      { offlineMs },
+      { offlineMs: config.runnerOfflineMs },
     );
     return reason === undefined ? [] : [{ podName, reason }];
   });
@@ -150,7 +173,7 @@ async function judge(
 const JOBLESS: ReadonlySet<StopReason> = new Set(JOBLESS_REASONS);
 
 async function request(
-  { db, events }: CheckWorkersOptions,
+  { db, events }: SweepContext,
   stops: readonly StopRequest[],
 ): Promise<number> {
   if (stops.length === 0) return 0;
@@ -169,13 +192,13 @@ async function request(
 const MOST_FORGOTTEN = 1_000;
 
 async function takeUpForgotten(
-  { db, events, forgottenAfterMs }: CheckWorkersOptions,
+  { db, events, config }: SweepContext,
   dryRun: boolean,
 ): Promise<number> {
   const kind = WORKER_TASK.stopWorker;
   const podNames = await findStopsWithoutTask(db, {
     kind,
-    olderThanMs: forgottenAfterMs,
+    olderThanMs: config.forgottenStopMs,
     limit: MOST_FORGOTTEN,
   });
   if (podNames.length === 0 || dryRun) return podNames.length;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import type { KubeFailure } from '@paddock/kube/errors';
 import { createPod, findPod } from '@paddock/kube/pods';
 import { probeCluster } from '@paddock/kube/probe';
 import {
@@ -11,60 +12,46 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Given, passOf } from '../scenes/pass.scene.ts';
 import {
-  type DeletedPodsCounts,
-  deleteEndedPods,
-  type DeleteEndedPodsOptions,
-} from './delete-ended-pods.ts';
-
-const HOUR_MS = 3_600_000;
+  beginByHand,
+  CONFIG,
+  type Given,
+  noteEvents,
+  outputOf,
+  usualContext,
+} from '../scenes/sweep.scene.ts';
+import { deleteEndedPods } from './delete-ended-pods.ts';
 
 const database = useTestDatabase();
 let kube: KubeSimulator;
 let cluster: Cluster;
-let failures: string[];
-let stillRunning: string[];
+let told: ReturnType<typeof noteEvents>;
 
 beforeEach(async () => {
   await emptyTables(database.db, ['workers', 'tasks']);
   kube = await startKubeSimulator({ startDelayMs: [0, 1] });
   cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 60_000 });
-  failures = [];
-  stillRunning = [];
+  told = noteEvents();
 });
 afterEach(async () => {
   cluster.close();
   await kube.stop();
 });
 
-const sweep = async ({
-  dryRun = false,
-  pass = {},
-  ...more
-}: Given<DeleteEndedPodsOptions> = {}): Promise<DeletedPodsCounts> =>
-  deleteEndedPods(
-    {
-      db: database.dbOf('reconciler'),
-      cluster,
-      events: {
-        podNotDeleted: (_name, { kind }) => void failures.push(kind),
-        podStillRuns: (name) => void stillRunning.push(name),
-        secretsForgotten: () => undefined,
-      },
-      succeededGraceMs: 6 * HOUR_MS,
-      failedGraceMs: 6 * HOUR_MS,
-      keptPerNamespace: 2_000,
-      cap: 10_000,
-      ...more,
-    },
-    await passOf(database.dbOf('reconciler'), {
-      isAway: async () => (await probeCluster(cluster, new AbortController().signal)) !== undefined,
-      dryRun,
-      ...pass,
-    }),
-  );
+const sweep = async ({ config, dryRun = false, ...more }: Given = {}) => {
+  const db = database.dbOf('reconciler');
+  const { pass } = await beginByHand(db, {
+    isAway: async () => (await probeCluster(cluster, new AbortController().signal)) !== undefined,
+    dryRun,
+  });
+  const { events } = told;
+  const given = { ...usualContext(db), cluster, events, config: { ...CONFIG, ...config }, ...more };
+  return outputOf(await deleteEndedPods(given, pass));
+};
+const failures = () =>
+  told.told('podNotDeleted').map(([, failure]) => (failure as KubeFailure).kind);
 
+const NONE = { deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 };
 const NAMESPACE = 'default';
 
 interface Ended {
@@ -133,31 +120,27 @@ const marked = async () =>
 describe('pods of ended workers (E7)', () => {
   test('go after their grace, and not before', async () => {
     const [old, young] = [await putEnded({ minutes: 361 }), await putEnded({ minutes: 359 })];
-    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0, secrets: 0 });
+    expect(await sweep()).toEqual({ ...NONE, deleted: 1 });
     await gone(old);
     expect(await isThere(young)).toBe(true);
     expect(await marked()).toEqual([old]);
-    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 });
+    expect(await sweep()).toEqual(NONE);
   });
 
-  test('that succeeded and that failed have different graces', async () => {
+  test('that succeeded and that failed have different graces; those that are gone already are noted as gone', async () => {
     const failed = await putEnded({ status: 'failed', minutes: 30 });
     await putEnded({ status: 'completed', minutes: 30 });
-    expect(await sweep({ failedGraceMs: 20 * 60_000 })).toMatchObject({ deleted: 1 });
+    const absent = await putEnded({ pod: 'none' });
+    const config = { podGraceFailedMs: 20 * 60_000 };
+    expect(await sweep({ config })).toEqual({ ...NONE, deleted: 1, absent: 1 });
     await gone(failed);
-    expect(await marked()).toEqual([failed]);
-  });
-
-  test('that are gone already are noted as gone', async () => {
-    const name = await putEnded({ pod: 'none' });
-    expect(await sweep()).toEqual({ deleted: 0, absent: 1, left: 0, failed: 0, secrets: 0 });
-    expect(await marked()).toEqual([name]);
+    expect((await marked()).toSorted()).toEqual([failed, absent].toSorted());
   });
 
   test('are never deleted while they run, even if the row has ended (P2)', async () => {
     const name = await putEnded({ pod: 'running' });
-    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0, secrets: 0 });
-    expect(stillRunning).toEqual([name]);
+    expect(await sweep()).toEqual({ ...NONE, left: 1 });
+    expect(told.told('podStillRuns')).toEqual([[name, 'Running']]);
     expect(await isThere(name)).toBe(true);
     expect(await marked()).toEqual([]);
   });
@@ -186,30 +169,26 @@ describe('pods of ended workers (E7)', () => {
   test('that never started go as well, as they were seen: made when their worker had ended, they have no Secret (C6)', async () => {
     const name = await putEnded({ status: 'failed', pod: 'unstarted' });
     kube.failNext({ method: 'DELETE', status: 409, reason: 'Conflict' });
-    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0, secrets: 0 });
+    expect(await sweep()).toEqual({ ...NONE, left: 1 });
     expect(await isThere(name)).toBe(true);
-    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0, secrets: 0 });
+    expect(await sweep()).toEqual({ ...NONE, deleted: 1 });
     await gone(name);
     expect(await marked()).toEqual([name]);
   });
 
-  test('of another uid than the row’s are another pod, and are left alone', async () => {
-    const name = await putEnded({ podUid: '00000000-0000-0000-0000-000000000000' });
-    expect(await sweep()).toMatchObject({ absent: 1, deleted: 0 });
-    expect(await isThere(name)).toBe(true);
-  });
-
-  test('whose uid no row knows go by the uid that is found', async () => {
+  test('of another uid than the row’s are another pod, and are left alone; where no row knows the uid, they go by the one that is found', async () => {
+    const other = await putEnded({ podUid: '00000000-0000-0000-0000-000000000000' });
     const name = await putEnded({ podUid: null });
-    expect(await sweep()).toMatchObject({ deleted: 1 });
+    expect(await sweep()).toEqual({ ...NONE, absent: 1, deleted: 1 });
     await gone(name);
+    expect(await isThere(other)).toBe(true);
   });
 
   test.each([0, 1, 2, 3])('are all gone after the next pass when call %d fails', async (after) => {
     const names = [await putEnded(), await putEnded()];
     kube.failNext({ status: 503, after });
-    expect((await sweep()).failed).toBe(1);
-    expect(failures).toEqual(['unavailable']);
+    expect(await sweep()).toMatchObject({ failed: 1 });
+    expect(failures()).toEqual(['unavailable']);
     await sweep();
     expect((await marked()).toSorted()).toEqual(names.toSorted());
     for (const name of names) await gone(name);
@@ -219,8 +198,11 @@ describe('pods of ended workers (E7)', () => {
     for (let made = 0; made < 3; made += 1) await putEnded();
     await putEnded({ minutes: 10 });
     kube.failNext({ status: 503, times: 1_000 });
-    expect(await sweep({ keptPerNamespace: 0 })).toMatchObject({ failed: 1, deleted: 0 });
-    expect(failures).toEqual(['unavailable']);
+    expect(await sweep({ config: { endedPodsPerNamespace: 0 } })).toMatchObject({
+      failed: 1,
+      deleted: 0,
+    });
+    expect(failures()).toEqual(['unavailable']);
     kube.clearFaults();
     kube.failNext({ method: 'DELETE', status: 504 });
     expect(await sweep()).toMatchObject({ failed: 1, deleted: 2 });
@@ -236,32 +218,32 @@ describe('pods of ended workers (E7)', () => {
   });
 
   test('go before their time when a namespace has too many: successful ones first, among these the longest ended', async () => {
-    const failed = [
-      await putEnded({ status: 'failed', minutes: 50 }),
-      await putEnded({ status: 'failed', minutes: 40 }),
-    ];
-    const succeeded = [
-      await putEnded({ minutes: 30 }),
-      await putEnded({ minutes: 20 }),
-      await putEnded({ minutes: 10 }),
-    ];
-    expect(await sweep({ keptPerNamespace: 3, dryRun: true })).toMatchObject({ deleted: 2 });
-    expect(await sweep({ keptPerNamespace: 3 })).toMatchObject({ deleted: 2 });
+    await putEnded({ status: 'failed', minutes: 50 });
+    const failed = await putEnded({ status: 'failed', minutes: 40 });
+    const succeeded: string[] = [];
+    for (const minutes of [30, 20, 10]) succeeded.push(await putEnded({ minutes }));
+    expect(await sweep({ config: { endedPodsPerNamespace: 3 }, dryRun: true })).toMatchObject({
+      deleted: 2,
+    });
+    expect(await sweep({ config: { endedPodsPerNamespace: 3 } })).toMatchObject({ deleted: 2 });
     expect((await marked()).toSorted()).toEqual(succeeded.slice(0, 2).toSorted());
-    expect(await sweep({ keptPerNamespace: 1 })).toMatchObject({ deleted: 2 });
-    expect(await isThere(failed[1] ?? '')).toBe(true);
+    expect(await sweep({ config: { endedPodsPerNamespace: 1 } })).toMatchObject({ deleted: 2 });
+    expect(await isThere(failed)).toBe(true);
   });
 
   test('are no more in one pass than the cap, the longest ended first, and the next pass goes on', async () => {
-    const names = [
-      await putEnded({ minutes: 500 }),
-      await putEnded({ minutes: 450 }),
-      await putEnded({ minutes: 20 }),
-    ];
-    expect(await sweep({ cap: 1, keptPerNamespace: 0 })).toMatchObject({ deleted: 1 });
+    const names: string[] = [];
+    for (const minutes of [500, 450, 20]) names.push(await putEnded({ minutes }));
+    expect(await sweep({ config: { podsOfPass: 1, endedPodsPerNamespace: 0 } })).toMatchObject({
+      deleted: 1,
+    });
     expect(await marked()).toEqual(names.slice(0, 1));
-    expect(await sweep({ cap: 0, keptPerNamespace: 0 })).toMatchObject({ deleted: 0 });
-    expect(await sweep({ cap: 2, keptPerNamespace: 0 })).toMatchObject({ deleted: 2 });
+    expect(await sweep({ config: { podsOfPass: 0, endedPodsPerNamespace: 0 } })).toMatchObject({
+      deleted: 0,
+    });
+    expect(await sweep({ config: { podsOfPass: 2, endedPodsPerNamespace: 0 } })).toMatchObject({
+      deleted: 2,
+    });
     expect((await marked()).toSorted()).toEqual(names.toSorted());
   });
 
@@ -283,17 +265,9 @@ describe('pods of ended workers (E7)', () => {
   });
 
   test('are only counted by a dry run', async () => {
-    const name = await putEnded();
-    expect(await sweep({ dryRun: true })).toEqual({
-      deleted: 1,
-      absent: 0,
-      left: 0,
-      failed: 0,
-      secrets: 0,
-    });
+    await putEnded();
+    expect(await sweep({ dryRun: true })).toEqual({ ...NONE, deleted: 1 });
     expect(await marked()).toEqual([]);
     expect(kube.report().calls['delete pods']).toBeUndefined();
-    await sweep();
-    await gone(name);
   });
 });

@@ -4,78 +4,52 @@ import {
   findSurplusPods,
   markPodsDeleted,
 } from '@paddock/db/workers/ended-pods';
-import type { Database } from '@paddock/db/schema/tables';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { podMayGo } from '@paddock/domain/workers/nothing-runs';
-import type { Cluster } from '@paddock/kube/connect';
 import { classifyKubeError, isTransient } from '@paddock/kube/errors';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import type { Kysely } from 'kysely';
-import type { ReconcilerEvents } from '../events.ts';
+import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';
-
-export interface DeleteEndedPodsOptions {
-  db: Kysely<Database>;
-  cluster: Cluster;
-  events: Pick<ReconcilerEvents, 'podNotDeleted' | 'podStillRuns' | 'secretsForgotten'>;
-  succeededGraceMs: number;
-  failedGraceMs: number;
-  /** Most ended pods of a namespace to keep until their grace is over. */
-  keptPerNamespace: number;
-  /** Most pods that one pass looks at. */
-  cap: number;
-  /** Most pods that are looked at at once. */
-  atOnce?: number;
-}
-
-export interface DeletedPodsCounts {
-  /** In a dry run: how many would be. */
-  deleted: number;
-  /** Already gone. */
-  absent: number;
-  /** Running, although the worker's row has ended: left alone. */
-  left: number;
-  failed: number;
-  /**
-   * Secrets that may have outlived their worker: each pass removes them again until they are known
-   * to be gone.
-   */
-  secrets: number;
-}
+import type { SweepContext } from '../sweep.ts';
 
 /**
  * Deletes the pods of workers that ended longer ago than their grace, longest ended first, then
  * those above a namespace's limit. A failure concerns one pod.
  */
-export async function deleteEndedPods(
-  options: DeleteEndedPodsOptions,
-  pass: Pass,
-): Promise<DeletedPodsCounts> {
-  const {
-    db,
-    events,
-    succeededGraceMs,
-    failedGraceMs,
-    keptPerNamespace: kept,
-    cap,
-    atOnce = 1,
-  } = options;
-  const { dryRun, resting: except } = pass;
-  const counts: DeletedPodsCounts = { deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 };
-  const graces = { succeededGraceMs, failedGraceMs, except };
-  const ended = await findEndedPods(db, { ...graces, limit: cap });
-  const surplus = await findSurplusPods(db, { ...graces, kept, limit: cap - ended.length });
+export async function deleteEndedPods(context: SweepContext, pass: Pass): Promise<Outcome> {
+  const { db, events, config } = context;
+  const counts = {
+    /** In a dry run: how many would be. */
+    deleted: 0,
+    /** Already gone. */
+    absent: 0,
+    /** Running, although the worker's row has ended: left alone. */
+    left: 0,
+    failed: 0,
+    /** Secrets that may have outlived their worker: removed again by each pass until they are gone. */
+    secrets: 0,
+  };
+  const graces = {
+    succeededGraceMs: config.podGraceSucceededMs,
+    failedGraceMs: config.podGraceFailedMs,
+    except: pass.resting,
+  };
+  const ended = await findEndedPods(db, { ...graces, limit: config.podsOfPass });
+  const surplus = await findSurplusPods(db, {
+    ...graces,
+    kept: config.endedPodsPerNamespace,
+    limit: config.podsOfPass - ended.length,
+  });
   await pass.walk([...ended, ...surplus], {
     entityOf: ({ entityId }) => entityId,
     keyOf: ({ podName }) => podName,
-    atOnce,
     async visit(pod) {
-      const result = await deleteOne(options, pod, pass);
+      const result = await deleteOne(context, pod, pass);
       counts[result]++;
       if (result === 'left' || result === 'failed') return false;
       if (pod.secretLeft) counts.secrets++;
-      if (dryRun) return true;
+      if (pass.dryRun) return true;
       if (pod.secretLeft) {
         // A later pass finds the pod again, so that a Secret survives no failed task.
         await enqueueAlone(db, [removeSecretTask(pod.podName)]);
@@ -84,12 +58,12 @@ export async function deleteEndedPods(
       return !pod.secretLeft;
     },
   });
-  return counts;
+  return done(counts);
 }
 
 /** Reads the pod before deleting it: only the pod can prove that nothing runs in it. */
 async function deleteOne(
-  { cluster, events }: DeleteEndedPodsOptions,
+  { cluster, events }: SweepContext,
   pod: EndedPod,
   { dryRun, isAway }: Pass,
 ): Promise<'deleted' | 'absent' | 'left' | 'failed'> {

@@ -8,7 +8,7 @@ import { examplePools, putInstallation, putPools } from '@paddock/testing/demand
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { putFailedLong } from '../scenes/pass.scene.ts';
+import { putFailedLong } from '../scenes/sweep.scene.ts';
 import {
   ACME,
   type RegistrationsScene,
@@ -38,26 +38,21 @@ describe('registrations with our names and without a live worker (E6)', () => {
     ['a repository, of a failed worker', TOOL, 'failed'],
     ['an organisation, of a worker that ended well', ACME, 'completed'],
   ] as const)(
-    'of %s go when they were offline in two lists and for longer than the grace',
+    'of %s go when they were offline in two lists, even without a grace, and for longer than it',
     async (_name, scope, status) => {
       const known = await scene.knowScope(scope, { status: status ?? 'completed' });
       const { name } = await scene.register(scope, status && known.pod_name);
-      expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1, unused: 1 });
+      const config = { registrationGraceMs: 0 };
+      expect(await scene.sweep({ config })).toEqual({ ...NOTHING, listed: 1, unused: 1 });
       expect(await scene.sweep()).toMatchObject({ unused: 1, removed: 0 });
       await scene.passHours();
       expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1, unused: 1, removed: 1 });
       expect(await scene.runners()).toEqual([]);
-      expect(scene.told).toEqual([`removed ${name}`]);
+      expect(scene.told('registrationRemoved')).toEqual([[name]]);
       expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1 });
       expect(await scene.noted()).toEqual([]);
     },
   );
-
-  test('are not removed when they are first seen, even without a grace', async () => {
-    await scene.fail();
-    expect(await scene.sweep({ graceMs: 0 })).toMatchObject({ unused: 1, removed: 0 });
-    expect(await scene.sweep({ graceMs: 0 })).toMatchObject({ unused: 1, removed: 1 });
-  });
 
   test('are seen in successive lists: one that was away in between begins again', async () => {
     await scene.knowScope(ACME);
@@ -89,15 +84,6 @@ describe('registrations with our names and without a live worker (E6)', () => {
     expect(await scene.runners()).toEqual([name]);
     stop.abort();
     await playing;
-  });
-
-  test('are left alone once there is a worker of their name that may need them', async () => {
-    await scene.knowScope(ACME);
-    const { name } = await scene.register();
-    await listTwice();
-    await scene.knowScope(ACME, { pod_name: name, status: 'running' });
-    expect(await scene.sweep()).toMatchObject({ unused: 0, removed: 0 });
-    expect(await scene.runners()).toEqual([name]);
   });
 
   test('are looked at once more before they go: not one whose worker or whose runner has come back since the list', async () => {
@@ -152,14 +138,12 @@ describe('registrations with our names and without a live worker (E6)', () => {
     for (let nth = 0; nth < 3; nth++) await scene.knowScope(ACME);
     await scene.knowScope(TOOL);
     expect(await scene.sweep()).toMatchObject({ listed: 2 });
-    const { calls } = await scene.world.github.report();
-    expect(calls['actions/list-self-hosted-runners-for-org']).toBe(1);
-    expect(calls['actions/list-self-hosted-runners-for-repo']).toBe(1);
-    await database.db
-      .updateTable('workers')
-      .set({ created_at: minutesAgo(3_000) })
-      .where('entity_id', '=', scene.world.user.id)
-      .execute();
+    expect((await scene.world.github.report()).calls).toMatchObject({
+      'actions/list-self-hosted-runners-for-org': 1,
+      'actions/list-self-hosted-runners-for-repo': 1,
+    });
+    const ofUser = database.db.updateTable('workers').where('entity_id', '=', scene.world.user.id);
+    await ofUser.set({ created_at: minutesAgo(3_000) }).execute();
     const known = installationOf(scene.world.organization);
     await putInstallation(database.db, { ...known, deleted_at: new Date() });
     expect(await scene.sweep()).toMatchObject({ listed: 0 });
@@ -184,8 +168,7 @@ describe('registrations with our names and without a live worker (E6)', () => {
 async function oneDue(): Promise<string> {
   await scene.knowScope(ACME);
   const { name } = await scene.register();
-  await scene.sweep();
-  await scene.passHours();
+  await listTwice();
   return name;
 }
 
@@ -202,28 +185,19 @@ describe('remove-registrations does nothing', () => {
   test('when a list fails; other entities go on, and the refusal is written down once (C9)', async () => {
     const name = await oneDue();
     await scene.knowScope(TOOL);
-    const { appId, organization } = scene.world;
-    await putInstallation(database.db, {
-      entity_id: organization.id,
-      app_id: appId,
-      installation_id: organization.installationId,
-    });
+    await putInstallation(database.db, installationOf(scene.world.organization));
     await scene.world.github.failNext({ path: '/orgs/acme/actions/runners', status: 403 });
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 1, removed: 0 });
-    expect(scene.told).toEqual(['acme: forbidden']);
+    expect(scene.told('runnersNotRead')).toMatchObject([['acme', { kind: 'forbidden' }]]);
     expect(await scene.noted()).toEqual([name]);
     expect(await scene.runners()).toEqual([name]);
-    const events = await database.db
-      .selectFrom('installation_events')
-      .select(['event', 'entity_id'])
-      .execute();
-    expect(events).toEqual([
-      { event: 'auth_attempt.other_error', entity_id: scene.world.organization.id },
-    ]);
+    const events = await database.db.selectFrom('installation_events').selectAll().execute();
+    const { id: entity_id } = scene.world.organization;
+    expect(events).toMatchObject([{ event: 'auth_attempt.other_error', entity_id }]);
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 0, removed: 0 });
   });
 
-  test('when such lists have come for long, and GitHub knows one of ours by its id; when it knows none, the list is believed', async () => {
+  test('when such lists have come for long, and GitHub may know one of ours by its id; when it knows none, the list is believed', async () => {
     const name = await oneDue();
     const schedule = await putFailedLong(database.db, scene.world.organization.id);
     const { runnerId, name: alive } = await scene.register();
@@ -231,50 +205,46 @@ describe('remove-registrations does nothing', () => {
     await listNone();
     expect(await scene.sweep({ pass: { schedule } })).toMatchObject({ listed: 0, failed: 1 });
     expect(await scene.noted()).toEqual([name]);
-    expect(scene.told).toEqual(['acme: runners missing']);
-    await database.db.updateTable('workers').set({ runner_id: 999 }).execute();
-    await listNone();
-    expect(await scene.sweep()).toMatchObject({ listed: 0, failed: 1 });
-    expect(await scene.noted()).toEqual([name]);
+    expect(scene.told('runnersMissing')).toEqual([['acme', 1]]);
+    // The id of an adopted worker is not known.
+    for (const given of [{ runner_id: null }, { runner_id: 999 }]) {
+      await database.db.updateTable('workers').set(given).execute();
+      await listNone();
+      const pass = given.runner_id === null ? { schedule } : {};
+      expect(await scene.sweep({ pass })).toMatchObject({ listed: 0, failed: 1 });
+      expect(await scene.noted()).toEqual([name]);
+    }
     await listNone();
     expect(await scene.sweep({ pass: { schedule } })).toEqual({ ...NOTHING, listed: 1 });
     expect(await scene.noted()).toEqual([]);
-  });
-
-  test('when such lists have come for long, and an adopted worker’s id is not known', async () => {
-    const name = await oneDue();
-    const schedule = await putFailedLong(database.db, scene.world.organization.id);
-    await scene.knowScope(ACME, { status: 'running', runner_id: null });
-    await listNone();
-    expect(await scene.sweep({ pass: { schedule } })).toMatchObject({ listed: 0, failed: 1 });
-    expect(await scene.noted()).toEqual([name]);
   });
 
   test('to any registration without a row when more of them would go than their cap; others go', async () => {
     for (let nth = 0; nth < 3; nth++) await scene.fail();
     const strays: string[] = [];
     for (let nth = 0; nth < 3; nth++) strays.push((await scene.register()).name);
-    await scene.sweep();
-    await scene.passHours();
-    expect(await scene.sweep({ strayCap: 2 })).toEqual({
-      ...NOTHING,
-      listed: 1,
-      unused: 6,
-      removed: 3,
-      overCap: 3,
-    });
-    expect(scene.told).toContain('3 are more than 2');
+    await listTwice();
+    const counts = { listed: 1, unused: 6, removed: 3, overCap: 3 };
+    const config = { strayRegistrationCap: 2 };
+    expect(await scene.sweep({ config })).toEqual({ ...NOTHING, ...counts });
+    expect(scene.told('tooManyStrays')).toEqual([[3, 2]]);
     expect(await scene.runners()).toEqual(strays.toSorted());
-    expect(await scene.sweep({ strayCap: 3 })).toMatchObject({ removed: 3, overCap: 0 });
+    expect(await scene.sweep({ config: { strayRegistrationCap: 3 } })).toMatchObject({
+      removed: 3,
+      overCap: 0,
+    });
   });
 
   test('beyond the cap of a pass: the others go with the next one', async () => {
     for (let nth = 0; nth < 3; nth++) await scene.fail();
-    await scene.sweep();
-    await scene.passHours();
-    expect(await scene.sweep({ cap: 2 })).toMatchObject({ removed: 2, failed: 0, left: 0 });
+    await listTwice();
+    expect(await scene.sweep({ config: { registrationsOfPass: 2 } })).toMatchObject({
+      removed: 2,
+      failed: 0,
+      left: 0,
+    });
     expect(await scene.runners()).toHaveLength(1);
-    expect(await scene.sweep({ cap: 2 })).toMatchObject({ removed: 1 });
+    expect(await scene.sweep({ config: { registrationsOfPass: 2 } })).toMatchObject({ removed: 1 });
   });
 });
 
@@ -341,8 +311,10 @@ describe('the Secret of a registration that is left (E6)', () => {
     scopeRepoId: 0,
   });
 
-  test('goes with the registration, also with neither row nor pod', async () => {
+  test('goes with the registration, also with neither row nor pod; a dry run leaves both', async () => {
     const secret = await secretDue();
+    expect(await scene.sweep({ dryRun: true })).toMatchObject({ removed: 1, secrets: 0 });
+    expect(await secretExists(scene.cluster, secret)).toBe(true);
     expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
     expect(await secretExists(scene.cluster, secret)).toBe(false);
     expect(await scene.runners()).toEqual([]);
@@ -379,19 +351,15 @@ describe('the Secret of a registration that is left (E6)', () => {
     expect(await secretExists(scene.cluster, secret)).toBe(false);
   });
 
-  test('is left by a dry run', async () => {
-    const secret = await secretDue();
-    expect(await scene.sweep({ dryRun: true })).toMatchObject({ removed: 1, secrets: 0 });
-    expect(await secretExists(scene.cluster, secret)).toBe(true);
-  });
-
   test.each([0, 1])(
     'is removed by the next pass when call %d to the cluster fails',
     async (after) => {
       const secret = await secretDue();
       scene.kube.failNext({ status: 503, after });
       expect(await scene.sweep()).toMatchObject({ removed: 0, failed: 1 });
-      expect(scene.told).toEqual([`Secret ${secret.name}: unavailable`]);
+      expect(scene.told('registrationSecretNotRemoved')).toMatchObject([
+        [secret.name, { kind: 'unavailable' }],
+      ]);
       expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
       expect(await secretExists(scene.cluster, secret)).toBe(false);
     },

@@ -21,7 +21,3 @@ export const workerName = (instance: string, pool: string, unique: string): stri
 /** Whether a worker of this instance can have this name. */
 export const isWorkerName = (name: string, instance: string): boolean =>
   NAME.test(name) && name.startsWith(instancePrefix(instance));
-
-/** Whether a runner's name begins as all names of this worker's instance do. */
-export const isOfSameInstance = (name: string, worker: string): boolean =>
-  name.startsWith(`${worker.split('-', 2).join('-')}-`);
