@@ -14,7 +14,7 @@ export const otherStatements: Readonly<Record<string, string>> = {
     findWorkerToProvision markRegistrationStarted clearRegistrationStarted saveRegistration
     saveRunnerGroup isPending savePod failUnstartedWorker findWorkerPlace saveDiagnosis
     findEndWithoutJob markOutdatedRunner markSecretDeleted findWorkerToStop markDeregistered
-    markDeregistering mayStop keepWorker keepForJob noteStopHeldUp noteRunsRead endStoppedWorker
+    markDeregistering mayStop changeWorker keepWorker keepForJob noteStopHeldUp noteRunsRead endStoppedWorker
     findFittingRuns findUnservedKey saveUnservedAccess noteRegistrationBudget recordRefusal
     refuse noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
     bringForward endTasks`,
