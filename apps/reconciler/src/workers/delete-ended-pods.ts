@@ -1,9 +1,4 @@
-import {
-  type EndedPod,
-  findEndedPods,
-  findSurplusPods,
-  markPodsDeleted,
-} from '@paddock/db/workers/ended-pods';
+import { type EndedPod, findEndedPods, markPodsDeleted } from '@paddock/db/workers/ended-pods';
 import type { Database } from '@paddock/db/schema/tables';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { podMayGo } from '@paddock/domain/workers/nothing-runs';
@@ -63,10 +58,8 @@ export async function deleteEndedPods(
   } = options;
   const { dryRun, resting: except } = pass;
   const counts: DeletedPodsCounts = { deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 };
-  const graces = { succeededGraceMs, failedGraceMs, except };
-  const ended = await findEndedPods(db, { ...graces, limit: cap });
-  const surplus = await findSurplusPods(db, { ...graces, kept, limit: cap - ended.length });
-  await pass.walk([...ended, ...surplus], {
+  const graces = { succeededGraceMs, failedGraceMs };
+  await pass.walk(await findEndedPods(db, { ...graces, kept, limit: cap, except }), {
     entityOf: ({ entityId }) => entityId,
     keyOf: ({ podName }) => podName,
     atOnce,
