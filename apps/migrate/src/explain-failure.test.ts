@@ -14,7 +14,6 @@ describe('a failure that an operator can repair is explained in a sentence (A10)
     ['28P01', 'refused the login'],
     ['3D000', 'no such database'],
     ['42501', 'lacks a right'],
-    ['42704', 'PADDOCK_SERVICE_ROLE'],
     ['55P03', 'A lock in the schema prod'],
     ['53300', 'could not run the migration now'],
     ['57P03', 'could not run the migration now'],

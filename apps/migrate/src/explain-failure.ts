@@ -36,8 +36,6 @@ function explain(error: unknown, schema: string): string | undefined {
       return `PostgreSQL has no such database: ${said}. Create it, or correct DATABASE_URL.`;
     case '42501':
       return `The role in DATABASE_URL lacks a right: ${said}. Migrate with a role that may create the schema ${schema} and own its tables.`;
-    case '42704':
-      return `PostgreSQL does not know a name that was given: ${said}. Check PADDOCK_SERVICE_ROLE.`;
     case '55P03':
       return `A lock in the schema ${schema} stayed held for too long: ${said}. Nothing was changed; run it again when no long transaction is open.`;
     default:

@@ -8,17 +8,12 @@ import { explainFailure } from './explain-failure.ts';
 await main(async () => {
   const config = readMigrateConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config, ['--print'])) return;
-  const { schema, serviceRole } = config;
-  const options: MigrateOptions = {
-    url: databaseUrl(config),
-    schema,
-    ...(serviceRole === undefined ? {} : { serviceRole }),
-  };
+  const options: MigrateOptions = { url: databaseUrl(config), schema: config.schema };
   try {
     if (process.argv.includes('--print')) await print(options);
     else await apply(options);
   } catch (error) {
-    const sentence = explainFailure(error, schema);
+    const sentence = explainFailure(error, options.schema);
     if (sentence === undefined) throw error;
     process.stderr.write(`${sentence}\n`);
     process.exitCode = 1;
@@ -48,8 +43,6 @@ async function apply(options: MigrateOptions): Promise<void> {
   if (applied.length === 0)
     process.stdout.write(`The schema ${options.schema} is up to date: nothing to apply.\n`);
   if (missingRoles.length > 0) process.stderr.write(`${missingRolesSentence(missingRoles)}\n`);
-  if (options.serviceRole !== undefined)
-    process.stdout.write(`The role ${options.serviceRole} may read and write its rows.\n`);
 }
 
 function missingRolesSentence(roles: readonly string[]): string {

@@ -14,9 +14,9 @@ export const otherStatements: Readonly<Record<string, string>> = {
     findWorkerToProvision markRegistrationStarted clearRegistrationStarted saveRegistration
     saveRunnerGroup isPending savePod failUnstartedWorker findWorkerPlace saveDiagnosis
     findEndWithoutJob markOutdatedRunner markSecretDeleted findWorkerToStop markDeregistered
-    markDeregistering mayStop keepWorker keepForJob noteStopHeldUp noteRunsRead endStoppedWorker
-    findFittingRuns noteRegistrationBudget recordRefusal
-    noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
+    markDeregistering mayStop changeWorker keepWorker keepForJob noteStopHeldUp noteRunsRead
+    endStoppedWorker findFittingRuns noteRegistrationBudget recordRefusal
+    refuse noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
     bringForward endTasks`,
   'a change in the cluster': 'recordPodStates adoptWorkers',
   'each row that a sweep has found': `

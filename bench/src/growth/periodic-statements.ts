@@ -222,9 +222,8 @@ export const periodicStatements = {
     stops.findStopsWithoutTask(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
   findListableRunners: (trx) => stops.findListableRunners(trx, { entityId: 1, scopeRepoId: 0 }),
-  findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH, except: [] }),
-  findSurplusPods: (trx) =>
-    endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000, except: [] }),
+  findEndedPods: (trx) =>
+    endedPods.findEndedPods(trx, { ...GRACES, kept: 2_000, limit: 10_000, except: [] }),
   markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
   findKnownScopes: (trx) =>
     registrations.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),

@@ -35,128 +35,51 @@ export const isTooFarAhead = (
 
 interface Instants {
   readonly table: keyof Database;
-  readonly longest: Readonly<Record<string, Length>>;
   /** SQL: the rows to look at, by an index. Rows that have ended stay as they are. */
-  readonly rows: RawBuilder<unknown>;
+  readonly rows?: RawBuilder<unknown>;
+  /** Columns with another length than their name says; null: GitHub's clock set them. */
+  readonly lengths?: Readonly<Record<string, Length | null>>;
 }
 
-const instantsOf = <T extends keyof Database>(
-  table: T,
-  longest: { readonly [C in keyof Database[T] & string]?: Length },
-  rows: RawBuilder<unknown> = sql`true`,
-): Instants => ({ table, longest: longest as Instants['longest'], rows });
+/** A name says whether an instant lies ahead: `paused_until`, `lookup_due_at`. */
+const lengthOf = (column: string): Length =>
+  /_until$|(^|_)(due|extra|expires|reset|request)_at$/.test(column) ? TO_COME : PAST;
 
-const past = <const C extends string>(...columns: readonly C[]): Record<C, Length> =>
-  Object.fromEntries(columns.map((column) => [column, PAST])) as Record<C, Length>;
+const OF_JOB = { queued_at: null, started_at: null, completed_at: null };
 
-/** Every instant that something waits for, or that decides, with its longest length. */
+/** The tables with instants that something waits for, or that decide. */
 export const INSTANTS: readonly Instants[] = [
-  instantsOf('leases', { expires_at: LEASE }),
-  instantsOf('schedules', {
-    ...past('last_tick_at', 'succeeded_at', 'extra_since'),
-    extra_at: TO_COME,
-    extra_until: TO_COME,
-  }),
-  instantsOf('tasks', {
-    ...past('queued_at', 'started_at'),
-    locked_until: LEASE,
-    due_at: TO_COME,
-  }),
-  instantsOf('operations', { expires_at: KEPT }),
-  instantsOf(
-    'jobs',
-    past(
-      'created_at',
-      'seen_queued_at',
-      'looked_up_at',
-      'seen_gone_at',
-      'recovered_at',
-      'unanswered_since',
-      'hidden_since',
-    ),
-    isUnended('jobs'),
-  ),
-  instantsOf('jobs', { lookup_due_at: TO_COME }, sql`lookup_due_at is not null`),
-  instantsOf(
-    'workers',
-    past(
-      'created_at',
-      'pod_created_at',
-      'registration_started_at',
-      'registered_at',
-      'registration_gone_at',
-      'assigned_at',
-      'stopping_at',
-      'unschedulable_at',
-      'running_at',
-      'pod_gone_at',
-      'runner_checked_at',
-      'online_seen_at',
-      'idle_since',
-      'offline_since',
-      'deregistration_started_at',
-      'stop_held_since',
-      'stuck_at',
-      'terminating_at',
-      'runner_ended_at',
-    ),
-    LIVE,
-  ),
-  instantsOf(
-    'workers',
-    { unexplained_until: TO_COME },
-    sql`unexplained_until is not null and assigned_at is null`,
-  ),
-  instantsOf(
-    'workers',
-    past('completed_at'),
-    sql`completed_at is not null and pod_deleted_at is null`,
-  ),
-  instantsOf('demand_keys', {
-    ...past('wait_since', 'updated_at', 'failing_since', 'failed_at'),
-    paused_until: '8 days',
-  }),
-  instantsOf('apps', {
-    ...past('refused_since', 'log_read_at'),
-    wait_until: TO_COME,
-    refused_until: TO_COME,
-  }),
-  instantsOf('runner_groups', { paused_until: TO_COME, read_at: PAST }),
-  instantsOf('installations', {
-    ...past('stated_at', 'login_stated_at', 'updated_at', 'listed_at', 'refused_since'),
-    wait_until: TO_COME,
-    core_wait_until: TO_COME,
-    registrations_reset_at: TO_COME,
-    refused_until: TO_COME,
-  }),
-  instantsOf('repositories', {
-    ...past(
-      'active_at',
-      'named_at',
-      'noted_at',
-      'looked_at',
-      'resynced_at',
-      'refused_since',
-      'unanswered_since',
-      'full_at',
-    ),
-    due_at: TO_COME,
-    refused_until: TO_COME,
-  }),
-  instantsOf(
-    'unresolved_deliveries',
-    { last_requested_at: PAST, next_request_at: TO_COME },
-    sql`resolved_at is null`,
-  ),
-  instantsOf('pool_runner_versions', past('asked_at')),
+  { table: 'leases', lengths: { expires_at: LEASE } },
+  { table: 'schedules' },
+  { table: 'tasks', lengths: { locked_until: LEASE } },
+  {
+    table: 'operations',
+    rows: isTooFarAhead(sql`expires_at`, KEPT),
+    lengths: { expires_at: KEPT },
+  },
+  { table: 'jobs', rows: isUnended('jobs'), lengths: OF_JOB },
+  { table: 'jobs', rows: sql`lookup_due_at is not null`, lengths: OF_JOB },
+  { table: 'workers', rows: LIVE },
+  { table: 'workers', rows: sql`unexplained_until is not null and assigned_at is null` },
+  { table: 'workers', rows: sql`completed_at is not null and pod_deleted_at is null` },
+  { table: 'demand_keys', lengths: { paused_until: '8 days' } },
+  { table: 'apps', lengths: { log_read_to: null, log_cursor_from: null } },
+  { table: 'runner_groups' },
+  { table: 'installations', lengths: { suspended_at: null } },
+  { table: 'repositories' },
+  {
+    table: 'unresolved_deliveries',
+    rows: sql`resolved_at is null`,
+    lengths: { first_failed_at: null, last_failed_at: null },
+  },
+  { table: 'pool_runner_versions', lengths: { ends_at: null } },
 ];
 
 /** Events are many and have no index by time: read only if others were void, and the newest only. */
-const EVENTS = instantsOf(
-  'installation_events',
-  past('received_at'),
-  sql`id > (select max(id) - 1000000 from installation_events)`,
-);
+export const EVENTS: Instants = {
+  table: 'installation_events',
+  rows: sql`id > (select max(id) - 1000000 from installation_events)`,
+};
 
 export interface MendedInstants {
   /** How far PostgreSQL's clock is ahead of ours, in seconds; negative: behind. */
@@ -173,36 +96,34 @@ export async function mendInstants(
   db: Kysely<Database>,
   ours = new Date(),
 ): Promise<MendedInstants> {
+  const { rows: columns } = await sql<{ table: string; column: string }>`
+    select relname as "table", attname as "column" from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and atttypid = 'timestamptz'::regtype and not attisdropped`.execute(
+    db,
+  );
   const ahead = sql<number>`extract(epoch from now() - ${ours}::timestamptz)::float8`;
   const { aheadSeconds } = await db
     .selectNoFrom(ahead.as('aheadSeconds'))
     .executeTakeFirstOrThrow();
+  const columnsOf = Map.groupBy(columns, ({ table }) => table);
   const mended: Record<string, number> = {};
-  const mend = async (instants: Instants) => {
-    const count = await mendTable(db, instants, ours);
-    if (count > 0) mended[instants.table] = (mended[instants.table] ?? 0) + count;
+  const mend = async ({ table, rows = sql`true`, lengths = {} }: Instants) => {
+    const instants = (columnsOf.get(table) ?? []).flatMap(({ column }) => {
+      const length = lengths[column] === undefined ? lengthOf(column) : lengths[column];
+      return length === null ? [] : [{ column: sql.ref(column), length }];
+    });
+    const areVoid = instants.map(({ column, length }) => isTooFarAhead(column, length));
+    const changes = instants.map(
+      ({ column }, index) =>
+        sql`${column} = case when ${areVoid[index]} then now() else ${column} end`,
+    );
+    const { numAffectedRows = 0n } = await sql`
+      update ${sql.table(table)} set ${sql.join(changes)}
+      where now() between ${ours}::timestamptz - interval ${sql.lit(SLACK)} and ${ours}::timestamptz + interval ${sql.lit(SLACK)}
+        and ${rows} and (${sql.join(areVoid, sql` or `)})`.execute(db);
+    if (numAffectedRows > 0) mended[table] = (mended[table] ?? 0) + Number(numAffectedRows);
   };
   for (const instants of INSTANTS) await mend(instants);
   if (Object.keys(mended).length > 0) await mend(EVENTS);
   return { aheadSeconds, mended };
-}
-
-async function mendTable(
-  db: Kysely<Database>,
-  { table, longest, rows }: Instants,
-  ours: Date,
-): Promise<number> {
-  const columns = Object.entries(longest).map(([name, length]) => {
-    const column = sql.ref(name);
-    const isVoid = isTooFarAhead(column, length);
-    return { isVoid, mended: sql`${column} = case when ${isVoid} then now() else ${column} end` };
-  });
-  const { numAffectedRows = 0n } = await sql`
-    update ${sql.table(table)} set ${sql.join(columns.map(({ mended }) => mended))}
-    where now() between ${ours}::timestamptz - interval ${sql.lit(SLACK)} and ${ours}::timestamptz + interval ${sql.lit(SLACK)}
-      and ${rows} and (${sql.join(
-        columns.map(({ isVoid }) => isVoid),
-        sql` or `,
-      )})`.execute(db);
-  return Number(numAffectedRows);
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
 import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sql } from 'kysely';
 import type pg from 'pg';
 import { withConnection } from '@paddock/testing/server-connection';
 import { connectDatabase, type DatabaseConnection } from './connection/connect.ts';
@@ -145,8 +144,8 @@ describe('the schema’s version (A10)', () => {
   });
 
   test('a database without our tables is unfit, with a sentence that says what to do', async () => {
-    expect(await unfitness('nothing_here')).toBe(
-      'the schema nothing_here has no tables of Paddock yet: run `pnpm db:migrate`',
+    expect(await unfitness('nothing_here')).toMatch(
+      /^this login sees no tables of Paddock in the schema nothing_here: run `pnpm db:migrate`, or/,
     );
   });
 
@@ -198,15 +197,6 @@ describe('the roles of the services (A10)', () => {
         ]);
       }
     }
-  });
-
-  test('a login outside its service’s role reads that as the reason, not that tables are missing', async () => {
-    await inSchema('roles_two', async (db) => {
-      await sql`set role roles_one_ingress`.execute(db);
-      expect(await whyUnfit(db, 'roles_two')).toBe(
-        'the role roles_one_ingress may not use the schema roles_two: make it a member of its service’s role, see docs/roles.md',
-      );
-    });
   });
 
   test('a migrator that may make no roles says which are missing and goes on; once they are there it uses them', async () => {

@@ -81,11 +81,6 @@ export const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import
 export interface MigrateOptions {
   url: string;
   schema: string;
-  /**
-   * One role for all services, which may read and write all rows of the environment but not alter
-   * it.
-   */
-  serviceRole?: string;
   /** The folder of the migrations; by default those of this version. */
   folder?: string;
 }
@@ -107,7 +102,7 @@ export interface Migrated {
  * as it is: to grant its services' rights would take rights from those of the newer version.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
-  const { schema, serviceRole, folder = MIGRATIONS } = options;
+  const { schema, folder = MIGRATIONS } = options;
   return withDatabase(options, async (db) => {
     const applied: string[] = [];
     for (;;) {
@@ -117,7 +112,6 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
       applied.push(next);
     }
     const missingRoles = await grantServices(db, schema);
-    if (serviceRole !== undefined) await grantService(db, schema, serviceRole);
     return missingRoles.length === 0 ? { applied } : { applied, missingRoles };
   });
 }
@@ -217,13 +211,3 @@ async function withDatabase<T>(
 
 const readMigration = (folder: string, name: string): string =>
   readFileSync(join(folder, `${name}.sql`), 'utf8');
-
-async function grantService(db: Kysely<Database>, schema: string, role: string): Promise<void> {
-  await sql`grant usage on schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
-  await sql`grant select, insert, update, delete on all tables in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(
-    db,
-  );
-  await sql`grant usage on all sequences in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(
-    db,
-  );
-}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { recordJobs } from '@paddock/db/jobs/record-jobs';
+import { recordFindings } from '@paddock/db/jobs/record-jobs';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { queuedJob } from '@paddock/domain/scenes/queued-job.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -97,7 +97,8 @@ async function deliverQueued(hours: number, waiting = false): Promise<number> {
     appId,
     deliveryGuid: crypto.randomUUID(),
   };
-  await database.db.transaction().execute((trx) => recordJobs(trx, [statement], pools));
+  const finding = { event: 'discovered.queued', statement, payload: '{}', payloadRepaired: false };
+  await database.db.transaction().execute((trx) => recordFindings(trx, [finding], pools));
   return statement.jobId;
 }
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);

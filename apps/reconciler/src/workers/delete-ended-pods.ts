@@ -1,9 +1,4 @@
-import {
-  type EndedPod,
-  findEndedPods,
-  findSurplusPods,
-  markPodsDeleted,
-} from '@paddock/db/workers/ended-pods';
+import { type EndedPod, findEndedPods, markPodsDeleted } from '@paddock/db/workers/ended-pods';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { podMayGo } from '@paddock/domain/workers/nothing-runs';
 import { classifyKubeError, isTransient } from '@paddock/kube/errors';
@@ -30,18 +25,14 @@ export async function deleteEndedPods(context: SweepContext, pass: Pass): Promis
     /** Secrets that may have outlived their worker: removed again by each pass until they are gone. */
     secrets: 0,
   };
-  const graces = {
+  const ended = await findEndedPods(db, {
     succeededGraceMs: config.podGraceSucceededMs,
     failedGraceMs: config.podGraceFailedMs,
-    except: pass.resting,
-  };
-  const ended = await findEndedPods(db, { ...graces, limit: config.podsOfPass });
-  const surplus = await findSurplusPods(db, {
-    ...graces,
     kept: config.endedPodsPerNamespace,
-    limit: config.podsOfPass - ended.length,
+    limit: config.podsOfPass,
+    except: pass.resting,
   });
-  await pass.walk([...ended, ...surplus], {
+  await pass.walk(ended, {
     entityOf: ({ entityId }) => entityId,
     keyOf: ({ podName }) => podName,
     async visit(pod) {

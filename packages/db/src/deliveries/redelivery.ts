@@ -57,14 +57,6 @@ export async function rememberLostDeliveries(
   return rows.filter(({ isNew }) => isNew);
 }
 
-const UNRESOLVED = {
-  guid: 'u.guid',
-  event: 'u.event',
-  action: 'u.action',
-  installationId: 'u.installation_id',
-  repositoryId: 'u.repository_id',
-};
-
 /**
  * Resolves deliveries that arrived: those given, and all whose row is here. A replay's row counts
  * only where GitHub calls the delivery successful. Returns how many.
@@ -75,7 +67,7 @@ export async function resolveDeliveries(
   arrived: readonly string[],
 ): Promise<number> {
   const isArrived = sql<boolean>`(guid = any(${arrived}::text[])
-    or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED, sql.ref('u.missing_here'))}))`;
+    or exists (select from installation_events e where ${isArrivalOf('u', 'missing_here')}))`;
   const { numUpdatedRows } = await db
     .updateTable('unresolved_deliveries as u')
     .set({ resolved_at: NOW })

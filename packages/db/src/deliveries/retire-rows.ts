@@ -65,56 +65,39 @@ export async function retireEvents(
 }
 
 /**
- * Jobs to retire: old and ended, without a live worker, and of no run that goes on. Live rows are
- * read once for all jobs: `not in` is hashed, while `not exists` would read them for each job.
- */
-const isOver = (keepDays: number) => sql<boolean>`
-  j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and ${sql.raw(hasEnded('j'))} and not j.wants_worker
-  and j.job_id not in (
-    select of.id from workers cross join lateral (values (assigned_job_id), (made_for_job_id)) of(id)
-    where ${LIVE} and of.id is not null)
-  and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`;
-
-/**
- * Removes ended jobs unchanged for `keepDays`, the oldest first, at most `batch`. Returns how many;
- * fewer than `batch`: none is left.
+ * Removes ended jobs unchanged for `keepDays`, the oldest first, at most `batch`: without a live
+ * worker, and of no run that goes on. Returns how many; fewer than `batch`: none is left.
  */
 export async function retireJobs(
   db: Kysely<Database>,
   { keepDays, batch }: { keepDays: number; batch: number },
 ): Promise<number> {
-  const over = db
-    .selectFrom('jobs as j')
-    .select('job_id')
-    .where(isOver(keepDays))
-    .orderBy('created_at')
-    .limit(batch)
-    .forUpdate('j')
-    .skipLocked();
-  const { numDeletedRows } = await db
-    .deleteFrom('jobs')
-    .where('job_id', '=', sql<number>`any (array(${over}))`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  // Live rows are read once for all jobs: `not in` is hashed, while `not exists` would read them
+  // for each job.
+  const { numAffectedRows } = await sql`
+    delete from jobs where job_id = any(array(
+      select job_id from jobs j
+      where created_at < ${daysAgo(keepDays)} and updated_at < ${daysAgo(keepDays)} and ${sql.raw(hasEnded('j'))} and not wants_worker
+        and job_id not in (
+          select of.id from workers cross join lateral (values (assigned_job_id), (made_for_job_id)) of(id)
+          where ${LIVE} and of.id is not null)
+        and run_id not in (select run_id from jobs where ${isUnended('jobs')})
+      order by created_at limit ${batch} for update of j skip locked))`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /**
- * Removes reasons to wait that ended more than `keepHours` ago, at most `batch`. Returns how many; fewer
- * than `batch`: none is left.
+ * Removes reasons to wait that ended more than `keepHours` ago, at most `batch`. Returns how many;
+ * fewer than `batch`: none is left.
  */
 export async function retireWaitReasons(
   db: Kysely<Database>,
   { keepHours, batch }: { keepHours: number; batch: number },
 ): Promise<number> {
-  const old = db
-    .selectFrom('wait_reason_changes')
-    .select(sql`ctid`.as('ctid'))
-    .where('until', '<', sql<Date>`now() - ${keepHours} * interval '1 hour'`)
-    .orderBy('until')
-    .limit(batch);
-  const { numDeletedRows } = await db
-    .deleteFrom('wait_reason_changes')
-    .where(sql<boolean>`ctid = any (array(${old}))`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  const { numAffectedRows } = await sql`
+    delete from wait_reason_changes where ctid = any(array(
+      select ctid from wait_reason_changes where until < now() - ${keepHours} * interval '1 hour' order by until limit ${batch}))`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
 }

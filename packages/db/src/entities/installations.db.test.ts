@@ -47,14 +47,7 @@ async function putWork(app: number) {
     due_at: new Date(0),
   };
   await db.insertInto('repositories').values(repository).execute();
-  const key = { demand_key: idle.demand_key, entity_id: ACME, scope_repo_id: 0, k8s_pool: 'linux' };
-  const failing = { failures: 1, failure_class: 'not_assigned' };
-  const state = { entity_name: 'acme', waiting: 1, unassigned: 1, ...failing };
-  await db
-    .insertInto('demand_keys')
-    .values({ ...key, ...state })
-    .execute();
-  return { podName: idle.pod_name, demandKey: idle.demand_key };
+  return idle.pod_name;
 }
 
 const pools = examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] });
@@ -78,49 +71,33 @@ const itself = (found: readonly { appId: number; installationId: number }[]) =>
 
 describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, serving) => {
   const expected = serving === undefined ? [] : [[serving, serving]];
-  let work: Awaited<ReturnType<typeof putWork>>;
+  let podName: string;
   beforeEach(async () => {
     await install(database.db, known);
-    work = await putWork(rowsApp);
+    podName = await putWork(rowsApp);
   });
 
   test('in every sweep, and in none if no App may ask', async () => {
     const { db } = database;
-    const found = {
-      overdue: itself(
-        await findOverdueWorkers(db, {
-          readingsApartMs: 0,
-          appIds: APP_IDS,
-          limit: 9,
-        }),
-      ),
-      scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
-      lookUps: itself(await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS })),
-      repositories: itself(
-        await findDueRepositories(db, {
-          most: 9,
-          activeMs: 86_400_000,
-          appIds: APP_IDS,
-        }),
-      ),
-    };
-    expect(found).toEqual({
-      overdue: expected,
-      scopes: expected,
-      lookUps: expected,
-      repositories: expected,
-    });
+    const appIds = APP_IDS;
+    const found = [
+      await findOverdueWorkers(db, { readingsApartMs: 0, appIds, limit: 9 }),
+      await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds }),
+      await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds }),
+      await findDueRepositories(db, { most: 9, activeMs: 86_400_000, appIds }),
+    ];
+    expect(found.map(itself)).toEqual(found.map(() => expected));
   });
 
   test('in every task; when no App may ask, a worker is stopped without a call of GitHub', async () => {
     const { db } = database;
-    const stop = await findWorkerToStop(db, work.podName, APP_IDS);
+    const stop = await findWorkerToStop(db, podName, APP_IDS);
     expect(stop).toMatchObject(
       serving === undefined
         ? { isRefused: true }
         : { isRefused: false, appId: serving, installationId: serving },
     );
-    const provision = await findWorkerToProvision(db, work.podName, APP_IDS);
+    const provision = await findWorkerToProvision(db, podName, APP_IDS);
     expect(provision).toMatchObject({
       appId: serving ?? rowsApp,
       installationId: serving ?? OLD_INSTALLATION,
@@ -140,7 +117,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
 });
 
 test('the row’s App serves an unknown entity, if it is configured (A12)', async () => {
-  const { podName } = await putWork(OWN);
+  const podName = await putWork(OWN);
   expect(await findWorkerToStop(database.db, podName, APP_IDS)).toMatchObject({
     appId: OWN,
     installationId: OLD_INSTALLATION,

@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import { sql } from 'kysely';
 import { type BegunWait, createWaits, type Waits } from './waits.ts';
 
 const database = useTestDatabase();
@@ -46,6 +45,13 @@ describe('a wait that one process has stored binds all', () => {
   });
 });
 
+test('a wait that cannot be written fails nothing: GitHub names it again', async () => {
+  const ended = await database.db.startTransaction().execute();
+  await ended.rollback().execute();
+  await createWaits(ended, (wait) => void begun.push(wait)).note(ENTITY, MINUTE);
+  expect(begun).toEqual([]);
+});
+
 describe('the longest wait wins', () => {
   test('in any order of the answers', async () => {
     await here.note(ENTITY, { ...MINUTE, ms: 600_000 });
@@ -66,31 +72,5 @@ describe('the longest wait wins', () => {
     await setOver();
     await there.note(ENTITY, MINUTE);
     expect(begun).toHaveLength(2);
-  });
-});
-
-/** Rejects every statement while `isAway`. */
-const failing = (db: Kysely<Database>, isAway: () => boolean): Kysely<Database> =>
-  db.withPlugin({
-    transformQuery: ({ node }) => {
-      if (isAway()) throw new Error('PostgreSQL is away');
-      return node;
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  });
-
-describe('while PostgreSQL is away', () => {
-  test('a wait is noted without an error; no call is made until it is written', async () => {
-    let isAway = true;
-    const waits = createWaits(
-      failing(database.db, () => isAway),
-      (wait) => void begun.push(wait),
-    );
-    await waits.note(ENTITY, MINUTE);
-    await expect(waits.left(ENTITY, 'core')).rejects.toThrow('PostgreSQL is away');
-    isAway = false;
-    expect(await isBound(ENTITY)).toBe(false);
-    expect((await waits.left(ENTITY, 'core'))?.message).toBe('slow down');
-    expect([await isBound(ENTITY), begun.length]).toEqual([true, 1]);
   });
 });

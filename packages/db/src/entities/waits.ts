@@ -41,41 +41,15 @@ export interface Waits {
   note(caller: Caller, wait: Wait): Promise<void>;
 }
 
-interface UnwrittenWait extends BegunWait {
-  /** By this process's clock that only goes on. */
-  readonly until: number;
-}
-
 /** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
-export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits {
-  const unwritten = new Map<string, UnwrittenWait>();
-
-  const write = async (key: string, wait: UnwrittenWait): Promise<void> => {
-    const ms = wait.until - performance.now();
-    if (ms > 0 && (await writeWait(db, { ...wait, ms }))) onBegun(wait);
-    if (unwritten.get(key) === wait) unwritten.delete(key);
-  };
-  return {
-    async left(caller, resource) {
-      for (const key of [keyOf(caller), keyOf(caller, resource)]) {
-        const wait = unwritten.get(key);
-        if (wait !== undefined) await write(key, wait);
-      }
-      return findWait(db, caller, resource);
-    },
-    async note(caller, named) {
-      const key = keyOf(caller, named.resource);
-      const wait = { ...named, caller, until: performance.now() + named.ms };
-      if (wait.until <= (unwritten.get(key)?.until ?? 0)) return;
-      // Before the first await, so that the next call of this process sees it.
-      unwritten.set(key, wait);
-      // If the write fails, `left` writes it before the next call, or fails that call.
-      await write(key, wait).catch(() => undefined);
-    },
-  };
-}
-
-const keyOf = (caller: Caller, resource = ''): string => JSON.stringify([caller, resource]);
+export const createWaits = (db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits => ({
+  left: (caller, resource) => findWait(db, caller, resource),
+  async note(caller, named) {
+    const wait = { ...named, caller };
+    // While PostgreSQL is away no call is made, and GitHub names its wait again after the next one.
+    if (await writeWait(db, wait).catch(() => false)) onBegun(wait);
+  },
+});
 
 const REGISTRATIONS = 'actions_runner_registration';
 

@@ -1,5 +1,5 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import { asRecord, preparedText } from '../connection/prepared.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
@@ -120,31 +120,17 @@ export interface LoggedDelivery {
 }
 
 /**
- * SQL: the event `e` is the delivery of GitHub's log with these columns. A delivery's GUID is not
- * signed, so the body must agree as well. A body that came under another GUID before is most likely
- * a replay. It counts only with `countsReplays`, where GitHub calls the delivery successful.
+ * SQL: the event `e` is the delivery of GitHub's log in this row, which has the columns of
+ * `unresolved_deliveries`. A delivery's GUID is not signed, so the body must agree as well. A body
+ * that came under another GUID before is most likely a replay. It counts only with `countsReplays`,
+ * where GitHub calls the delivery successful.
  */
-export const isArrivalOf = (
-  log: {
-    guid: string;
-    event: string;
-    action: string;
-    installationId: string;
-    repositoryId: string;
-  },
-  countsReplays: RawBuilder<boolean>,
-) => sql`
-  e.delivery_guid = ${sql.ref(log.guid)} and e.source = 'webhook'
-  and e.event = concat_ws('.', ${sql.ref(log.event)}, ${sql.ref(log.action)})
-  and (e.installation_id = ${sql.ref(log.installationId)}) is not false and (e.repo_id = ${sql.ref(log.repositoryId)}) is not false
-  and (e.outcome <> 'repeated_body' or ${countsReplays})`;
-
-const GIVEN = {
-  guid: 'd.guid',
-  event: 'd.event',
-  action: 'd.action',
-  installationId: 'd.installationId',
-  repositoryId: 'd.repositoryId',
+export const isArrivalOf = (row: string, countsReplays: string) => {
+  const of = (column: string) => sql.ref(`${row}.${column}`);
+  return sql`
+  e.delivery_guid = ${of('guid')} and e.source = 'webhook' and e.event = concat_ws('.', ${of('event')}, ${of('action')})
+  and (e.installation_id = ${of('installation_id')}) is not false and (e.repo_id = ${of('repository_id')}) is not false
+  and (e.outcome <> 'repeated_body' or ${of(countsReplays)})`;
 };
 
 /** The GUIDs of the deliveries that reached us, or that we gave up. */
@@ -159,10 +145,11 @@ export async function findStoredDeliveries(
     const { rows } = await sql<{ guid: string }>`
       select d.guid
       from jsonb_to_recordset(${JSON.stringify(some)}::jsonb)
-        as d(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint, "isDelivered" boolean)
+        as given(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint, "isDelivered" boolean)
+      cross join lateral (select given.*, "installationId" as installation_id, "repositoryId" as repository_id) d
       cross join lateral (
         select from installation_events e
-        where (${isArrivalOf(GIVEN, sql.ref('d.isDelivered'))}) or (e.delivery_guid = d.guid and e.outcome = 'redelivery_given_up')
+        where (${isArrivalOf('d', 'isDelivered')}) or (e.delivery_guid = d.guid and e.outcome = 'redelivery_given_up')
         limit 1) arrival`.execute(db);
     for (const { guid } of rows) stored.add(guid);
   }

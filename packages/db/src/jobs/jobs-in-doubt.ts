@@ -158,13 +158,10 @@ export async function markJobsInDoubt(
       from locked where j.job_id = locked.job_id
       returning j.job_id as "jobId", doubt, is_recovered as "isRecovered", is_lost as "isLost"
     )
-    select *, pg_notify(current_schema() || '_queue_event', 'jobs') from marked`.execute(db);
-  return rows.map(({ jobId, doubt, isRecovered, isLost }) => ({
-    jobId,
-    doubt,
-    isRecovered,
-    isLost,
-  }));
+    select marked.* from marked cross join (select pg_notify(current_schema() || '_queue_event', 'jobs')) told`.execute(
+    db,
+  );
+  return rows;
 }
 
 /** A worker that ran none of the waiting jobs, according to GitHub. */
@@ -209,9 +206,11 @@ export async function endJoblessGraces(
       update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
       returning w.pod_name, w.k8s_pool, w.stopping_at is not null as is_stopped
     )
-    select pod_name as "podName", k8s_pool as pool, is_stopped as "isStopped", pg_notify(current_schema() || '_queue_event', 'workers')
-    from ended`.execute(trx);
-  return rows.map(({ podName, pool, isStopped }) => ({ podName, pool, isStopped }));
+    select pod_name as "podName", k8s_pool as pool, is_stopped as "isStopped"
+    from ended cross join (select pg_notify(current_schema() || '_queue_event', 'workers')) told`.execute(
+    trx,
+  );
+  return rows;
 }
 
 /**

@@ -125,7 +125,7 @@ export async function replaceWaitingJobs(
   db: Kysely<Database>,
   { document, version }: CurrentPools,
 ): Promise<number> {
-  let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
+  let after = 0;
   let moved = 0;
   for (;;) {
     const jobs = await findWaitingJobs(db, { after, version });
@@ -142,7 +142,7 @@ export async function replaceWaitingJobs(
       );
     const last = jobs.at(-1);
     if (last === undefined || jobs.length < PAGE) return moved;
-    after = last;
+    after = last.jobId;
   }
 }
 
@@ -194,17 +194,8 @@ const UNSAID = {
   queuedAt: null,
 } as const;
 
-/**
- * A place in the index of waiting jobs; the instant as PostgreSQL writes it, because a Date is
- * coarser.
- */
-interface Cursor {
-  demandKey: number;
-  createdAt: string;
+interface WaitingRow {
   jobId: number;
-}
-
-interface WaitingRow extends Cursor {
   entityId: number;
   entityType: EntityType;
   /** The entity's present login, where it is known. */
@@ -224,27 +215,26 @@ interface WaitingRow extends Cursor {
   isPublic: boolean;
 }
 
-/** A page of waiting jobs that an older document has placed, in the order of their index. */
+/** A page of waiting jobs that an older document has placed, in order of their ids. */
 async function findWaitingJobs(
   db: Kysely<Database>,
-  { after, version }: { after: Cursor; version: number },
+  { after, version }: { after: number; version: number },
 ): Promise<WaitingRow[]> {
   const { rows } = await sql<WaitingRow>`
-    select j.demand_key as "demandKey", j.created_at::text as "createdAt", j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
+    select j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
       j.repo_id as "repoId", j.repo_full_name as "repoFullName", j.app_id as "appId", j.installation_id as "installationId",
       j.job_labels as labels, j.k8s_pool as pool, j.k8s_image as image, j.scope_repo_id as "scopeRepoId", j.run_id as "runId",
       j.run_attempt as "runAttempt", j.job_name as "jobName", j.delivery_guid as "deliveryGuid",
       coalesce(not repository.private, false) as "isPublic"
     from (
-      select * from jobs
-      where wants_worker and pools_version < ${version}
-        and (demand_key, created_at, job_id) > (${after.demandKey}::bigint, ${after.createdAt}::timestamptz, ${after.jobId}::bigint)
-      order by demand_key, created_at, job_id limit ${PAGE}
+      -- By itself: in the order of their ids the planner might walk through every job ever stored.
+      select * from (select * from jobs where wants_worker and pools_version < ${version} and job_id > ${after} offset 0) waiting
+      order by job_id limit ${PAGE}
     ) j
     left join lateral (
       select (payload -> 'repository' ->> 'private')::boolean as private from installation_events e
       where e.job_id = j.job_id and payload -> 'repository' ? 'private' order by id desc limit 1
     ) repository on true
-    order by j.demand_key, j.created_at, j.job_id`.execute(db);
+    order by j.job_id`.execute(db);
   return rows;
 }

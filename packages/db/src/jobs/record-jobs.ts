@@ -1,28 +1,11 @@
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { sql, type Transaction } from 'kysely';
-import type { EventToAppend } from '../events/installation-events.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import { jobToStore } from './read-jobs.ts';
 import { type StoredJob, storeJobs } from './store-jobs.ts';
-
-/**
- * Stores statements of jobs that came without a delivery, and binds the workers that run them.
- * `eventsOf` are the events to append. Returns the result of each, in order.
- */
-export async function recordJobs(
-  trx: Transaction<Database>,
-  statements: readonly DeliveredStatement[],
-  pools: CurrentPools,
-  eventsOf?: (stored: readonly StoredJob[]) => readonly EventToAppend[],
-): Promise<StoredJob[]> {
-  const jobs = statements.map((facts) => jobToStore(pools.document, facts));
-  const stored = await storeJobs(trx, jobs, pools.version, { eventsOf });
-  await bindRunners(trx, stored, pools);
-  return stored;
-}
 
 /** Binds the workers that run jobs which were just stored. */
 export async function bindRunners(
@@ -89,20 +72,21 @@ export interface Finding {
  * Stores findings as deliveries are stored, binds the workers that run their jobs, and appends an
  * event for each change. Returns the result of each, in order.
  */
-export const recordFindings = (
+export async function recordFindings(
   trx: Transaction<Database>,
   findings: readonly Finding[],
   pools: CurrentPools,
-): Promise<StoredJob[]> =>
-  recordJobs(
-    trx,
-    findings.map(({ statement }) => statement),
-    pools,
-    (stored) =>
+): Promise<StoredJob[]> {
+  const jobs = findings.map(({ statement }) => jobToStore(pools.document, statement));
+  const stored = await storeJobs(trx, jobs, pools.version, {
+    eventsOf: (results) =>
       findings.flatMap(({ statement, ...finding }, index) => {
-        const result = stored[index];
+        const result = results[index];
         return result?.changed === true
           ? [{ ...statement, ...finding, source: 'reconciler', outcome: result.outcome }]
           : [];
       }),
-  );
+  });
+  await bindRunners(trx, stored, pools);
+  return stored;
+}

@@ -71,16 +71,6 @@ interface JobToWrite {
   readonly isNew: boolean;
 }
 
-/**
- * Writes the merged rows of locked and of new jobs, and events, in one statement. False: a new job
- * has a row by now. Then no event was written, and the transaction has to be rolled back.
- */
-const writeJobs = (
-  trx: Transaction<Database>,
-  jobs: readonly JobToWrite[],
-  events: readonly EventToAppend[],
-): Promise<boolean> => write(trx, WRITE_JOBS, jobs.map(givenOf), events);
-
 /** The delivery says nothing new of the installation, and its entity's login is its own. */
 const IS_KNOWN_ENTITY = `exists (select from installations i where i.entity_id = "entityId" and i.app_id = "appId"
     and i.installation_id = "installationId" and i.login = "entityName")
@@ -90,29 +80,14 @@ const WRITE_NEW_JOB = preparedText(
   `with ${GIVEN}, ${inserting(IS_KNOWN_ENTITY)}, ${appendingIfWhole('exists (select from inserted)')}`,
 );
 
-/**
- * Writes the row of a new job whose entity is known, and its event. False, with nothing written,
- * for any other job. `byLogin` as in JobToStore.
- */
-const writeNewJob = (
-  db: Kysely<Database>,
-  job: Omit<JobToWrite, 'isNew'> & { readonly byLogin: string | undefined },
-  event: EventToAppend,
-): Promise<boolean> =>
-  write(
-    db,
-    WRITE_NEW_JOB,
-    [{ ...givenOf({ ...job, isNew: true }), byLogin: job.byLogin }],
-    [event],
-  );
-
+/** Writes jobs and events in one statement. False: nothing is written that may be kept. */
 async function write(
   db: Kysely<Database>,
   statement: string,
-  jobs: readonly object[],
+  jobs: Iterable<object>,
   events: readonly EventToAppend[],
 ): Promise<boolean> {
-  const values = [JSON.stringify(jobs), ...eventParameters(events)];
+  const values = [JSON.stringify([...jobs]), ...eventParameters(events)];
   const { rows } = await db.executeQuery<{ isWhole: boolean }>(
     CompiledQuery.raw(statement, values),
   );
@@ -122,11 +97,6 @@ async function write(
 const givenOf = ({ facts, row, isNew }: JobToWrite) => ({
   ...row,
   isNew,
-  jobId: facts.jobId,
-  ...(isNew ? lastingOf(facts) : {}),
-});
-
-const lastingOf = (facts: DeliveredStatement): Record<keyof typeof LASTING, unknown> => ({
   jobId: facts.jobId,
   entityId: facts.entity.id,
   entityName: facts.entity.login,
@@ -227,8 +197,8 @@ export async function storeJobs(
     const leavesRow = job.leavesRow || changed;
     return { jobId, before: before?.status, changed, outcome, place, worker, isMisused, leavesRow };
   });
-  if (!(await writeJobs(trx, [...writes.values()], eventsOf(stored))))
-    throw new JobAppeared('A new job has a row by now.');
+  const isWhole = await write(trx, WRITE_JOBS, writes.values().map(givenOf), eventsOf(stored));
+  if (!isWhole) throw new JobAppeared('A new job has a row by now.');
   return stored;
 }
 
@@ -250,6 +220,6 @@ export async function storeNewJob(
   const row = mergeStatement(undefined, statement, Date.now());
   if (row === undefined) return undefined;
   const outcome = jobOutcome({ before: undefined, after: row, place, isMisused: false });
-  const isStored = await writeNewJob(db, { facts, row, byLogin }, eventOf(outcome));
-  return isStored ? outcome : undefined;
+  const given = { ...givenOf({ facts, row, isNew: true }), byLogin };
+  return (await write(db, WRITE_NEW_JOB, [given], [eventOf(outcome)])) ? outcome : undefined;
 }

@@ -1,7 +1,7 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
 import { EMPTY_SNAPSHOT, lackingOf, type Snapshot } from '@paddock/domain/matching/snapshot';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { type DemandTotals, findDemand } from './demand.ts';
 import { findReservations, findReturnableWorkers, findSpareKeys } from './spare-workers.ts';
 import { findStoredRules } from './stored-rules.ts';
@@ -35,20 +35,22 @@ export async function readSnapshot(
   return { ...snapshot, jobTimes: await findJobTimes(trx, findSnapshotRivals(snapshot)) };
 }
 
-/** Live workers per key. Those that are stopping count in every cap until they have ended. */
-export async function countLiveWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {
+const countWorkers = async (
+  db: Kysely<Database>,
+  state: RawBuilder<boolean>,
+): Promise<LiveWorkers[]> => {
   const { rows } = await sql<LiveWorkers>`${prepared}
     select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
-    from workers where ${LIVE} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(db);
-  return rows;
-}
-
-/** Live workers per key whose end has been asked for. */
-export async function countStoppingWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {
-  const { rows } = await sql<LiveWorkers>`${prepared}
-    select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
-    from workers where ${STOPPING} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(
+    from workers where ${state} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(
     db,
   );
   return rows;
-}
+};
+
+/** Live workers per key. Those that are stopping count in every cap until they have ended. */
+export const countLiveWorkers = (db: Kysely<Database>): Promise<LiveWorkers[]> =>
+  countWorkers(db, LIVE);
+
+/** Live workers per key whose end has been asked for. */
+export const countStoppingWorkers = (db: Kysely<Database>): Promise<LiveWorkers[]> =>
+  countWorkers(db, STOPPING);

@@ -19,67 +19,27 @@ export interface Installed {
   readonly state?: 'suspended' | 'deleted';
 }
 
-/** The known facts of the entity, and the installation that serves it. */
-export const CASES: readonly (readonly [
-  name: string,
-  known: readonly Installed[],
-  rowsApp: number,
-  serving: number | undefined,
-])[] = [
+const before = (app: number): Installed => ({ app, minutes: 9 });
+
+/** The known facts of the entity, the App of its rows, and the App that serves it. */
+export const CASES: readonly (readonly [string, readonly Installed[], number, number?])[] = [
   ['the only App', [{ app: OWN }], OWN, OWN],
-  [
-    'its own App before one that was told of later',
-    [{ app: OWN, minutes: 9 }, { app: OTHER }],
-    OWN,
-    OWN,
-  ],
-  [
-    'the App that replaced its own, which is not configured',
-    [{ app: REMOVED }, { app: OTHER, minutes: 9 }],
-    REMOVED,
-    OTHER,
-  ],
-  [
-    'the App that works, beside its own that is suspended',
-    [
-      { app: OWN, state: 'suspended' },
-      { app: OTHER, minutes: 9 },
-    ],
-    OWN,
-    OTHER,
-  ],
-  [
-    'the App that works, beside its own that was uninstalled',
-    [
-      { app: OWN, state: 'deleted' },
-      { app: OTHER, minutes: 9 },
-    ],
-    OWN,
-    OTHER,
-  ],
-  [
-    'of two others the one told of last',
-    [{ app: OWN, minutes: 9 }, { app: OTHER }],
-    REMOVED,
-    OTHER,
-  ],
-  ['no App, if the only one is suspended', [{ app: OWN, state: 'suspended' }], OWN, undefined],
-  ['no App, if the only one was uninstalled', [{ app: OWN, state: 'deleted' }], OWN, undefined],
-  ['no App, if the only one is not configured', [{ app: REMOVED }], REMOVED, undefined],
+  ['its own App before one that was told of later', [before(OWN), { app: OTHER }], OWN, OWN],
+  ['the App that replaced one not configured', [{ app: REMOVED }, before(OTHER)], REMOVED, OTHER],
+  ['the App that works', [{ app: OWN, state: 'suspended' }, before(OTHER)], OWN, OTHER],
+  ['of two others the one told of last', [before(OWN), { app: OTHER }], REMOVED, OTHER],
+  ['no App, if the only one was uninstalled', [{ app: OWN, state: 'deleted' }], OWN],
 ];
 
 /** Stores the known facts of the entity. */
 export const install = async (db: Kysely<Database>, known: readonly Installed[]): Promise<void> => {
   for (const { app, minutes = 0, state } of known) {
-    const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) =>
-      is ? new Date() : null,
-    );
     await putInstallation(db, {
       entity_id: ACME,
       app_id: app,
       installation_id: app,
-      suspended_at: suspended ?? null,
-      deleted_at: deleted ?? null,
+      suspended_at: state === 'suspended' ? new Date() : null,
+      deleted_at: state === 'deleted' ? new Date() : null,
       stated_at: minutesAgo(minutes),
     });
   }

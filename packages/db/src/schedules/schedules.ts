@@ -117,23 +117,10 @@ export async function takeExtraPasses(
   trx: Transaction<Database>,
   schedules: readonly string[],
 ): Promise<string[]> {
-  const isNextWanted = sql`extra_until > now() + ${milliseconds(SAME_MS)}`;
-  const rows = await trx
-    .updateTable('schedules')
-    .set({
-      extra_at: sql`case when ${isNextWanted} then now() + ${apart} end`,
-      extra_until: sql`greatest(extra_until, now())`,
-    })
-    .where('name', 'in', (of) =>
-      of
-        .selectFrom('schedules')
-        .select('name')
-        .where('name', '=', sql<string>`any(${schedules})`)
-        .where('extra_at', '<=', NOW)
-        .orderBy('name')
-        .forUpdate(),
-    )
-    .returning('name')
-    .execute();
+  const { rows } = await sql<{ name: string }>`
+    update schedules set extra_until = greatest(extra_until, now()),
+      extra_at = case when extra_until > now() + ${milliseconds(SAME_MS)} then now() + ${apart} end
+    where name in (select name from schedules where name = any(${schedules}) and extra_at <= now() order by name for update)
+    returning name`.execute(trx);
   return rows.map(({ name }) => name);
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { milliseconds, NOW } from '../milliseconds.ts';
+import { milliseconds } from '../milliseconds.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** The pod of a worker that ended, as far as its row knows it. */
@@ -14,100 +14,52 @@ export interface EndedPod {
   entityId: number;
 }
 
-/** How long a pod stays readable after its worker's end, in milliseconds. */
-export interface PodGraces {
+export interface EndedPodsQuery {
+  /** How long a pod stays readable after its worker's end, in milliseconds. */
   succeededGraceMs: number;
   failedGraceMs: number;
-}
-
-export interface EndedPodsQuery extends PodGraces {
+  /** Most pods of a namespace to keep until their grace is over. */
+  kept: number;
   limit: number;
   /** Leaves out the pods of these workers. */
   except: readonly string[];
 }
 
-const ENDED_POD = [
-  'pod_name as podName',
-  'namespace',
-  'cluster',
-  'pod_uid as podUid',
-  sql<boolean>`secret_deleted_at is null`.as('secretLeft'),
-  'entity_id as entityId',
-] as const;
-
-const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
-  sql<Date>`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
-
-/** Pods whose grace is over, the longest ended first. */
-export const findEndedPods = (
-  db: Kysely<Database>,
-  { limit, except, ...graces }: EndedPodsQuery,
-): Promise<EndedPod[]> =>
-  db
-    .selectFrom('workers')
-    .select(ENDED_POD)
-    .where('completed_at', 'is not', null)
-    .where('pod_deleted_at', 'is', null)
-    .where('completed_at', '<', graceBegan(graces))
-    .where('pod_name', '<>', sql<string>`all(${except}::text[])`)
-    .orderBy('completed_at')
-    .orderBy('pod_name')
-    .limit(limit)
-    .execute();
-
 /**
- * Pods beyond `kept` in their namespace whose grace is not over: first those that succeeded, and of
- * each kind the longest ended.
+ * Pods whose grace is over, the longest ended first. Then those beyond `kept` in their namespace:
+ * first those that succeeded, and of each kind the longest ended.
  */
-export const findSurplusPods = (
+export async function findEndedPods(
   db: Kysely<Database>,
-  { kept, limit, except, ...graces }: EndedPodsQuery & { kept: number },
-): Promise<EndedPod[]> =>
-  db
-    .selectFrom((of) =>
-      of
-        .selectFrom('workers')
-        .selectAll()
-        .select([
-          sql<number>`count(*) over (partition by cluster, namespace)`.as('there'),
-          sql<number>`row_number() over (
-            partition by cluster, namespace order by status = 'failed', completed_at, pod_name)`.as(
-            'place',
-          ),
-        ])
-        .where('completed_at', 'is not', null)
-        .where('pod_deleted_at', 'is', null)
-        .where('pod_uid', 'is not', null)
-        .where('completed_at', '>=', graceBegan(graces))
-        .as('ended'),
-    )
-    .select(ENDED_POD)
-    .where(sql<boolean>`place <= there - ${kept}`)
-    .where('pod_name', '<>', sql<string>`all(${except}::text[])`)
-    .orderBy(sql`status = 'failed'`)
-    .orderBy('completed_at')
-    .orderBy('pod_name')
-    .limit(limit)
-    .execute();
+  { succeededGraceMs, failedGraceMs, kept, limit, except }: EndedPodsQuery,
+): Promise<EndedPod[]> {
+  const { rows } = await sql<EndedPod>`
+    select pod_name as "podName", namespace, cluster, pod_uid as "podUid", secret_deleted_at is null as "secretLeft", entity_id as "entityId"
+    from (
+      select *, count(*) over of_namespace as there,
+        row_number() over (of_namespace order by status = 'failed', completed_at, pod_name) as place
+      from (
+        select *, pod_uid is not null as has_pod, completed_at < now()
+          - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end as is_over
+        from workers where completed_at is not null and pod_deleted_at is null
+      ) ended
+      window of_namespace as (partition by cluster, namespace, is_over, has_pod)
+    ) placed
+    where (is_over or (has_pod and place <= there - ${kept})) and pod_name <> all(${except}::text[])
+    order by not is_over, not is_over and status = 'failed', completed_at, pod_name limit ${limit}`.execute(
+    db,
+  );
+  return rows;
+}
 
 /** Notes that the pods of ended workers are gone. */
 export async function markPodsDeleted(
   db: Kysely<Database>,
   podNames: readonly string[],
 ): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('workers')
-    .set({ pod_deleted_at: NOW })
-    .where('pod_name', 'in', (of) =>
-      of
-        .selectFrom('workers')
-        .select('pod_name')
-        .where('pod_name', '=', sql<string>`any(${podNames})`)
-        .orderBy('pod_name')
-        .forUpdate(),
-    )
-    .where('completed_at', 'is not', null)
-    .where('pod_deleted_at', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+  const { numAffectedRows } = await sql`
+    update workers set pod_deleted_at = now()
+    where pod_name in (select pod_name from workers where pod_name = any(${podNames}) order by pod_name for update)
+      and completed_at is not null and pod_deleted_at is null`.execute(db);
+  return Number(numAffectedRows);
 }

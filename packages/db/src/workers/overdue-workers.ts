@@ -1,6 +1,6 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/pool';
 import { type Kysely, sql } from 'kysely';
-import { currentPoolsDocument } from '../pools/pools-documents.ts';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';
 import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
 import type { Database } from '../schema/tables.ts';
@@ -41,8 +41,11 @@ export interface OverdueQuery {
   readonly limit: number;
 }
 
-const past = (instant: string, deadline: string) =>
-  sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
+const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline}`);
+
+/** A deadline of pool `p`, as an interval. */
+const deadline = (name: keyof typeof DEFAULT_DEADLINES) => sql`
+  coalesce((p ->> ${sql.lit(name)})::float8, ${DEFAULT_DEADLINES[name]}) * interval '1 second'`;
 
 /** Its pod has not started: that takes no answer of GitHub's. */
 const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
@@ -66,39 +69,33 @@ export async function findOverdueWorkers(
   db: Kysely<Database>,
   { readingsApartMs, appIds, limit }: OverdueQuery,
 ): Promise<OverdueWorker[]> {
-  const pools = ((await currentPoolsDocument(db))?.document.pools ?? []).map(deadlinesOf);
-  const usual = deadlinesOf({ name: '' });
-  const shortest = Math.min(
-    ...[usual, ...pools].flatMap(({ pending, registration, idle }) => [
-      pending,
-      registration,
-      idle,
-    ]),
-  );
   const { rows } = await sql<OverdueWorker>`
+    with deadlines as materialized (
+      -- The last row is for workers of pools that have gone.
+      select p ->> 'name' as pool, ${deadline('pendingDeadlineSeconds')} as pending,
+        ${deadline('registrationDeadlineSeconds')} as registration, ${deadline('idleDeadlineSeconds')} as idle
+      from (select p from ${POOLS_IN_FORCE} union all select '{}') pools
+    )
     select w.pod_name as "podName", w.k8s_pool as pool, w.assigned_at is not null as "hadJob", ${isPending} as "isPending",
-      w.running_at is not null and ${past('running_at', 'w.registration_deadline')} as "isRegistrationDue",
-      w.running_at is not null and ${past('running_at', 'w.idle_deadline')} and not w.is_warm as "isIdleDue",
-      w.idle_deadline * 1000 as "idleDeadlineMs", w.runner_id as "runnerId", w.online_seen_at is not null as "wasOnline",
+      w.running_at is not null and ${past('running_at', 'w.registration')} as "isRegistrationDue",
+      w.running_at is not null and ${past('running_at', 'w.idle')} and not w.is_warm as "isIdleDue",
+      extract(epoch from w.idle)::float8 * 1000 as "idleDeadlineMs", w.runner_id as "runnerId", w.online_seen_at is not null as "wasOnline",
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs",
       (select extract(epoch from now() - min(j.created_at))::float8 * 1000 from jobs j
         where j.demand_key = w.demand_key and j.wants_worker) as "waitingForMs",
       ${entityToday('w')}, w.scope_repo_id as "scopeRepoId"
     from (
-      select w.*, d.registration as registration_deadline, d.idle as idle_deadline
-      -- By itself: in the order of their age the planner might rather walk through every worker
-      -- ever made.
-      from (
+      select * from (
+        -- By itself: in the order of their age the planner might rather walk through every worker
+        -- ever made.
         select * from workers w where ${LIVE} and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
-          and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
+          and created_at < now() - (select min(least(pending, registration, idle)) from deadlines) offset 0
       ) w
-      left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
       cross join lateral (
-        select coalesce(p.pending, ${usual.pending}::float8) as pending, coalesce(p.registration, ${usual.registration}::float8) as registration,
-          coalesce(p.idle, ${usual.idle}::float8) as idle
+        select pending, registration, idle from deadlines where pool = w.k8s_pool or pool is null order by pool limit 1
       ) d
-      where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
-            and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${milliseconds(readingsApartMs)}), true)
+      where case when w.assigned_at is not null then ${overSince} < now() - d.idle
+            and coalesce(w.runner_checked_at < now() - greatest(d.idle, ${milliseconds(readingsApartMs)}), true)
           when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
           else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
             and coalesce(w.runner_checked_at < now() - ${milliseconds(readingsApartMs)}, true)
@@ -111,17 +108,3 @@ export async function findOverdueWorkers(
     limit ${limit}`.execute(db);
   return rows;
 }
-
-interface PoolDeadlines {
-  readonly name: string;
-  readonly pendingDeadlineSeconds?: number | undefined;
-  readonly registrationDeadlineSeconds?: number | undefined;
-  readonly idleDeadlineSeconds?: number | undefined;
-}
-
-const deadlinesOf = (pool: PoolDeadlines) => ({
-  name: pool.name,
-  pending: pool.pendingDeadlineSeconds ?? DEFAULT_DEADLINES.pendingDeadlineSeconds,
-  registration: pool.registrationDeadlineSeconds ?? DEFAULT_DEADLINES.registrationDeadlineSeconds,
-  idle: pool.idleDeadlineSeconds ?? DEFAULT_DEADLINES.idleDeadlineSeconds,
-});

@@ -3,6 +3,7 @@ import type { EntityToAsk } from '../entities/told.ts';
 import { NOW } from '../milliseconds.ts';
 import type { Database } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
+import { changeWorker } from './workers.ts';
 import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 
 /**
@@ -137,20 +138,18 @@ export async function findEndWithoutJob(
  * Notes that GitHub refused the version of the worker's runner: this explains its end, which counts
  * against no waiting job. False: it has a known job by now, or this was noted before.
  */
-export async function markOutdatedRunner(
+export const markOutdatedRunner = (
   db: Kysely<Database>,
   podName: string,
   message: string,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workers')
-    .set({
+): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    {
       stop_reason: OUTDATED_RUNNER,
       unexplained_until: null,
       failure_info: sql`coalesce(failure_info, jsonb_build_object('version', 1, 'message', ${message}::text))`,
-    })
-    .where('pod_name', '=', podName)
-    .where(HAS_ENDED_WITHOUT_JOB)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
+    },
+    HAS_ENDED_WITHOUT_JOB,
+  );

@@ -9,7 +9,7 @@ import {
 import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
 import { type Binding, bindWorkers } from './failing-keys.ts';
 import type { Database, Status } from '../schema/tables.ts';
-import { IS_EXAMINED } from './workers.ts';
+import { changeWorker, IS_EXAMINED } from './workers.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
@@ -77,51 +77,49 @@ export async function findWorkerToStop(
 
 const NOT_HELD_UP = { stop_held_by: null, stop_held_since: null };
 
-/** It is stopping, and no job is known to run on it. */
-const mayEnd = (podName: string) =>
-  sql<boolean>`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
+/** Worker `w` is stopping, and no job is known to run on it. */
+const MAY_END = sql<boolean>`${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
 
 /**
  * Call it before its runner is removed from GitHub: from here on the matcher does not take the
  * worker back into supply. False: it has ended, is assigned, or is not stopping.
  */
-export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workers as w')
-    .set({
+export const markDeregistering = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    {
       deregistration_started_at: sql`coalesce(deregistration_started_at, now())`,
       runs_read_from: null,
       ...NOT_HELD_UP,
-    })
-    .where(mayEnd(podName))
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
+    },
+    MAY_END,
+  );
 
 /** Notes that GitHub no longer knows its runner. */
-export async function markDeregistered(db: Kysely<Database>, podName: string): Promise<void> {
-  await db
-    .updateTable('workers')
-    .set({ registration_gone_at: sql`coalesce(registration_gone_at, now())` })
-    .where('pod_name', '=', podName)
-    .execute();
-}
+export const markDeregistered = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+  changeWorker(db, podName, { registration_gone_at: sql`coalesce(registration_gone_at, now())` });
 
 /** Whether it is still stopping and no job is known to run on it. */
 export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const rows = await db.selectFrom('workers as w').where(mayEnd(podName)).execute();
+  const rows = await db
+    .selectFrom('workers as w')
+    .where('pod_name', '=', podName)
+    .where(MAY_END)
+    .execute();
   return rows.length === 1;
 }
 
 /** Ends the stop of a worker. `isAssigned`: some job runs on it, so it is no supply. */
-export async function keepWorker(
+export const keepWorker = (
   db: Kysely<Database>,
   podName: string,
   { isAssigned }: { isAssigned: boolean },
-): Promise<void> {
-  await db
-    .updateTable('workers')
-    .set({
+): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    {
       stopping_at: null,
       stop_reason: null,
       ...NOT_HELD_UP,
@@ -131,11 +129,9 @@ export async function keepWorker(
       pod_gone_at: null,
       failure_info: sql`case when stuck_reason is not null then failure_info end`,
       ...(isAssigned && { assigned_at: sql`coalesce(assigned_at, now())` }),
-    })
-    .where('pod_name', '=', podName)
-    .where(STOPPING)
-    .execute();
-}
+    },
+    STOPPING,
+  );
 
 /**
  * GitHub says that this job, pending here, runs on the worker: binds it at once; a look-up brings
@@ -155,59 +151,48 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
 }
 
 /** Stores the obstacle that keeps the worker from being stopped, and since when; null: none. */
-export async function noteStopHeldUp(
+export const noteStopHeldUp = (
   db: Kysely<Database>,
   podName: string,
   why: string | null,
-): Promise<void> {
-  await db
-    .updateTable('workers')
-    .set({
+): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    {
       stop_held_by: why,
       stop_held_since: why === null ? null : sql`coalesce(stop_held_since, now())`,
-    })
-    .where('pod_name', '=', podName)
-    .where(LIVE)
-    .where('stop_held_by', 'is distinct from', why)
-    .execute();
-}
+    },
+    sql`${LIVE} and stop_held_by is distinct from ${why}`,
+  );
 
 /** Stores that GitHub named no job on it in the runs that wait from this id on. */
-export async function noteRunsRead(
+export const noteRunsRead = (
   db: Kysely<Database>,
   podName: string,
   fromRunId: number,
-): Promise<void> {
-  await db
-    .updateTable('workers')
-    .set({ runs_read_from: fromRunId })
-    .where('pod_name', '=', podName)
-    .execute();
-}
+): Promise<boolean> => changeWorker(db, podName, { runs_read_from: fromRunId });
 
 /**
  * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know. False:
  * it has ended, is not stopping, or (`hadPod` false) its pod was seen after all. Its diagnosis
  * stays.
  */
-export async function endStoppedWorker(
+export const endStoppedWorker = (
   trx: Transaction<Database>,
   podName: string,
   { hadPod, message }: { hadPod: boolean; message: string },
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('workers')
-    .set({
+): Promise<boolean> =>
+  changeWorker(
+    trx,
+    podName,
+    {
       status: 'failed',
       completed_at: sql`greatest(coalesce(pod_gone_at, now()), running_at)`,
       failure_info: sql`case when failure_info ->> 'version' = '2' then failure_info
         else jsonb_build_object('version', 1, 'message', ${message}::text) end`,
       pod_deleted_at: hadPod ? sql`coalesce(pod_gone_at, now())` : null,
       ...NOT_HELD_UP,
-    })
-    .where('pod_name', '=', podName)
-    .where(STOPPING)
-    .$if(!hadPod, (query) => query.where('pod_uid', 'is', null))
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
+    },
+    sql`${STOPPING} and (pod_uid is null or ${hadPod})`,
+  );

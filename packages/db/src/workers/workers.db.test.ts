@@ -16,6 +16,7 @@ import {
   noteRunsRead,
 } from './stopping-workers.ts';
 import { requestStops } from './worker-stops.ts';
+import { failUnstartedWorker } from './workers.ts';
 
 const database = useTestDatabase();
 
@@ -123,6 +124,12 @@ test('a worker may run any job of its entity, in any pool, that has no label bey
 });
 
 test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
+  const unstarted = await putWorker(database.db, { pod_uid: 'seen' });
+  const why = { reason: 'pool_unknown', message: 'ended' };
+  const fail = (podName: string) =>
+    database.db.transaction().execute((trx) => failUnstartedWorker(trx, podName, why));
+  expect(await fail(unstarted.pod_name)).toBe(false);
+  expect(await fail((await putWorker(database.db)).pod_name)).toBe(true);
   const { pod_name: podName } = await putWorker(database.db, {
     stopping_at: new Date(),
     stop_reason: 'surplus',

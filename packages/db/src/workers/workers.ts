@@ -1,7 +1,7 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { jsonText } from '@paddock/domain/text/storable';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction, type UpdateObject } from 'kysely';
 import {
   type EntityToAsk,
   entityToday,
@@ -90,54 +90,64 @@ function readPool(name: string, content: unknown): Pool | undefined {
   });
 }
 
+/** Changes a worker's row if it is as `condition` says, of `w`. False: it is not. */
+export async function changeWorker(
+  db: Kysely<Database>,
+  podName: string,
+  change: UpdateObject<Database & { w: Database['workers'] }, 'w', 'w'>,
+  condition: RawBuilder<boolean> = sql`true`,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workers as w')
+    .set(change)
+    .where('pod_name', '=', podName)
+    .where(condition)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
 /**
  * Allows one run, once, to register this worker at GitHub. False: the row has ended or is stopping,
  * or a registration has begun; then no other may begin, because GitHub gives a JIT config only
  * once. Also false while its key is paused.
  */
-export async function markRegistrationStarted(
-  db: Kysely<Database>,
-  podName: string,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`${prepared}
-    update workers w set registration_started_at = now()
-    where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null
-      and not exists (select from demand_keys k where k.demand_key = w.demand_key and k.paused_until > now())`.execute(
+export const markRegistrationStarted = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+  changeWorker(
     db,
+    podName,
+    { registration_started_at: NOW },
+    sql`status = 'pending' and stopping_at is null and registration_started_at is null
+      and not exists (select from demand_keys k where k.demand_key = w.demand_key and k.paused_until > now())`,
   );
-  return numAffectedRows === 1n;
-}
 
 /** Removes the mark after a call that certainly registered nothing. */
-export async function clearRegistrationStarted(
-  db: Kysely<Database>,
-  podName: string,
-): Promise<void> {
-  await db
-    .updateTable('workers')
-    .set({ registration_started_at: null })
-    .where('pod_name', '=', podName)
-    .where('status', '=', 'pending')
-    .where('registered_at', 'is', null)
-    .execute();
-}
+export const clearRegistrationStarted = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    { registration_started_at: null },
+    sql`status = 'pending' and registered_at is null`,
+  );
 
 /**
  * Stores the registration. False: the row has ended; then nothing more may be made for it. Repeat
  * it with the same runner if its answer was lost.
  */
-export async function saveRegistration(
+export const saveRegistration = (
   db: Kysely<Database>,
   podName: string,
   { runnerId, labels }: { runnerId: number; labels: readonly string[] },
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`${prepared}
-    update workers set runner_id = ${runnerId}, registered_labels = ${JSON.stringify(labels)}, registered_at = coalesce(registered_at, now())
-    where pod_name = ${podName} and status = 'pending' and (registered_at is null or runner_id = ${runnerId})`.execute(
+): Promise<boolean> =>
+  changeWorker(
     db,
+    podName,
+    {
+      runner_id: runnerId,
+      registered_labels: JSON.stringify(labels),
+      registered_at: sql`coalesce(registered_at, now())`,
+    },
+    sql`status = 'pending' and (registered_at is null or runner_id = ${runnerId})`,
   );
-  return numAffectedRows === 1n;
-}
 
 /** Whether the worker has not started or ended. */
 export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
@@ -173,26 +183,22 @@ export async function savePod(
  * Ends a worker that never got a pod. False: it has ended, or its pod was seen, whose status then
  * ends it.
  */
-export async function failUnstartedWorker(
+export const failUnstartedWorker = (
   trx: Transaction<Database>,
   podName: string,
   { reason, message }: { reason: string; message: string },
-): Promise<boolean> {
-  const failure: FailureInfo = { version: 1, message };
-  const { numUpdatedRows } = await trx
-    .updateTable('workers')
-    .set({
+): Promise<boolean> =>
+  changeWorker(
+    trx,
+    podName,
+    {
       status: 'failed',
       completed_at: NOW,
       stop_reason: reason,
-      failure_info: JSON.stringify(failure),
-    })
-    .where('pod_name', '=', podName)
-    .where('status', '=', 'pending')
-    .where('pod_uid', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
+      failure_info: JSON.stringify({ version: 1, message } satisfies FailureInfo),
+    },
+    sql`status = 'pending' and pod_uid is null`,
+  );
 
 /**
  * Worker `w` has no task of this kind. By status, because tasks are indexed by it; `offset 0` keeps
@@ -266,32 +272,17 @@ export const findWorkerPlace = (
  * Stores the diagnosis of a worker that failed, is stuck, is stopping or ended unexplained. False:
  * it is none of these now.
  */
-export async function saveDiagnosis(
+export const saveDiagnosis = (
   db: Kysely<Database>,
   podName: string,
   diagnosis: FailureInfo,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workers')
-    .set({ failure_info: jsonText(diagnosis) })
-    .where('pod_name', '=', podName)
-    .where((is) =>
-      is.or([
-        is('status', '=', 'failed'),
-        is('stuck_reason', 'is not', null),
-        is('stopping_at', 'is not', null),
-        is('unexplained_until', 'is not', null),
-      ]),
-    )
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
+): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    { failure_info: jsonText(diagnosis) },
+    sql`(status = 'failed' or stuck_reason is not null or stopping_at is not null or unexplained_until is not null)`,
+  );
 
-export async function markSecretDeleted(db: Kysely<Database>, podName: string): Promise<void> {
-  await db
-    .updateTable('workers')
-    .set({ secret_deleted_at: NOW })
-    .where('pod_name', '=', podName)
-    .where('secret_deleted_at', 'is', null)
-    .execute();
-}
+export const markSecretDeleted = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+  changeWorker(db, podName, { secret_deleted_at: NOW }, sql`secret_deleted_at is null`);
