@@ -16,7 +16,7 @@ const ACTORS = {
 
 /** The sentence first, then what it rests on. */
 function describeWhy(answer: WhyAnswer): string {
-  const { job, sentence, since, actor, advice, change, place, lastStarts } = answer;
+  const { job, sentence, since, actor, advice, place, lastStarts } = answer;
   const { workers, workersInAll, caps, earlier } = answer;
   const pool = job.pool === null ? '' : `, in the pool ${job.pool}`;
   const older =
@@ -29,7 +29,6 @@ function describeWhy(answer: WhyAnswer): string {
     ...(actor === null
       ? []
       : [['who can act', ACTORS[actor]] as const, ['to do', advice] as const]),
-    ...(change === null ? [] : [['change', change] as const]),
     ...(place === null ? [] : [['place', `${place.position} of ${place.of}${older}`] as const]),
     ...(lastStarts === null
       ? []

@@ -1,7 +1,6 @@
 import { listActions } from '@paddock/api/actions/list-actions';
 import { findInstallation, listInstallations } from '@paddock/api/installations/installations';
 import { countWaits } from '@paddock/api/jobs/list-jobs';
-import { isNamedPool } from '@paddock/api/lists/named';
 import { findAskers } from '@paddock/api/operations/operation';
 import { findOwner } from '@paddock/api/repositories/resync';
 import { findIdentity, findSession, listSignedIn } from '@paddock/api/sessions/sessions';
@@ -10,7 +9,7 @@ import { findScheduledApps } from '@paddock/api/sweeps/run-sweep';
 import { isKnownEntity, isKnownPool, listSwitches } from '@paddock/api/switches/switches';
 import { findOneTimeToken, findToken } from '@paddock/api/tokens/check-token';
 import { listTokens } from '@paddock/api/tokens/tokens';
-import { findChange, findJobDeliveries, findJobsOfRun } from '@paddock/api/why/explain-job';
+import { findJobDeliveries, findJobsOfRun } from '@paddock/api/why/explain-job';
 import { findExplainedJob, findHindrances } from '@paddock/api/why/find-hindrances';
 import {
   findEarlierReasons,
@@ -18,9 +17,9 @@ import {
   findWaitFacts,
   findWorkersOfKey,
 } from '@paddock/api/why/find-wait-facts';
+import { findMatchingSettings } from '@paddock/db/instance';
 import { findSwitches } from '@paddock/db/switches';
 import { findDrainState } from '@paddock/db/workers/worker-stops';
-import { findMatchingSettings, saveAppIds } from '@paddock/db/instance';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
 /**
@@ -45,7 +44,6 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
-  isNamedPool: (trx) => isNamedPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
@@ -54,11 +52,6 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
   readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
-  findChange: async (trx, { jobIds: [job = 0] }) => {
-    await saveAppIds(trx, SETTINGS.appIds);
-    const facts = await findWaitFacts(trx, job);
-    return facts && findChange(trx, facts, facts.caps[0]?.kind ?? null);
-  },
   findExplainedJob: (trx, { jobIds }) => findExplainedJob(trx, jobIds.at(-1) ?? 0, SETTINGS.appIds),
   findHindrances: async (trx, { jobIds: [job = 0] }) => {
     const explained = await findExplainedJob(trx, job, SETTINGS.appIds);

@@ -23,8 +23,6 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
   readonly access: 'read' | 'operate';
   /** 202: a task was enqueued, and the answer is its operation. */
   readonly status: 200 | 202;
-  /** The answer is a text of this type. Without it, JSON. */
-  readonly media?: 'text/csv';
   /**
    * The fields of the path, and of the query (GET) or the JSON body (else), together. The path and
    * the query hold text: the schema coerces it.

@@ -116,7 +116,7 @@ export const listActions = (
 export async function listEntityActions(
   db: Kysely<Database>,
   entityId: number,
-  page: PageOfTime<number>,
+  page: PageOfTime<number | string>,
 ): Promise<Placed<ActionRow, Position<number>>[]> {
   const at = sql<Date>`acted_at`;
   const rows = await db

@@ -6,15 +6,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain-unserved';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { isUnended } from '@paddock/db/states/states';
-import { MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
-import { findSnapshotRivals, planPass } from '@paddock/domain/matching/plan-pass';
-import { settingOf, smallestRaise, withLimit, workersAfter } from '@paddock/domain/why/raise-cap';
-import { sumUpDemand } from '@paddock/db/matching/demand';
-import { readSnapshot } from '@paddock/db/matching/read-snapshot';
-import { findMatchingSettings } from '@paddock/db/instance';
-import { findJobTimes } from '@paddock/db/matching/reserve-workers';
 import { instant } from '../lists/dates.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
@@ -63,10 +56,6 @@ export const whyAnswer = z.object({
   ),
   workersInAll: z.int().describe('`workers` names the readiest of them'),
   caps: z.array(z.object({ name: z.string(), used: z.int(), limit: z.int() })),
-  change: z
-    .string()
-    .nullable()
-    .describe('Which limit would give it a worker now, if a cap holds it back'),
   earlier: z
     .array(z.object({ reason: z.string(), since: instant, until: instant }))
     .describe('What the jobs of its queue waited for before, while it waited; the latest first'),
@@ -85,7 +74,7 @@ const MOST_WORKERS = 20;
 
 const toWhyAnswer = (
   job: Explained['job'],
-  { workers, caps, earlier, ...answer }: WaitAnswer & Pick<Explained, 'change'>,
+  { workers, caps, earlier, ...answer }: WaitAnswer,
   evidence: object,
 ): Explained => ({
   job,
@@ -98,43 +87,6 @@ const toWhyAnswer = (
 });
 
 /**
- * The sentence that says with which limit the job would have a worker now, if `reason` is a cap. It
- * asks the planner of the matcher, with one cap raised. Null: no other limit of this cap alone
- * would do, or the next pass makes the worker anyway.
- */
-export async function findChange(
-  trx: Transaction<Database>,
-  { job, place, caps }: WaitFacts,
-  reason: string | null,
-): Promise<string | null> {
-  const cap = caps.find(({ kind }) => kind === reason);
-  const settings = await findMatchingSettings(trx);
-  if (cap === undefined || place === null || settings === undefined) return null;
-  const snapshot = await readSnapshot(trx, await sumUpDemand(trx), settings);
-  const workersWith = async (most: number): Promise<number> => {
-    const changed = { ...snapshot, rules: withLimit(snapshot.rules, cap.kind, job, most) };
-    const jobTimes = await findJobTimes(trx, findSnapshotRivals(changed));
-    return workersAfter(changed, planPass({ ...changed, jobTimes }, settings), job.demandKey);
-  };
-  const lacking = place.position - (await workersWith(cap.limit));
-  if (lacking <= 0) return null;
-  // A place more makes one worker more at most, and a pass never makes more than this.
-  const bounds = { least: lacking, most: Math.max(lacking, MOST_PER_PASS) };
-  const raise = await smallestRaise(
-    bounds,
-    async (more) => (await workersWith(cap.limit + more)) >= place.position,
-  );
-  if (raise === undefined) return null;
-  const setting = settingOf(snapshot.rules, cap, job);
-  const others = raise - lacking;
-  const first =
-    others === 0
-      ? ''
-      : `; ${others} of the added places ${others === 1 ? 'goes' : 'go'} to other queues first`;
-  return `With ${cap.limit + raise} as ${setting}, instead of ${cap.limit}, it would have a worker now${first}.`;
-}
-
-/**
  * All that is read is of one instant, and nothing can be written. Undefined: neither a row nor a
  * stored delivery tells of the job.
  */
@@ -145,12 +97,11 @@ const explainJob = (db: Kysely<Database>, jobId: number): Promise<Explained | un
     .setAccessMode('read only')
     .execute(async (trx) => {
       const facts = await findWaitFacts(trx, jobId);
-      return facts === undefined ? explainDelivery(trx, jobId) : explainRow(trx, facts);
+      return facts === undefined ? explainDelivery(trx, jobId) : explainRow(facts);
     });
 
-async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise<Explained> {
+function explainRow(facts: WaitFacts): Explained {
   const answer = explainWait(facts);
-  const change = await findChange(trx, facts, answer.reason);
   const { now: readAt, job, key, switches, failing, outages, told, budget, group, lostApp } = facts;
   const { unexplained, withoutNode } = facts;
   const held = { switches, failing, outages, told, budget, group, lostApp };
@@ -163,7 +114,7 @@ async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise
       url: job.url,
       queuedAt: job.queuedAt?.toISOString() ?? null,
     },
-    { ...answer, change },
+    answer,
     { readAt, job, key, ...held, unexplained, withoutNode },
   );
 }
@@ -180,7 +131,7 @@ async function explainDelivery(
   const pools = await currentPoolsDocument(db);
   return toWhyAnswer(
     { id, name, repository, pool: null, url, queuedAt },
-    { ...explainUnserved(stated, pools?.document), change: null },
+    explainUnserved(stated, pools?.document),
     { outcome, receivedAt, job },
   );
 }

@@ -1,6 +1,6 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { rulesOf } from '@paddock/domain/matching/stored-rules';
-import { capsInForce } from '@paddock/domain/why/raise-cap';
+import { capsInForce } from '@paddock/domain/why/caps-in-force';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { nearestPool } from '@paddock/domain/pools/pools-document';
 import type {

@@ -61,7 +61,6 @@ describe('why a job waits (P5)', () => {
       actor: 'wait',
       since: '2026-01-31T09:00:00.000Z',
       sentence: 'maxWorkers of the pool linux is 1, and 1 worker is there.',
-      change: 'With 2 as maxWorkers of the pool linux, instead of 1, it would have a worker now.',
       place: { position: 2, of: 2 },
       caps: [
         { name: 'maxWorkers of acme', used: 1, limit: 20 },

@@ -22,7 +22,7 @@ import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
 import { startOperation } from '../sweeps/run-sweep.ts';
 import { LIVE } from '@paddock/db/states/states';
-import { entity, entityIdOf, ofKnownPool, pool as poolName } from '../lists/named.ts';
+import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 
 const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
@@ -49,7 +49,7 @@ export const workerRow = z.object({
 export type WorkerRow = z.output<typeof workerRow>;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */
-export const WORKER_COLUMNS = sql`
+const WORKER_COLUMNS = sql`
   w.pod_name as name,
   case when w.status = 'completed' then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
   json_build_object('id', w.entity_id, 'login', w.entity_name) as entity, w.repo_full_name as repository, w.k8s_pool as pool,
@@ -100,7 +100,7 @@ export const findWorkerEndpoint = endpoint({
 });
 
 /** SQL: what happened to the worker `w`. */
-export const WORKER_TIMELINE = timelineOf({
+const WORKER_TIMELINE = timelineOf({
   reserved: 'w.created_at',
   'registration begun': 'w.registration_started_at',
   registered: 'w.registered_at',
@@ -202,7 +202,7 @@ export const listWorkersEndpoint = endpoint({
   async answer(caller, { state, pool, ...given }) {
     const filter = { entityId: await entityIdOf(caller, given.entity), pool, state };
     const rows = listWorkers(caller.db, filter, { ...given, limit: rowsToRead(given.limit) });
-    return toPage(await ofKnownPool(caller, pool, rows), given.limit);
+    return toPage(await rows, given.limit);
   },
 });
 

@@ -78,9 +78,7 @@ function Row({ job }: { job: JobAnswer }) {
               {job.installation}
             </>
           ),
-          'What happened': (
-            <Link to={`/trace/job/${job.id}?only=job`}>trace of the job and its worker</Link>
-          ),
+          'What happened': <Link to={`/trace/job/${job.id}`}>trace of its entity</Link>,
           'Became waiting again': job.requeues > 0 ? count(job.requeues, 'time') : null,
           'Taken on by recovery': job.recoveries > 0 ? count(job.recoveries, 'time') : null,
           Misjudged: job.misjudged ? 'Paddock had ended it before GitHub did' : null,

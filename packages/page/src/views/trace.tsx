@@ -13,8 +13,6 @@ const FILTERS = [
   { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
 ] as const;
 
-const OF_JOB = [{ name: 'only', label: 'Of', of: ['job'] }, ...FILTERS] as const;
-
 /** What happened to an entity, the newest first: found by itself, an installation or a job. */
 export function Trace({ fields: { entity, installation, job }, query }: ViewProps) {
   const [by, id] =
@@ -31,7 +29,7 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
       }
       path={`/trace/${by}/${encodeURIComponent(id)}`}
       query={query}
-      filters={by === 'job' ? OF_JOB : FILTERS}
+      filters={FILTERS}
       head={(answer) => <Head {...answer} />}
       columns={COLUMNS}
       keyOf={keyOf}

@@ -7,7 +7,6 @@ import { Link } from '../parts/link.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Ago, At } from '../parts/time.tsx';
-import { hrefOf } from '../state/base.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { amount, number } from '../text/words.ts';
 import { percent, subjectOf } from './usage.ts';
@@ -32,11 +31,7 @@ export function Usage({ query }: ViewProps) {
   const shown = useAnswer<UsageAnswer>(`/usage?${query.toString()}`, []);
   return (
     <>
-      <Heading title="Usage">
-        <a href={hrefOf(`/api/v1/usage.csv?${query.toString()}`)} download="usage.csv">
-          As CSV
-        </a>
-      </Heading>
+      <Heading title="Usage" />
       <Filters path="/usage" query={query} filters={FILTERS} />
       <Answer of={shown}>
         {({ items, next, ...head }) => (

@@ -15,12 +15,10 @@ const ACTORS = {
 
 /** The answer to “why does it wait?”: one sentence, then all that it rests on. */
 export function Why({ answer }: { answer: WhyAnswer }) {
-  const { sentence, since, actor, advice, change, place, lastStarts, caps, workers, workersInAll } =
-    answer;
+  const { sentence, since, actor, advice, place, lastStarts, caps, workers, workersInAll } = answer;
   return (
     <section class={`why ${actor ?? 'none'}`} aria-label="Why">
       <p class="sentence">{sentence}</p>
-      {change !== null && <p class="change">{change}</p>}
       <Facts
         of={{
           Since: since && (

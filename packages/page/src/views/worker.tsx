@@ -79,9 +79,6 @@ function Row({ worker }: { worker: WorkerAnswer }) {
             </>
           ),
           Tasks: <Link to={`/operations?subject=worker:${worker.name}`}>its operations</Link>,
-          'What happened': worker.job && (
-            <Link to={`/trace/job/${worker.job}?only=job`}>trace of it and its job</Link>
-          ),
         }}
       />
       <h2>Timeline</h2>
