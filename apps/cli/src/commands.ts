@@ -342,7 +342,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
   }),
   ask('token list', listTokensEndpoint, { print: tokenTable }),
   ask('token revoke', revokeTokenEndpoint, {
-    word: ['name', 'NAME'],
+    word: ['token', 'NAME'],
     print: (revoked) => tokenTable({ items: [revoked] }),
   }),
   ask('session list', listSessionsEndpoint, {

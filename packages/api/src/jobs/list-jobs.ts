@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
 import { entityIdOf, repoIdOf } from '../lists/named.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 import {
   isAt,
@@ -58,9 +58,7 @@ export const listJobsEndpoint = endpoint({
 
 /** Throws a Problem for a combination that would read all ended jobs. */
 async function read(caller: Caller, given: z.output<typeof input>): Promise<ListedJob[]> {
-  const { state, pool, workflow, conclusion, from, to } = given;
-  const page = { limit: rowsToRead(given.limit), after: given.after, from, to };
-  const { repository: named, reason } = given;
+  const { state, pool, workflow, conclusion, repository: named, reason, ...page } = given;
   if (reason !== undefined && (state ?? 'waiting') !== 'waiting')
     throw wrong('Only waiting jobs have a `reason`: leave it out, or `state`.');
   const isActive = state === 'waiting' || state === 'running' || reason !== undefined;

@@ -3,7 +3,7 @@ import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { dates } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, rowsToRead } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed } from '../lists/page.ts';
 import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
 import { jobRow, type JobRow } from '../jobs/job.ts';
 import {
@@ -126,12 +126,12 @@ export async function readTrace(
   const found: Traced[] = [];
   for (const kind of KINDS) {
     if (only !== undefined && only !== kind) continue;
-    const page = { limit: rowsToRead(limit), from, to, after: after && startOf(kind, after) };
+    const page = { limit, from, to, after: after && startOf(kind, after) };
     found.push(...(await readKind(db, kind, subject, page)));
   }
   // The kinds are in their order, and each one's rows in theirs: this keeps both within an instant.
   const newest = found.toSorted(({ position: [a] }, { position: [b] }) => compare(b, a));
-  return newest.slice(0, rowsToRead(limit));
+  return newest.slice(0, limit);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
 import { entity, entityIdOf, pool, repoIdOf, repository } from '../lists/named.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 
 const HOUR_MS = 3_600_000;
@@ -85,25 +85,17 @@ export const listUsageEndpoint = endpoint({
     'Sums up the jobs, runner minutes and queue times of a span, by repository, workflow, pool or entity, the most minutes first.',
   input: usageInput,
   output: pageOf(usageRow).extend(usageSpan),
-  async answer(caller, { by, limit, after, ...input }) {
+  async answer(caller, input) {
     const filter: UsageFilter = {
       ...spanOf(input),
       entityId: await entityIdOf(caller, input.entity),
       repoId: await repoIdOf(caller, input.repository),
       pool: input.pool,
     };
-    const { rows, total } = await readUsage(caller.db, by, filter, {
-      limit: rowsToRead(limit),
-      after,
-    });
+    const { rows, total } = await readUsage(caller.db, input.by, filter, input);
     const { from, to } = filter;
-    return {
-      ...toPage(rows, limit),
-      from,
-      to,
-      total,
-      summedAt: await findUsageSummedAt(caller.db),
-    };
+    const summedAt = await findUsageSummedAt(caller.db);
+    return { ...toPage(rows, input.limit), from, to, total, summedAt };
   },
 });
 

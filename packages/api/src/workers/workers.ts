@@ -23,7 +23,7 @@ import { operation } from '../operations/operation.ts';
 import { startOperation } from '../sweeps/run-sweep.ts';
 import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 
 const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
 
@@ -170,19 +170,15 @@ export const drainWorkerEndpoint = endpoint({
   status: 202,
   input: z.object({ worker: z.string().min(1).max(100), note }),
   output: operation,
-  answer: (caller, { worker, note: why }) =>
-    startOperation(
-      caller,
-      { endpoint: 'drainWorker', subject: { worker }, note: why },
-      async (trx) => {
-        await drainWorkers(trx, { podName: worker });
-        const state = await findDrainState(trx, worker);
-        if (state === undefined) throw notFound('There is no worker of this name.');
-        if (state === 'ended') throw refused('The worker has ended.');
-        if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
-        return stopTask(worker);
-      },
-    ),
+  answer: (caller, { worker }, request) =>
+    startOperation(caller, request, async (trx) => {
+      await drainWorkers(trx, { podName: worker });
+      const state = await findDrainState(trx, worker);
+      if (state === undefined) throw notFound('There is no worker of this name.');
+      if (state === 'ended') throw refused('The worker has ended.');
+      if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
+      return stopTask(worker);
+    }),
 });
 
 export const listWorkersEndpoint = endpoint({
@@ -201,8 +197,7 @@ export const listWorkersEndpoint = endpoint({
   output: pageOf(workerRow),
   async answer(caller, { state, pool, ...given }) {
     const filter = { entityId: await entityIdOf(caller, given.entity), pool, state };
-    const rows = listWorkers(caller.db, filter, { ...given, limit: rowsToRead(given.limit) });
-    return toPage(await rows, given.limit);
+    return toPage(await listWorkers(caller.db, filter, given), given.limit);
   },
 });
 

@@ -43,10 +43,9 @@ export const AllFailed = ({ query }: AllFailedProps) => {
   );
 };
 
-const said = ({ operations, paused, more }: HandledFailed) => (
+const said = ({ operations, more }: HandledFailed) => (
   <p>
     Done for {count(operations, 'operation')}
-    {paused > 0 && `; ${paused} stay, because their sweeps are paused`}
     {more && '; there are more: ask again'}.
   </p>
 );
