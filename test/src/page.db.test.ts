@@ -81,7 +81,7 @@ describeInBrowser('the page in a browser', () => {
     ['delivery', () => `/deliveries/${CAME}`],
     ['missing-delivery', () => `/deliveries/${MISSING}`],
     ['trace', () => '/trace/entity/acme'],
-    ['trace-of-job', () => `/trace/job/${ids.hostile}?only=job`],
+    ['trace-of-job', () => `/trace/job/${ids.hostile}`],
     ['repository', () => '/jobs?repository=acme%2Fapi'],
     ['event', () => `/trace/payload/${ids.event}`],
     ['found-nothing', () => `/find?text=${encodeURIComponent(HOSTILE)}`],
@@ -289,8 +289,6 @@ describeInBrowser('the page in a browser', () => {
       expect(await page.getByRole('button', { name: 'Resync …' }).count()).toBe(0);
       await show(page, '/installations/51000001');
       await page.getByRole('button', { name: 'Resync …' }).waitFor();
-      await show(page, '/jobs?state=waiting&pool=linux-x46');
-      await page.getByRole('alert').getByText('did you mean linux-x64?').waitFor();
     });
 
     test('what was found is named by its name, and usage says what it is by', async () => {

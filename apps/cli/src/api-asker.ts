@@ -89,14 +89,14 @@ export function apiAsker({ url, token }: Api): Asker {
   return {
     name: url,
     async ask(endpoint, fields) {
-      const { method, media, output } = endpoint;
+      const { method, output } = endpoint;
       const address = `${url}${pathOf(endpoint, fields)}`;
       const asked = `${method} ${address}`;
       const { query, body } = restOf(endpoint, fields);
       const answer = await fetch(`${address}${query}`, {
         method,
         headers: {
-          accept: media ?? 'application/json',
+          accept: 'application/json',
           authorization: `Bearer ${token.reveal()}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
@@ -111,7 +111,7 @@ export function apiAsker({ url, token }: Api): Asker {
         throw new NoAnswer(`${asked}: ${whyUnreachable(error)}`, { cause: error });
       });
       if (!answer.ok) throw new NoAnswer(problemOf(asked, answer, text));
-      const said = media === undefined ? parseJson(text) : text;
+      const said = parseJson(text);
       if (output.safeParse(said).success) return said as z.input<typeof output>;
       throw new NoAnswer(
         `${asked} was answered with something else than this version of \`paddock\` knows. Is PADDOCK_URL the address of the console, and is it of the same version?`,

@@ -1,7 +1,6 @@
 import type { Endpoint } from '@paddock/api/endpoint';
 import { fromDigits } from '@paddock/api/lists/page';
 import { z } from 'zod';
-import { mistakeInWords } from '@paddock/api/problem';
 import { type Asker, type Fields, NoAnswer } from './asker.ts';
 import { columns, more } from './columns.ts';
 import {
@@ -30,7 +29,7 @@ const firstPage = (fields: Fields) =>
       wanted: given.limit,
       fields: { ...given, limit: Math.min(given.limit, LONGEST_PAGE) },
     }))
-    .safeParse(fields, { reportInput: true });
+    .safeParse(fields);
 
 interface Page {
   readonly items: readonly unknown[];
@@ -181,7 +180,7 @@ function checked<I extends z.ZodObject, O extends z.ZodType>(
 ): (asker: Asker) => Promise<z.input<O>> {
   const first = isList(endpoint) ? firstPage(fields) : { data: { wanted: 0, fields } };
   const { wanted, fields: toAsk } = orWrong(first);
-  orWrong(endpoint.input.safeParse(toAsk, { reportInput: true }));
+  orWrong(endpoint.input.safeParse(toAsk));
   return (asker) =>
     isList(endpoint) ? askPages(asker, endpoint, toAsk, wanted) : asker.ask(endpoint, toAsk);
 }
@@ -189,9 +188,7 @@ function checked<I extends z.ZodObject, O extends z.ZodType>(
 function orWrong<T>({ data, error }: { readonly data?: T; readonly error?: z.ZodError }): T {
   if (data === undefined)
     throw new WrongUsage(
-      (error?.issues ?? [])
-        .map((issue) => `${issue.path.join('.')} ${mistakeInWords(issue)}`.trim())
-        .join('\n'),
+      (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'),
     );
   return data;
 }

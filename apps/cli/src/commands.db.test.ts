@@ -85,8 +85,9 @@ describe('the lists in the terminal', () => {
     expect(name).toBe('acme (90000001)');
     expect(heads).toMatch(/^AT +KIND +ID +JOB +REPOSITORY +WHAT$/);
     expect(newest).toMatch(/^20\S+ +worker +w-1 +- +- +reserved$/);
-    const own = await said('trace', 'job', '2', '--only', 'job');
-    expect(own).toMatch(/\n20\S+ +job +2 +2 +acme\/api +stored by Paddock\n/);
+    expect(await said('trace', 'job', '2')).toMatch(
+      /\n20\S+ +job +2 +2 +acme\/api +stored by Paddock\n/,
+    );
     for (const words of [
       ['installation', '9'],
       ['payload', '9'],
@@ -131,7 +132,6 @@ describe('the lists in the terminal', () => {
     const [, row = '', total = ''] = await lines('usage', '--by', 'workflow');
     expect(row).toMatch(/^acme\/api \/ CI +3 +3 +10\.0 +10\.0 % +0\.0 % +12 s +12 s$/);
     expect(total).toMatch(/^in all +3 +3 +10\.0/);
-    expect(await said('usage', '--csv')).toMatch(/\r\n,acme\/api,,,3,3,10,1,0,12,12\r\n$/);
   });
 });
 
@@ -223,7 +223,7 @@ describe('paddock operations', () => {
   test.each([
     [['operations'], "missing required argument 'TYPE:ID'"],
     [['operations', 'acme'], 'must be TYPE:ID'],
-    [['operations', 'a:b', '--limit', '0'], 'limit must be at least 1'],
+    [['operations', 'a:b', '--limit', '0'], 'limit: Too small'],
     [['operations', 'failed', '--after', 'x'], 'must be the `next` of a page of this list'],
     [['operations', 'counts', '--from', 'noon'], 'must be a day'],
     [['operation', 'a', 'b'], 'too many arguments'],

@@ -38,7 +38,7 @@ import {
 } from '@paddock/api/switches/switches';
 import { listTokensEndpoint, revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { traceEndpoint } from '@paddock/api/trace/trace';
-import { exportUsageEndpoint, listUsageEndpoint } from '@paddock/api/usage/usage';
+import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import {
   drainWorkerEndpoint,
   findWorkerEndpoint,
@@ -79,20 +79,12 @@ const SWITCH = {
 const traceOf = (of: string, takes: string) =>
   ({
     word: ['id', takes],
-    without: ['of', 'only'],
+    without: ['of'],
     fields: () => ({ of }),
     print: describeTrace,
   }) as const;
 
 const ALL = { all: { doc: 'Whatever their kind and age' } };
-
-const usage = ask('usage', listUsageEndpoint, {
-  summary: `Sums up jobs, runner minutes and queue times, the most minutes first: of the last 7 days, by
-repository, unless said. A span has at most 31 days.`,
-  options: { csv: { doc: 'All rows as CSV' } },
-  print: describeUsage,
-});
-const usageAsCsv = ask('usage', exportUsageEndpoint, { print: (csv) => csv });
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -172,7 +164,6 @@ the end of its log.`,
   ask('trace job', traceEndpoint, {
     ...traceOf('job', 'ID'),
     summary: 'Lists what happened to the entity of a job, the newest first.',
-    without: ['of'],
   }),
   ask('trace payload', traceEventEndpoint, { word: ['event', 'EVENT'], print: asYaml }),
   ask('trace', traceEndpoint, {
@@ -202,7 +193,11 @@ actions. A former login will do.`,
     fields: readFailed('discard'),
     print: describeHandled('discarded'),
   }),
-  { ...usage, run: (given) => (given.options['csv'] === true ? usageAsCsv : usage).run(given) },
+  ask('usage', listUsageEndpoint, {
+    summary: `Sums up jobs, runner minutes and queue times, the most minutes first: of the last 7 days, by
+repository, unless said. A span has at most 31 days.`,
+    print: describeUsage,
+  }),
   ask('installations', listInstallationsEndpoint, {
     print: table(
       [
@@ -347,7 +342,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
   }),
   ask('token list', listTokensEndpoint, { print: tokenTable }),
   ask('token revoke', revokeTokenEndpoint, {
-    word: ['name', 'NAME'],
+    word: ['token', 'NAME'],
     print: (revoked) => tokenTable({ items: [revoked] }),
   }),
   ask('session list', listSessionsEndpoint, {

@@ -80,10 +80,9 @@ export function describeStarted(row: Operation): string {
 /** How many failed operations a command was about, and how many are left. */
 export const describeHandled =
   (done: string) =>
-  ({ operations, paused, more: others, dryRun }: z.input<typeof failedOutput>): string =>
+  ({ operations, more: others, dryRun }: z.input<typeof failedOutput>): string =>
     [
       `${operations} failed operations ${dryRun ? `would be ${done}` : `are ${done}`}.`,
-      ...(paused === 0 ? [] : [`${paused} stay, because their sweeps are paused.`]),
       ...(others ? ['There are more: repeat the command.'] : []),
       '',
     ].join('\n');

@@ -67,7 +67,7 @@ describe('an outsider learns nothing (G5)', () => {
     await service.ask('tokens', bad['revoked']);
     await revokeTokenEndpoint.answer(
       { db: database.db, person: 'ada', from: 'api' },
-      { name: 'revoked' },
+      { token: 'revoked' },
     );
     bad['unknown'] = `paddock_${'0'.repeat(16)}_${'A'.repeat(43)}`;
     bad['of another secret'] = operating.slice(0, -1) + (operating.endsWith('A') ? 'B' : 'A');

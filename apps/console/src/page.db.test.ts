@@ -16,7 +16,7 @@ const { database, service } = useConsole({
 const get = (path: string, headers = {}) => service.ask(`../../${path}`, undefined, { headers });
 
 const revoke = (name: string) =>
-  revokeTokenEndpoint.answer({ db: database.db, person: 'ada', from: 'api' }, { name });
+  revokeTokenEndpoint.answer({ db: database.db, person: 'ada', from: 'api' }, { token: name });
 
 describe('the page', () => {
   test('is HTML for whoever takes anything, and JSON for whoever asks for it (G1)', async () => {

@@ -116,7 +116,7 @@ export const listStatements: Readonly<Record<string, PeriodicStatement>> = {
   findEventPayload: (trx) => findEventPayload(trx, '77'),
   listEntityOperations: (trx) => listEntityOperations(trx, 1, PAGE),
   listOperationsOf: (trx, { endedNames: [id = ''] }) =>
-    listOperationsOf(trx, { type: 'worker', id }, { ...PAGE, hasDetail: true }),
+    listOperationsOf(trx, { type: 'worker', id }, { ...PAGE, detail: true }),
   listFailedOperations: (trx) => listFailedOperations(trx, PAGE),
   'listFailedOperations of a kind': (trx) =>
     listFailedOperations(trx, { ...LONG_AGO, kind: 'stop-worker' }),

@@ -34,6 +34,6 @@ export const otherStatements: Readonly<Record<string, string>> = {
     noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced findOperation record
     endSession recordDone`,
   'a person, by others of these': `
-    readJobTrace readTrace checkToken useOneTimeToken toBearer readSwitch requireKnown
+    readTrace checkToken useOneTimeToken toBearer readSwitch requireKnown
     requireApp beginSession checkSession readOperation requireUnpaused entityIdOf repoIdOf`,
 };

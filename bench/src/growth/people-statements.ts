@@ -1,7 +1,6 @@
 import { listActions } from '@paddock/api/actions/list-actions';
 import { findInstallation, listInstallations } from '@paddock/api/installations/installations';
 import { countWaits } from '@paddock/api/jobs/list-jobs';
-import { isNamedPool } from '@paddock/api/lists/named';
 import { findAskers } from '@paddock/api/operations/operation';
 import { findOwner } from '@paddock/api/repositories/resync';
 import { findIdentity, findSession, listSignedIn } from '@paddock/api/sessions/sessions';
@@ -18,9 +17,9 @@ import {
   findWaitFacts,
   findWorkersOfKey,
 } from '@paddock/api/why/find-wait-facts';
+import { findMatchingSettings } from '@paddock/db/instance';
 import { findSwitches } from '@paddock/db/switches';
 import { findDrainState } from '@paddock/db/workers/worker-stops';
-import { findMatchingSettings } from '@paddock/db/instance';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
 /**
@@ -45,11 +44,10 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
-  isNamedPool: (trx) => isNamedPool(trx, 'none'),
-  listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
+  listTokens: (trx) => listTokens(trx, { limit: 31, after: ['a'] }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
-  listSignedIn: (trx) => listSignedIn(trx, { limit: 31, after: 'a' }),
+  listSignedIn: (trx) => listSignedIn(trx, { limit: 31, after: ['a'] }),
   findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
   findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
   readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),

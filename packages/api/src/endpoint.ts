@@ -1,6 +1,7 @@
+import type { Subject } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Who asks, and where the rows are. */
 export interface Caller {
@@ -23,8 +24,6 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
   readonly access: 'read' | 'operate';
   /** 202: a task was enqueued, and the answer is its operation. */
   readonly status: 200 | 202;
-  /** The answer is a text of this type. Without it, JSON. */
-  readonly media?: 'text/csv';
   /**
    * The fields of the path, and of the query (GET) or the JSON body (else), together. The path and
    * the query hold text: the schema coerces it.
@@ -36,10 +35,21 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
   answer(caller: Caller, input: z.output<I>): Promise<z.input<O>>;
 }
 
-/** An endpoint as its file declares it: the instants of its answer are dates. */
+/** What the audit says about an act. */
+export interface Act {
+  /** The name of an endpoint. */
+  readonly endpoint: string;
+  readonly subject: Subject;
+  readonly note: string | undefined;
+}
+
+/**
+ * An endpoint as its file declares it. Its answer has dates for instants, and may have more than
+ * the schema. `request` is for the audit, with the fields of the path as its subject.
+ */
 interface Declared<I extends z.ZodObject, O extends z.ZodType>
   extends Omit<Endpoint<I, O>, 'answer' | Defaulted>, Partial<Pick<Endpoint<I, O>, Defaulted>> {
-  answer(caller: Caller, input: z.output<I>): Promise<z.output<O>>;
+  answer(caller: Caller, input: z.output<I>, request: Act): Promise<z.output<O>>;
 }
 
 type Defaulted = 'method' | 'access' | 'status';
@@ -65,9 +75,17 @@ export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
     'from' in input.shape && 'to' in input.shape
       ? input.refine(isInOrder, { path: ['to'], error: 'must not be before `from`' })
       : input,
-  // As it travels, also to the terminal.
-  answer: async (caller, given) =>
-    JSON.parse(JSON.stringify(await answer(caller, given))) as z.input<O>,
+  async answer(caller, given) {
+    const fields = given as Readonly<Record<string, string | undefined>>;
+    const request = {
+      endpoint: declared.name,
+      subject: Object.fromEntries(
+        fieldsOfPath(declared.path).map((field) => [field, fields[field] ?? '']),
+      ),
+      note: fields['note'],
+    };
+    return z.encode(declared.output, await answer(caller, given, request));
+  },
 });
 
 const isInOrder = ({ from, to }: Record<string, unknown>): boolean =>

@@ -40,7 +40,7 @@ import { createTokenEndpoint, listTokensEndpoint, revokeTokenEndpoint } from './
 import { endSessionsEndpoint, listSessionsEndpoint } from './sessions/sessions.ts';
 import { traceEndpoint } from './trace/trace.ts';
 import { traceEventEndpoint } from './events/events.ts';
-import { exportUsageEndpoint, listUsageEndpoint } from './usage/usage.ts';
+import { listUsageEndpoint } from './usage/usage.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './why/explain-job.ts';
 
 /** Every question and action but those about tokens, in the order of the API's description. */
@@ -62,7 +62,6 @@ const SUBJECTS: readonly Endpoint[] = [
   whyJobEndpoint,
   whyRunEndpoint,
   listUsageEndpoint,
-  exportUsageEndpoint,
   traceEndpoint,
   traceEventEndpoint,
   listOperationsEndpoint,

@@ -98,12 +98,9 @@ async function answerBearer(
       read.input,
     );
     if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
-    const headers = {
-      ...(endpoint.media !== undefined && { 'content-type': `${endpoint.media}; charset=utf-8` }),
-      ...linkTo(body, request),
-      ...locationOf(endpoint, body),
-    };
-    return { endpoint, reply: { status: endpoint.status, headers, text: textOf(endpoint, body) } };
+    const headers = { ...linkTo(body, request), ...locationOf(endpoint, body) };
+    const text = `${JSON.stringify(body)}\n`;
+    return { endpoint, reply: { status: endpoint.status, headers, text } };
   } catch (error) {
     if (error instanceof Problem && !maySee(bearer, endpoint, undefined))
       return { reply: STRANGER };
@@ -112,9 +109,6 @@ async function answerBearer(
     return { endpoint, reply: failed(error), error };
   }
 }
-
-const textOf = ({ media }: Endpoint, body: unknown): string =>
-  media === undefined ? `${JSON.stringify(body)}\n` : String(body);
 
 export const STRANGER = problem(
   401,

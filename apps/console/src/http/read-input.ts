@@ -1,5 +1,4 @@
 import type { Endpoint } from '@paddock/api/endpoint';
-import { mistakeInWords } from '@paddock/api/problem';
 import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import { type Mistake, problem, type Reply } from './reply.ts';
@@ -32,7 +31,7 @@ export async function readInput(
       .map((name) => ({ place: `${rest}.${name}`, message: 'is a part of the path' })),
   ];
   if (misplaced.length > 0) return { reply: wrongInput(misplaced) };
-  const read = schema.safeParse({ ...body.fields, ...path }, { reportInput: true });
+  const read = schema.safeParse({ ...body.fields, ...path });
   if (read.success) return { input: read.data };
   return {
     reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))),
@@ -56,7 +55,7 @@ function mistakes(issue: z.core.$ZodIssue, path: Fields, rest: string): Mistake[
     }));
   const [field = ''] = issue.path;
   const start = Object.hasOwn(path, field) ? 'path' : rest;
-  return [{ place: [start, ...issue.path].join('.'), message: mistakeInWords(issue) }];
+  return [{ place: [start, ...issue.path].join('.'), message: issue.message }];
 }
 
 /** Inputs are names, filters and notes. */

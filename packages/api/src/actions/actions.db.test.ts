@@ -12,7 +12,7 @@ beforeEach(() => emptyTables(database.db, ['tokens', 'actions']));
 const create = (name: string, person: string, note?: string) =>
   ask(createToken, database.db, { name, access: 'read', note }, person);
 const revoke = (name: string, person: string) =>
-  ask(revokeTokenEndpoint, database.db, { name }, person);
+  ask(revokeTokenEndpoint, database.db, { token: name }, person);
 const list = async () => (await ask(listActionsEndpoint, database.db)).items;
 
 describe('the audit (F7)', () => {

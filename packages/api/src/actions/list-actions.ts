@@ -1,11 +1,10 @@
-import type { Subject } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
-import { type Caller, endpoint } from '../endpoint.ts';
+import { type Act, type Caller, endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPageBy } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, positionBy, toPage } from '../lists/page.ts';
 
 /** The input `note` of each action. */
 export const note = z
@@ -15,13 +14,6 @@ export const note = z
   .optional()
   .describe('Why, for those who read it later');
 
-export interface Request {
-  /** The name of an endpoint. */
-  readonly endpoint: string;
-  readonly subject: Subject;
-  readonly note: z.output<typeof note>;
-}
-
 /**
  * Adds what a person does to the audit, in the transaction of the action itself, with the id of the
  * operation that it asked for.
@@ -29,7 +21,7 @@ export interface Request {
 export async function record(
   trx: Transaction<Database>,
   { person, from }: Caller,
-  { endpoint: name, subject, note: why }: Request,
+  { endpoint: name, subject, note: why }: Act,
   operation: string | null = null,
 ): Promise<void> {
   await trx
@@ -51,7 +43,7 @@ export async function record(
  */
 export const act = <T>(
   caller: Caller,
-  request: Request,
+  request: Act,
   work: (trx: Transaction<Database>) => Promise<T>,
 ): Promise<T> =>
   caller.db.transaction().execute(async (trx) => {
@@ -93,21 +85,18 @@ export const listActionsEndpoint = endpoint({
   summary: 'Lists what people did, the newest first. These rows never change, nor expire.',
   input: z.object(pageInput(z.tuple([z.int()]))),
   output: pageOf(actionRow),
-  async answer({ db }, { limit: most, after: position }) {
-    const rows = await listActions(db, { limit: rowsToRead(most), after: position?.[0] });
-    return toPageBy(rows, most, ({ id }) => [id]);
-  },
+  answer: async ({ db }, input) => toPage(await listActions(db, input), input.limit),
 });
 
 /** Actions, the newest first, from the first one before `after`. */
 export const listActions = (
   db: Kysely<Database>,
-  { limit: most, after: last }: { limit: number; after?: number | undefined },
-): Promise<ActionRow[]> =>
+  { limit: most, after: last }: { limit: number; after?: readonly [number] | undefined },
+): Promise<Placed<ActionRow>[]> =>
   db
     .selectFrom('actions')
-    .select(COLUMNS)
-    .$if(last !== undefined, (query) => query.where('id', '<', last ?? 0))
+    .select([...COLUMNS, positionBy('id')])
+    .$if(last !== undefined, (query) => query.where('id', '<', last?.[0] ?? 0))
     .orderBy('id', 'desc')
     .limit(most)
     .execute();
@@ -116,7 +105,7 @@ export const listActions = (
 export async function listEntityActions(
   db: Kysely<Database>,
   entityId: number,
-  page: PageOfTime<number>,
+  page: PageOfTime<number | string>,
 ): Promise<Placed<ActionRow, Position<number>>[]> {
   const at = sql<Date>`acted_at`;
   const rows = await db

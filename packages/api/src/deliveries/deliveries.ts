@@ -4,7 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
 import { eventRow, listDeliveryEvents, meaningOf } from '../events/events.ts';
 import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
@@ -43,10 +43,9 @@ export const listRedeliveriesEndpoint = endpoint({
   path: '/api/v1/redeliveries',
   summary:
     'Lists the deliveries that failed and that Paddock goes on asking for, by App, the next request first.',
-  input: z.object({ ...pageInput(unresolvedPosition) }),
+  input: z.object(pageInput(unresolvedPosition)),
   output: pageOf(unresolved),
-  answer: async ({ db }, input) =>
-    toPage(await listUnresolved(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
+  answer: async ({ db }, input) => toPage(await listUnresolved(db, input), input.limit),
 });
 
 /** What Paddock goes on asking for, by App, the next request first. */
@@ -101,8 +100,7 @@ export const listGivenUpEndpoint = endpoint({
     ...pageInput(z.tuple([z.iso.datetime(), z.string().regex(/^\d{1,18}$/)])),
   }),
   output: pageOf(givenUp),
-  answer: async ({ db }, input) =>
-    toPage(await listGivenUp(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
+  answer: async ({ db }, input) => toPage(await listGivenUp(db, input), input.limit),
 });
 
 /** What GitHub can no longer repeat, the newest first. */
@@ -148,10 +146,8 @@ export const findDeliveryEndpoint = endpoint({
       );
     return {
       delivery,
-      events: toPage(events, MOST).items.map((row) =>
-        Object.assign(row, { meaning: meaningOf(row) }),
-      ),
-      unresolved: toPage(failed, failed.length).items,
+      events: events.map((row) => Object.assign(row, { meaning: meaningOf(row) })),
+      unresolved: failed,
     };
   },
 });
@@ -168,15 +164,13 @@ export const redeliverDeliveryEndpoint = endpoint({
     note,
   }),
   output: operation,
-  answer(caller, { delivery, app: appId, note: why }) {
-    const request = { endpoint: 'redeliverDelivery', subject: { delivery }, note: why };
-    return startSweep(caller, request, async (trx) => {
+  answer: (caller, { delivery, app: appId }, request) =>
+    startSweep(caller, request, async (trx) => {
       if (appId !== undefined) await requireApp(trx, appId);
       return {
         kind: REDELIVER,
         subject: { type: 'delivery', id: delivery },
         payload: { guid: delivery, ...(appId === undefined ? {} : { appId }) },
       };
-    });
-  },
+    }),
 });

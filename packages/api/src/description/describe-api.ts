@@ -37,7 +37,7 @@ const ACCESS = {
 } as const;
 
 function operation(of: Endpoint): Record<string, unknown> {
-  const { name, method, path, summary, access, status, media, input, output } = of;
+  const { name, method, path, summary, access, status, input, output } = of;
   const { properties = {}, required = [] } = schemaOf(input);
   const inPath = fieldsOfPath(path);
   const others = Object.keys(properties).filter((field) => !inPath.includes(field));
@@ -68,7 +68,7 @@ function operation(of: Endpoint): Record<string, unknown> {
     responses: {
       [status]: {
         description: status === 202 ? 'The operation of the enqueued task' : 'The answer',
-        content: { [media ?? 'application/json']: { schema: schemaOf(output) } },
+        content: { 'application/json': { schema: schemaOf(output) } },
       },
       default: {
         description: 'What is wrong',

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
-import { githubId, pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { githubId, pageInput, pageOf, type Placed, positionBy, toPage } from '../lists/page.ts';
 import { notFound, refused } from '../problem.ts';
 import { findTracedInstallation } from '../trace/trace.ts';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
@@ -44,20 +44,17 @@ export const listInstallationsEndpoint = endpoint({
   summary: 'Lists the installations of the Apps, by entity and App.',
   input: z.object(pageInput(z.tuple([z.int(), z.int()]))),
   output: pageOf(statedInstallation),
-  async answer({ db }, input) {
-    const rows = await listInstallations(db, { ...input, limit: rowsToRead(input.limit) });
-    return toPageBy(rows, input.limit, ({ entity, app }) => [entity.id, app]);
-  },
+  answer: async ({ db }, input) => toPage(await listInstallations(db, input), input.limit),
 });
 
 /** Installations in the order of entity and App, from the first one after `after`. */
 export const listInstallations = (
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: readonly [number, number] | undefined },
-): Promise<Installation[]> =>
+): Promise<Placed<Installation>[]> =>
   db
     .selectFrom('installations')
-    .select(COLUMNS)
+    .select([...COLUMNS, positionBy('entity_id', 'app_id')])
     .$if(last !== undefined, (query) =>
       query.where(sql<boolean>`(entity_id, app_id) > (${last?.[0]}, ${last?.[1]})`),
     )
@@ -103,11 +100,10 @@ export const findInstallationEndpoint = endpoint({
     const traced = await findTracedInstallation(db, id);
     if (traced === undefined)
       throw notFound('No row names this installation: no delivery of it ever arrived.');
-    const row = await findInstallation(db, id);
     return {
       installation: id,
-      entity: traced.entity === null ? null : { id: traced.entity.id, login: traced.entity.login },
-      today: row ?? null,
+      entity: traced.entity,
+      today: (await findInstallation(db, id)) ?? null,
       events: await findInstallationEvents(db, id),
     };
   },
@@ -139,15 +135,13 @@ export const resyncInstallationEndpoint = endpoint({
   status: 202,
   input: z.object({ installation: githubId(), note }),
   output: operation,
-  answer(caller, { installation, note: why }) {
-    const request = { endpoint: 'resyncInstallation', subject: { installation }, note: why };
-    return startSweep(caller, request, async (trx) => {
+  answer: (caller, { installation }, request) =>
+    startSweep(caller, request, async (trx) => {
       const found = await findInstallation(trx, installation);
       if (found === undefined) throw notFound('There is no installation of this id.');
       if (found.state !== 'installed')
         throw refused('The installation is suspended or was removed.');
       const subject = { type: 'installation', id: String(installation), name: found.entity.login };
       return { kind: DISCOVER_JOBS, subject };
-    });
-  },
+    }),
 });

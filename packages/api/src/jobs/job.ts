@@ -138,7 +138,7 @@ export const findJobEndpoint = endpoint({
 });
 
 /** SQL: what happened to the job `j`. */
-export const JOB_TIMELINE = timelineOf({
+const JOB_TIMELINE = timelineOf({
   'queued at GitHub': 'j.queued_at',
   'stored by Paddock': 'j.created_at',
   'queued, as a look-up or an old delivery says': 'j.seen_queued_at',

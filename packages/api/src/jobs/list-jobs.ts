@@ -16,8 +16,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
-import { entityIdOf, ofKnownPool, repoIdOf } from '../lists/named.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { entityIdOf, repoIdOf } from '../lists/named.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 import {
   isAt,
@@ -53,15 +53,12 @@ export const listJobsEndpoint = endpoint({
     'Lists jobs, newest first, by the time when Paddock heard of them. Waiting and running ones take any filter; others take a repository with workflow and conclusion, or an entity, pool and conclusion.',
   input,
   output: pageOf(jobRow),
-  answer: async (caller, given) =>
-    toPage(await ofKnownPool(caller, given.pool, read(caller, given)), given.limit),
+  answer: async (caller, given) => toPage(await read(caller, given), given.limit),
 });
 
 /** Throws a Problem for a combination that would read all ended jobs. */
 async function read(caller: Caller, given: z.output<typeof input>): Promise<ListedJob[]> {
-  const { state, pool, workflow, conclusion, from, to } = given;
-  const page = { limit: rowsToRead(given.limit), after: given.after, from, to };
-  const { repository: named, reason } = given;
+  const { state, pool, workflow, conclusion, repository: named, reason, ...page } = given;
   if (reason !== undefined && (state ?? 'waiting') !== 'waiting')
     throw wrong('Only waiting jobs have a `reason`: leave it out, or `state`.');
   const isActive = state === 'waiting' || state === 'running' || reason !== undefined;
@@ -139,7 +136,7 @@ export function listJobs(
     conclusion,
     ...place
   }: JobPlace & { readonly isEnded?: boolean; readonly conclusion?: string | undefined },
-  page: PageOfTime<number>,
+  page: PageOfTime<number | string>,
 ): Promise<ListedJob[]> {
   const isMeant = allOf(isAt(place), hasText('conclusion', conclusion));
   const ended = newestRows(JOBS, sql`${sql.raw(hasEnded('jobs'))} and ${isMeant}`, page);
@@ -165,8 +162,7 @@ export const countWaitsEndpoint = endpoint({
   async answer(caller, { entity, repository, ...given }) {
     const entityId = await entityIdOf(caller, entity);
     const repoId = await repoIdOf(caller, repository);
-    const counted = countWaits(caller.db, { ...given, entityId, repoId });
-    return { items: await ofKnownPool(caller, given.pool, counted) };
+    return { items: await countWaits(caller.db, { ...given, entityId, repoId }) };
   },
 });
 

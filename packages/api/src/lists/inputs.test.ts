@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { dates } from './dates.ts';
-import { pageInput, rowsToRead, toPageBy } from './page.ts';
+import { pageInput, toPage } from './page.ts';
 
 const { after, limit } = pageInput(z.tuple([z.string(), z.int()]));
 
@@ -12,8 +12,10 @@ describe('a page', () => {
     { rows: [1, 2, 3], items: [1, 2], at: ['é2', 2] },
     { rows: [1, 2, 3, 4], items: [1, 2], at: ['é2', 2] },
   ])('of two of $rows shows $items and goes on after $at', ({ rows, items, at }) => {
-    const page = toPageBy(rows.slice(0, rowsToRead(2)), 2, (row) => [`é${row}`, row]);
-    expect(page.items).toEqual(items);
+    const read = limit.parse('2');
+    const placed = rows.map((row) => ({ row, position: [`é${row}`, row] }));
+    const page = toPage(placed.slice(0, read), read);
+    expect(page.items.map(({ row }) => row)).toEqual(items);
     expect(after.parse(page.next ?? undefined)).toEqual(at);
   });
 

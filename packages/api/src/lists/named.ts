@@ -1,8 +1,4 @@
-import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { LIVE } from '@paddock/db/states/states';
-import { NO_POOL } from '@paddock/domain/pools/place-job';
-import { closestName } from '@paddock/runtime/closest-name';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
@@ -19,25 +15,6 @@ export const repository = z.string().min(1).max(300).optional().describe('OWNER/
 
 /** The input `pool`: also one that is no longer in force. */
 export const pool = z.string().min(1).max(100).optional().describe('The name of a pool');
-
-/**
- * Resolves with a list of the `pool` that was asked for. Rejects with a Problem if the list is
- * empty because nothing has this name: a misspelt one would look like a pool without work.
- */
-export async function ofKnownPool<T>(
-  { db }: Caller,
-  name: string | undefined,
-  list: Promise<T[]>,
-): Promise<T[]> {
-  const items = await list;
-  if (items.length > 0 || name === undefined || name === NO_POOL) return items;
-  const { isNamed, inForce } = await isNamedPool(db, name);
-  if (isNamed) return items;
-  const meant = closestName(name, inForce);
-  throw wrong(
-    `No pool has the name ${name}, and neither job nor worker names it${meant === undefined ? '.' : `; did you mean ${meant}?`}`,
-  );
-}
 
 /** The id of the `entity` that was asked for. Rejects with a Problem if none has this login. */
 export const entityIdOf = ({ db }: Caller, given: string | undefined) =>
@@ -94,26 +71,4 @@ export async function findRepositoryByName(
       select repo_id, created_at from jobs where status in ('pending', 'running') and lower(repo_full_name) = lower(${fullName})
     ) named order by at desc limit 1`.execute(db);
   return rows[0]?.repoId;
-}
-
-/**
- * Whether anything names this pool: a document that is or was in force, a job or a worker. It reads
- * more than a list does, so ask only where one has nothing.
- */
-export async function isNamedPool(
-  db: Kysely<Database>,
-  name: string,
-): Promise<{ isNamed: boolean; inForce: readonly string[] }> {
-  const { rows } = await sql<{ isNamed: boolean; inForce: string[] }>`
-    with in_force as materialized (select p ->> 'name' as pool from ${POOLS_IN_FORCE})
-    select array(select pool from in_force order by 1) as "inForce",
-      exists (select from in_force where pool = ${name})
-      or exists (select from jobs where k8s_pool = ${name} and status in ('completed', 'failed'))
-      or exists (select from workers where k8s_pool = ${name} and completed_at is not null)
-      or exists (select from workers where k8s_pool = ${name} and ${LIVE})
-      or exists (select from jobs where k8s_pool = ${name} and status in ('pending', 'running'))
-      or exists (select from pools_documents cross join jsonb_array_elements(content -> 'pools') p where p ->> 'name' = ${name}) as "isNamed"`.execute(
-    db,
-  );
-  return rows[0] ?? { isNamed: false, inForce: [] };
 }

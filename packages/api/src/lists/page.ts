@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 
 /** `Number` would take `1e1`, `0x10`, blanks and nothing for numbers, too. */
@@ -16,9 +17,10 @@ export const githubId = () => fromDigits(z.number().int().positive());
 /** A cursor is shorter than this, whatever names a list is sorted by. */
 const LONGEST_CURSOR = 1_000;
 
-/** How many items a list answers. */
+/** How many items a list answers, read as one more: that row says whether there is a next page. */
 const limit = fromDigits(z.number().int().min(1).max(100))
   .default(30)
+  .transform((items) => items + 1)
   .describe('How many items to answer');
 
 /**
@@ -52,29 +54,22 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
 /** A row of a list at its place: the values that the list is sorted by. */
 export type Placed<T, Position = readonly unknown[]> = T & { readonly position: Position };
 
-/** The page of `rows`, read by a statement with `rowsToRead(limit)`. */
+/** The page of the rows that a statement read with the `limit` of `pageInput`. */
 export function toPage<T extends Placed<object>>(
   rows: readonly T[],
-  limitOfPage: number,
-): { items: Omit<T, 'position'>[]; next: string | null } {
-  const { items, next } = toPageBy(rows, limitOfPage, ({ position }) => position);
-  return { items: items.map(({ position: _position, ...item }) => item), next };
-}
-
-/** The same of rows that have the sort values among others. */
-export function toPageBy<T>(
-  rows: readonly T[],
-  limitOfPage: number,
-  positionOf: (row: T) => readonly unknown[],
+  limitOfRows: number,
 ): { items: T[]; next: string | null } {
-  const items = rows.slice(0, limitOfPage);
+  const items = rows.slice(0, limitOfRows - 1);
   const last = items.at(-1);
-  const hasMore = rows.length > limitOfPage && last !== undefined;
-  return { items, next: hasMore ? cursorOf(positionOf(last)) : null };
+  const hasMore = rows.length === limitOfRows && last !== undefined;
+  return { items, next: hasMore ? cursorOf(last.position) : null };
 }
 
-/** One row more than the page shows: whether there is a next page. */
-export const rowsToRead = (limitOfPage: number): number => limitOfPage + 1;
+/** SQL: the position of a row by these columns. */
+export const positionBy = <Position extends readonly unknown[]>(...columns: readonly string[]) =>
+  sql<Position>`json_build_array(${sql.join(columns.map((column) => sql.ref(column)))})`.as(
+    'position',
+  );
 
 const cursorOf = (position: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(position)).toString('base64url');

@@ -115,7 +115,7 @@ describe('a failed operation (F6)', () => {
 });
 
 describe('failed operations by a filter (F6)', () => {
-  const none = { operations: 0, paused: 0, dryRun: false, more: false };
+  const none = { operations: 0, dryRun: false, more: false };
 
   test('are retried by kind and by when they ended, each once', async () => {
     const [old, other] = [await ended('a', 'old'), await ended('b', 'x')];
@@ -143,18 +143,17 @@ describe('failed operations by a filter (F6)', () => {
     );
   });
 
-  test('are discarded, with one row in the audit', async () => {
+  test('are discarded, each with its row in the audit', async () => {
     const ids = [await ended('a', 'x'), await ended('a', 'y')];
     expect(await discardAll({ kind: 'a', dryRun: true })).toMatchObject({ operations: 2 });
     expect(await failed()).toHaveLength(2);
     expect(await discardAll({ kind: 'a', note: 'known' })).toEqual({ ...none, operations: 2 });
     expect(await failed()).toEqual([]);
     for (const id of ids) expect(await find(id)).toMatchObject({ handled: { by: 'grace' } });
-    expect(await actions()).toMatchObject([
-      { person: 'grace', subject: { kind: 'a', operations: 2 }, note: 'known' },
-    ]);
     expect(await discardAll({ kind: 'a' })).toEqual(none);
-    expect(await actions()).toHaveLength(1);
+    const audit = await actions();
+    expect(new Set(audit.map(({ subject }) => subject['operation']))).toEqual(new Set(ids));
+    expect(audit[0]).toMatchObject({ person: 'grace', note: 'known', operation: null });
   });
 
   test('are at most 200 at a time, and the answer says that there are more', async () => {

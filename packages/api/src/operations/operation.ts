@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Database } from '@paddock/db/schema/tables';
 import { type FailedFilter, isFailed, readTaskCounts } from '@paddock/queue/operations';
 import { dates, instant } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
 
@@ -183,20 +183,18 @@ export const listOperationsEndpoint = endpoint({
   summary: 'Lists the operations of a subject, newest first: queued, running and ended ones.',
   input: z.object({ subject, detail, ...page }),
   output: pageOf(listedOperation),
-  async answer({ db }, { detail: hasDetail, ...input }) {
-    const toRead = { ...input, hasDetail, limit: rowsToRead(input.limit) };
-    return toPage(await listOperationsOf(db, input.subject, toRead), input.limit);
-  },
+  answer: async ({ db }, input) =>
+    toPage(await listOperationsOf(db, input.subject, input), input.limit),
 });
 
 /**
- * All operations of a subject, newest first: queued, running and ended ones. `hasDetail`: with their
+ * All operations of a subject, newest first: queued, running and ended ones. `detail`: with their
  * output and failed runs, which may be long.
  */
 export async function listOperationsOf(
   db: Kysely<Database>,
   of: { readonly type: string; readonly id: string },
-  { limit: most, after: last, hasDetail = false }: Page & { readonly hasDetail?: boolean },
+  { limit: most, after: last, detail: hasDetail }: Page & { readonly detail: boolean },
 ): Promise<ListedOperation<z.output<typeof listedOperation>>[]> {
   const isMeant = sql`subject_id = ${of.id} and subject_type = ${of.type}${last === undefined ? sql`` : sql` and (queued_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}`;
   const newest = sql`order by "queuedAt" desc, id desc limit ${most}`;
@@ -222,10 +220,7 @@ export const listFailedOperationsEndpoint = endpoint({
     'Lists the failed operations that nobody has retried or discarded, the one that ended last first.',
   input: z.object({ ...failedFilter, ...page }),
   output: pageOf(operationRow),
-  async answer({ db }, input) {
-    const rows = await listFailedOperations(db, { ...input, limit: rowsToRead(input.limit) });
-    return toPage(rows, input.limit);
-  },
+  answer: async ({ db }, input) => toPage(await listFailedOperations(db, input), input.limit),
 });
 
 /** Failed operations that nobody has dealt with, the one that ended last first. */

@@ -15,7 +15,6 @@ import { note, record } from '../actions/list-actions.ts';
 import { operation, readOperation } from '../operations/operation.ts';
 import { requireKnown } from '../switches/switches.ts';
 import { instant } from '../lists/dates.ts';
-import { ofKnownPool } from '../lists/named.ts';
 
 const count = z.int().min(0);
 
@@ -159,30 +158,24 @@ export const drainPoolEndpoint = endpoint({
     note,
   }),
   output: operation,
-  async answer(caller, { pool, dryRun, note: why }) {
+  async answer(caller, { pool, dryRun }, request) {
     await requireKnown(caller, `pool:${pool}`);
     return caller.db.transaction().execute(async (trx) => {
       if (!dryRun) {
         // A pass that began before has ended by then, and later ones see the switch: no worker appears
         // after this.
         await lockMatching(trx, LIMITS);
-        await setSwitch(trx, `pool:${pool}`, caller.person, why);
+        await setSwitch(trx, `pool:${pool}`, caller.person, request.note);
       }
       const { stopping, busy } = await countPoolToDrain(trx, pool);
       const output: DrainedPool = dryRun
         ? { dryRun, stopping, busy }
         : { stopping: await stopAll(trx, pool), busy };
-      const id = await recordDone(
-        trx,
-        {
-          kind: 'drain-pool',
-          subject: { type: dryRun ? 'dry-run' : 'pool', id: pool },
-          requestedBy: caller.person,
-        },
-        output,
-      );
-      const subject = { pool, ...(dryRun ? { dryRun: 'true' } : {}) };
-      await record(trx, caller, { endpoint: 'drainPool', subject, note: why }, id);
+      const subject = { type: dryRun ? 'dry-run' : 'pool', id: pool };
+      const task = { kind: 'drain-pool', subject, requestedBy: caller.person };
+      const id = await recordDone(trx, task, output);
+      const of = { pool, ...(dryRun ? { dryRun: 'true' } : {}) };
+      await record(trx, caller, { ...request, subject: of }, id);
       return readOperation(trx, id);
     });
   },
@@ -234,7 +227,6 @@ export const lastHourEndpoint = endpoint({
   async answer(caller, { pool: only }) {
     const { at, wholeSince, pools } = await readLastHour(caller.db);
     const asked = pools.filter(({ pool: name }) => only === undefined || name === only);
-    await ofKnownPool(caller, only, Promise.resolve(asked));
     const first = firstWhole({ at, wholeSince });
     return {
       at,

@@ -31,18 +31,15 @@ export const resyncRepositoryEndpoint = endpoint({
   status: 202,
   input: z.object({ ...repositoryPath, note }),
   output: operation,
-  async answer(caller, { note: why, ...path }) {
-    const fullName = fullNameOf(path);
-    const request = { endpoint: 'resyncRepository', subject: path, note: why };
-    return startSweep(caller, request, async (trx) => {
+  answer: (caller, path, request) =>
+    startSweep(caller, request, async (trx) => {
       const owner = await findOwner(trx, path.owner);
       if (owner === undefined)
         throw notFound(`None of our Apps was ever installed on ${path.owner}.`);
       if (!owner.isUsable)
         throw refused(`The installation on ${path.owner} is suspended or was removed.`);
-      return { kind: DISCOVER_JOBS, subject: { type: 'repository', id: fullName } };
-    });
-  },
+      return { kind: DISCOVER_JOBS, subject: { type: 'repository', id: fullNameOf(path) } };
+    }),
 });
 
 /** Whether any App may be used on the entity with this login now. Undefined: none ever was. */

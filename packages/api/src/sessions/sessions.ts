@@ -7,7 +7,7 @@ import { type Bearer, type FoundToken, proves, RIGHTS, toBearer } from '../token
 import { hashSecret, newSecret, type TokenRights } from '../tokens/tokens.ts';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
-import { pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { act, note } from '../actions/list-actions.ts';
 
 /** A session in its parts. `id` finds its row, `secret` proves it. */
@@ -174,21 +174,22 @@ export const listSessionsEndpoint = endpoint({
   access: 'operate',
   input: z.object(pageInput(z.tuple([personName]))),
   output: pageOf(signedIn),
-  async answer({ db }, input) {
-    const page = { limit: rowsToRead(input.limit), after: input.after?.[0] };
-    return toPageBy(await listSignedIn(db, page), input.limit, ({ person }) => [person]);
-  },
+  answer: async ({ db }, input) => toPage(await listSignedIn(db, input), input.limit),
 });
+
+/** SQL: the name of a person whom the provider vouched for. */
+const PERSON = sql<string>`substr(s.person, ${sql.lit(personOf('').length + 1)})`;
 
 /** Who is signed in, by name, from the first one after `after`. */
 export const listSignedIn = (
   db: Kysely<Database>,
-  { limit: most, after: last = '' }: { limit: number; after?: string | undefined },
-): Promise<z.output<typeof signedIn>[]> =>
+  { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },
+): Promise<Placed<z.output<typeof signedIn>>[]> =>
   db
     .selectFrom('sessions as s')
     .select(({ fn }) => [
-      sql<string>`substr(s.person, ${personOf('').length + 1}::integer)`.as('person'),
+      PERSON.as('person'),
+      sql<[string]>`json_build_array(${PERSON})`.as('position'),
       fn.countAll<number>().as('sessions'),
       fn.max('created_at').as('since'),
       fn.max('expires_at').as('until'),
@@ -211,8 +212,8 @@ export const endSessionsEndpoint = endpoint({
     note,
   }),
   output: z.object({ person: z.string(), ended: z.int().describe('Sessions') }),
-  answer: (caller, { person, note: why }) =>
-    act(caller, { endpoint: 'endSessions', subject: { person }, note: why }, async (trx) => ({
+  answer: (caller, { person }, request) =>
+    act(caller, request, async (trx) => ({
       person,
       ended: await deleteSessionsOf(trx, personOf(person)),
     })),

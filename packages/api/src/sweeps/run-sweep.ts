@@ -9,8 +9,8 @@ import {
   SCHEDULED_SWEEPS,
   SWEEP_ATTEMPTS,
 } from '@paddock/domain/tasks/sweep-names';
-import { note, record, type Request } from '../actions/list-actions.ts';
-import { type Caller, endpoint } from '../endpoint.ts';
+import { note, record } from '../actions/list-actions.ts';
+import { type Act, type Caller, endpoint } from '../endpoint.ts';
 import { notFound, refused, wrong } from '../problem.ts';
 import { operation, readOperation } from '../operations/operation.ts';
 import { instantOfDay } from '../lists/dates.ts';
@@ -28,7 +28,7 @@ type Prepare = (trx: Transaction<Database>) => Promise<Task> | Task;
  */
 export const startOperation = (
   caller: Caller,
-  request: Request,
+  request: Act,
   prepare: Prepare,
 ): Promise<z.output<typeof operation>> =>
   caller.db.transaction().execute(async (trx) => {
@@ -41,7 +41,7 @@ export const startOperation = (
 /** Starts the sweep whose task `prepare` returns, unless it is paused. */
 export const startSweep = (
   caller: Caller,
-  request: Request,
+  request: Act,
   prepare: Prepare,
 ): Promise<z.output<typeof operation>> =>
   startOperation(caller, request, async (trx) => {
@@ -121,44 +121,39 @@ export const runSweepEndpoint = endpoint({
     note,
   }),
   output: operation,
-  async answer(caller, { sweep, app: given, since, dryRun: onlyCounts, note: why }) {
+  answer(caller, { sweep, app: given, since, dryRun }, request) {
     if (sweep !== REDELIVER && given !== undefined) throw wrong(`${sweep} is not about one App.`);
     if (sweep !== REDELIVER && since !== undefined) throw wrong('Only `redeliver` has `since`.');
     if (since !== undefined && since.getTime() > Date.now())
       throw wrong('`since` is in the future.');
-    const request = {
-      endpoint: 'runSweep',
-      subject: {
-        sweep,
-        ...(given !== undefined && { app: given }),
-        ...(since !== undefined && { since: since.toISOString() }),
-      },
-      note: why,
+    if (dryRun && !DELETING_SWEEPS.has(sweep))
+      throw wrong(
+        `${sweep} deletes nothing at GitHub or in the cluster: only ${WITH_DRY_RUN} have a dry run.`,
+      );
+    const subject = {
+      ...request.subject,
+      ...(given !== undefined && { app: given }),
+      ...(since !== undefined && { since: since.toISOString() }),
+      ...(dryRun && { dryRun: 'true' }),
     };
-    if (onlyCounts) {
-      if (!DELETING_SWEEPS.has(sweep))
-        throw wrong(
-          `${sweep} deletes nothing at GitHub or in the cluster: only ${WITH_DRY_RUN} have a dry run.`,
-        );
-      const subject = { sweep, dryRun: 'true' };
-      // A subject of its own: a kind and subject have one queued task, and a dry run must not take the
-      // place of a real one.
-      const task = {
+    // A dry run has a subject of its own: a kind and subject have one queued task, and it must not
+    // take the place of a real one.
+    if (dryRun)
+      return startOperation(caller, { ...request, subject }, () => ({
         kind: sweep,
         subject: { type: 'dry-run', id: sweep },
-        payload: { dryRun: true },
+        payload: { dryRun },
         maxAttempts: SWEEP_ATTEMPTS,
-      };
-      return startOperation(caller, { ...request, subject }, () => task);
-    }
-    return startSweep(caller, request, async (trx) => {
-      const subject =
+      }));
+    return startSweep(caller, { ...request, subject }, async (trx) => ({
+      kind: sweep,
+      subject:
         sweep === REDELIVER
           ? { type: 'app', id: String(await meantApp(trx, given)) }
-          : { type: 'schedule', id: sweep };
-      return since === undefined
-        ? { kind: sweep, subject, maxAttempts: SWEEP_ATTEMPTS }
-        : { kind: sweep, subject, payload: { since: since.toISOString() } };
-    });
+          : { type: 'schedule', id: sweep },
+      ...(since === undefined
+        ? { maxAttempts: SWEEP_ATTEMPTS }
+        : { payload: { since: since.toISOString() } }),
+    }));
   },
 });

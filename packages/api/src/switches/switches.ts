@@ -16,7 +16,7 @@ import { type Caller, endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
 import { entityIdOf } from '../lists/named.ts';
 import { notFound } from '../problem.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { act, note } from '../actions/list-actions.ts';
 
 /** By whom, since when and why something is held back. */
@@ -104,8 +104,7 @@ export const listSwitchesEndpoint = endpoint({
   summary: 'Lists what people hold back now, the oldest first, with who, since when and why.',
   input: z.object(pageInput(z.tuple([z.string().max(40), z.string()]))),
   output: pageOf(switchRow),
-  answer: async ({ db }, input) =>
-    toPage(await listSwitches(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
+  answer: async ({ db }, input) => toPage(await listSwitches(db, input), input.limit),
 });
 
 /** What people hold back, the oldest first, from the first one after `after`. */
@@ -133,11 +132,11 @@ export const setSwitchEndpoint = endpoint({
     'Holds the making of workers or a sweep back at once. Workers that are there go on; a pass that runs ends within seconds, and a dry run still runs.',
   input: z.object({ subject: switchSubject, note }),
   output: switchState,
-  async answer(caller, { subject: text, note: why }) {
+  async answer(caller, { subject: text }, request) {
     const subject = await readSubject(caller, text);
     await requireKnown(caller, subject);
-    return act(caller, { endpoint: 'setSwitch', subject: { subject }, note: why }, async (trx) => {
-      await setSwitch(trx, subject, caller.person, why);
+    return act(caller, { ...request, subject: { subject } }, async (trx) => {
+      await setSwitch(trx, subject, caller.person, request.note);
       return readSwitch(trx, subject);
     });
   },
@@ -150,9 +149,9 @@ export const liftSwitchEndpoint = endpoint({
   summary: 'Lets go on what a switch holds back; what another switch holds back stays.',
   input: z.object({ subject: switchSubject, note }),
   output: switchState,
-  async answer(caller, { subject: text, note: why }) {
+  async answer(caller, { subject: text }, request) {
     const subject = await readSubject(caller, text);
-    return act(caller, { endpoint: 'liftSwitch', subject: { subject }, note: why }, async (trx) => {
+    return act(caller, { ...request, subject: { subject } }, async (trx) => {
       await liftSwitch(trx, subject);
       return readSwitch(trx, subject);
     });

@@ -72,12 +72,12 @@ describe('tokens (F7)', () => {
 
   test('a revoked token has no bearer, and stays in the list with who revoked it first', async () => {
     const { token } = await create({}, 'ada');
-    const revoked = await ask(revokeTokenEndpoint, db(), { name: 'ci' }, 'grace');
+    const revoked = await ask(revokeTokenEndpoint, db(), { token: 'ci' }, 'grace');
     expect(revoked).toMatchObject({ createdBy: 'ada', revokedBy: 'grace' });
     expect(await checkToken(db(), token)).toBeUndefined();
-    expect(await ask(revokeTokenEndpoint, db(), { name: 'ci' }, 'eve')).toEqual(revoked);
+    expect(await ask(revokeTokenEndpoint, db(), { token: 'ci' }, 'eve')).toEqual(revoked);
     expect((await ask(listTokensEndpoint, db())).items).toEqual([revoked]);
-    await expect(ask(revokeTokenEndpoint, db(), { name: 'cd' })).rejects.toMatchObject({
+    await expect(ask(revokeTokenEndpoint, db(), { token: 'cd' })).rejects.toMatchObject({
       status: 404,
     });
   });

@@ -5,7 +5,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Subject } from '@paddock/db/schema/columns';
 import { instant } from '../lists/dates.ts';
 import { endpoint, type Endpoint, fieldsOfPath } from '../endpoint.ts';
-import { pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { pageInput, pageOf, type Placed, positionBy, toPage } from '../lists/page.ts';
 import { act, note } from '../actions/list-actions.ts';
 import { notFound, refused, wrong } from '../problem.ts';
 
@@ -99,21 +99,18 @@ export const listTokensEndpoint = endpoint({
   access: 'operate',
   input: z.object(pageInput(z.tuple([tokenName]))),
   output: pageOf(token),
-  async answer({ db }, input) {
-    const page = { limit: rowsToRead(input.limit), after: input.after?.[0] };
-    return toPageBy(await listTokens(db, page), input.limit, ({ name }) => [name]);
-  },
+  answer: async ({ db }, input) => toPage(await listTokens(db, input), input.limit),
 });
 
 /** Tokens in the order of their names, from the first one after `after`. */
 export const listTokens = (
   db: Kysely<Database>,
-  { limit: most, after: last }: { limit: number; after?: string | undefined },
-): Promise<Token[]> =>
+  { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },
+): Promise<Placed<Token>[]> =>
   db
     .selectFrom('tokens')
-    .select(TOKEN_COLUMNS)
-    .$if(last !== undefined, (query) => query.where('name', '>', last ?? ''))
+    .select([...TOKEN_COLUMNS, positionBy('name')])
+    .where('name', '>', last)
     .orderBy('name')
     .limit(most)
     .execute();
@@ -142,15 +139,11 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
     summary: 'Makes a token, which only this answer ever shows.',
     input,
     output: token.extend({ token: z.string() }),
-    async answer(caller, given) {
+    async answer(caller, given, request) {
       const parts = { ...newSecret(), isOneTime: given.oneTime };
       const narrowedTo = narrowing(others, given);
-      const request = {
-        endpoint: 'createToken',
-        subject: { token: given.name },
-        note: given.note,
-      };
-      const stored = await act(caller, request, async (trx) => {
+      const subject = { token: given.name };
+      const stored = await act(caller, { ...request, subject }, async (trx) => {
         const made = await trx
           .insertInto('tokens')
           .values({
@@ -209,12 +202,12 @@ function readSubject(
 export const revokeTokenEndpoint = endpoint({
   name: 'revokeToken',
   method: 'DELETE',
-  path: '/api/v1/tokens/{name}',
+  path: '/api/v1/tokens/{token}',
   summary: 'Revokes a token for good; requests with it are refused from now on.',
-  input: z.object({ name: tokenName, note }),
+  input: z.object({ token: tokenName, note }),
   output: token,
-  answer: (caller, { name, note: why }) =>
-    act(caller, { endpoint: 'revokeToken', subject: { token: name }, note: why }, async (trx) => {
+  answer: (caller, { token: name }, request) =>
+    act(caller, request, async (trx) => {
       // Repeating it changes nothing.
       const revoked = await trx
         .updateTable('tokens')

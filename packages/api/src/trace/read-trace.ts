@@ -2,41 +2,33 @@ import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { dates, type timeline } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { dates } from '../lists/dates.ts';
+import { pageInput, pageOf, type Placed } from '../lists/page.ts';
 import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
-import { JOB_COLUMNS, JOB_TIMELINE, jobRow, type JobRow, WAITED_KEY } from '../jobs/job.ts';
+import { jobRow, type JobRow } from '../jobs/job.ts';
 import {
   ended,
   type ListedOperation,
-  listOperationsOf,
   operationRow,
   type OperationRow,
   toListed,
   unfinished,
 } from '../operations/operation.ts';
+import { listWorkers, workerRow, type WorkerRow } from '../workers/workers.ts';
 import {
-  listWorkers,
-  WORKER_COLUMNS,
-  WORKER_TIMELINE,
-  workerRow,
-  type WorkerRow,
-} from '../workers/workers.ts';
-import {
+  type AppPlace,
   eventRow,
   type EventRow,
   listEntityEvents,
-  listJobEvents,
   meaningOf,
 } from '../events/events.ts';
 import type { Caller } from '../endpoint.ts';
 import { listJobs } from '../jobs/list-jobs.ts';
-import type { Traced, TracedJob } from './trace.ts';
 
 /** Of one instant, the effect stands above its cause: in the order of these. */
-export const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
+const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
 
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 const common = { at: z.iso.datetime(), what: z.string().describe('What happened, in words') };
 
@@ -58,17 +50,19 @@ const eventItem = (event: EventRow): Item => ({
   event,
 });
 
-const jobItem = (
-  job: JobRow,
-  what = 'stored by Paddock',
-  at = job.createdAt.toISOString(),
-): Item => ({ kind: 'job', at, what, job });
+const jobItem = (job: JobRow): Item => ({
+  kind: 'job',
+  at: job.createdAt.toISOString(),
+  what: 'stored by Paddock',
+  job,
+});
 
-const workerItem = (
-  worker: WorkerRow,
-  what = 'reserved',
-  at = worker.createdAt.toISOString(),
-): Item => ({ kind: 'worker', at, what, worker });
+const workerItem = (worker: WorkerRow): Item => ({
+  kind: 'worker',
+  at: worker.createdAt.toISOString(),
+  what: 'reserved',
+  worker,
+});
 
 const operationItem = (operation: OperationRow): Item => ({
   kind: 'operation',
@@ -84,14 +78,8 @@ const actionItem = (action: ActionRow): Item => ({
   action,
 });
 
-/** A place in a trace: the instant with its microseconds, the kind, and the id. */
-export type TracePosition = readonly [at: string, kind: number, id: string];
-
-/** A thing that happened, at its place. */
-export interface Traceable {
-  readonly item: z.output<typeof traceItem>;
-  readonly position: TracePosition;
-}
+/** A thing that happened, at its place: the instant with its microseconds, the kind, and the id. */
+type Traced = Placed<{ readonly item: Item }, readonly [at: string, kind: number, id: string]>;
 
 /** The inputs of each trace. */
 export const traceInput = {
@@ -109,7 +97,7 @@ export const traceInput = {
   ),
 };
 
-export type TraceInput = z.output<z.ZodObject<typeof traceInput>>;
+type TraceInput = z.output<z.ZodObject<typeof traceInput>>;
 
 export const traceAnswer = pageOf(traceItem).extend({
   entity: z
@@ -122,108 +110,84 @@ export const traceAnswer = pageOf(traceItem).extend({
     .describe('Null: the rows name none'),
 });
 
-/** Newest first. */
-const byPosition = ({ position: a }: Traceable, { position: b }: Traceable): number =>
-  compare(b[0], a[0]) || a[1] - b[1] || compareIds(b[2], a[2]);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
-
-/** Numbers as numbers: one with more digits is greater. */
-const compareIds = (a: string, b: string): number =>
-  NUMBER.test(a) && NUMBER.test(b) ? a.length - b.length || compare(a, b) : compare(a, b);
-
-const NUMBER = /^\d+$/;
+/** Whose trace it is. */
+export interface Subject {
+  readonly entity: z.output<typeof traceAnswer>['entity'];
+  /** Where events without an entity belong to it. */
+  readonly places: readonly AppPlace[];
+}
 
 /** Reads what happened to an entity, the newest first: one row more than the page shows. */
 export async function readTrace(
   { db }: Caller,
-  { entity, places }: Traced,
-  input: TraceInput,
-): Promise<Traceable[]> {
-  const entityId = entity?.id;
-  const placed: Traceable[] = [];
+  subject: Subject,
+  { kind: only, limit, after, from, to }: TraceInput,
+): Promise<Traced[]> {
+  const found: Traced[] = [];
   for (const kind of KINDS) {
-    if (input.kind !== undefined && input.kind !== kind) continue;
-    placed.push(...(await readKind(kind)));
+    if (only !== undefined && only !== kind) continue;
+    const page = { limit, from, to, after: after && startOf(kind, after) };
+    found.push(...(await readKind(db, kind, subject, page)));
   }
-  return placed.toSorted(byPosition).slice(0, rowsToRead(input.limit));
+  // The kinds are in their order, and each one's rows in theirs: this keeps both within an instant.
+  const newest = found.toSorted(({ position: [a] }, { position: [b] }) => compare(b, a));
+  return newest.slice(0, limit);
+}
 
-  async function readKind(kind: Kind): Promise<Traceable[]> {
-    if (kind === 'event') {
-      const page = pageOfKind(kind, input, IDS.number);
-      const events = await listEntityEvents(db, { entityId: entityId ?? null, places }, page);
-      return place(kind, events, eventItem);
-    }
-    if (entityId === undefined) return [];
-    switch (kind) {
-      case 'job': {
-        const page = numbered(pageOfKind(kind, input, IDS.number));
-        return place(kind, await listJobs(db, { entityId }, page), (row) => jobItem(row));
-      }
-      case 'worker': {
-        const page = pageOfKind(kind, input, IDS.name);
-        return place(kind, await listWorkers(db, { entityId }, page), (row) => workerItem(row));
-      }
-      case 'operation': {
-        const page = pageOfKind(kind, input, IDS.uuid);
-        return place(kind, await listEntityOperations(db, entityId, page), operationItem);
-      }
-      case 'action': {
-        const page = numbered(pageOfKind(kind, input, IDS.number));
-        return place(kind, await listEntityActions(db, entityId, page), actionItem);
-      }
-      default:
-        return kind satisfies never;
-    }
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+const NUMBERS = ['0', String(Number.MAX_SAFE_INTEGER)] as const;
+
+/** Ids before and behind all those of a kind. */
+const ENDS: Readonly<Record<Kind, readonly [first: string, last: string]>> = {
+  // Workers come first of their instant: a page never begins behind all of them.
+  worker: ['', ''],
+  operation: ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+  job: NUMBERS,
+  event: NUMBERS,
+  action: NUMBERS,
+};
+
+/** Of the instant where the page before ended, the kinds before were shown, and those behind not. */
+function startOf(kind: Kind, [at, reached, id]: Traced['position']): Position<string> {
+  const nth = KINDS.indexOf(kind);
+  if (nth === reached) return [at, id];
+  return [at, ENDS[kind][nth < reached ? 0 : 1]];
+}
+
+function readKind(
+  db: Kysely<Database>,
+  kind: Kind,
+  { entity, places }: Subject,
+  page: PageOfTime<string>,
+): Promise<Traced[]> {
+  const entityId = entity?.id ?? null;
+  if (kind === 'event')
+    return place(kind, listEntityEvents(db, { entityId, places }, page), eventItem);
+  if (entityId === null) return Promise.resolve([]);
+  switch (kind) {
+    case 'job':
+      return place(kind, listJobs(db, { entityId }, page), jobItem);
+    case 'worker':
+      return place(kind, listWorkers(db, { entityId }, page), workerItem);
+    case 'operation':
+      return place(kind, listEntityOperations(db, entityId, page), operationItem);
+    case 'action':
+      return place(kind, listEntityActions(db, entityId, page), actionItem);
+    default:
+      return kind satisfies never;
   }
 }
 
-const place = <T extends object>(
+const place = async <T extends object>(
   kind: Kind,
-  rows: readonly Placed<T, Position<number | string>>[],
-  toItem: (row: Omit<Placed<T>, 'position'>) => Traceable['item'],
-): Traceable[] =>
-  rows.map(({ position: [at, id], ...row }) => ({
+  rows: Promise<Placed<T, Position<number | string>>[]>,
+  toItem: (row: Omit<Placed<T>, 'position'>) => Item,
+): Promise<Traced[]> =>
+  (await rows).map(({ position: [at, id], ...row }) => ({
     item: toItem(row),
     position: [at, KINDS.indexOf(kind), String(id)],
   }));
-
-/** Before and behind all ids of a kind. */
-interface Ends {
-  readonly first: string;
-  readonly last: string;
-}
-
-const IDS = {
-  number: { first: '0', last: String(Number.MAX_SAFE_INTEGER) },
-  uuid: {
-    first: '00000000-0000-0000-0000-000000000000',
-    last: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-  },
-  // Workers come first of their instant: a page never begins behind all of them.
-  name: { first: '', last: '' },
-} satisfies Readonly<Record<string, Ends>>;
-
-/**
- * The rows of one kind behind the place where the page before ended. Of that instant, the kinds
- * before have been shown, and those behind have not.
- */
-function pageOfKind(
-  kind: Kind,
-  { limit, after, from, to }: TraceInput,
-  ends: Ends,
-): PageOfTime<string> {
-  const page = { limit: rowsToRead(limit), from, to };
-  return after === undefined ? page : { ...page, after: startOf(KINDS.indexOf(kind), after, ends) };
-}
-
-function startOf(kind: number, [at, reached, id]: TracePosition, ends: Ends): Position<string> {
-  if (kind === reached) return [at, id];
-  return [at, kind < reached ? ends.first : ends.last];
-}
-
-const numbered = ({ after, ...page }: PageOfTime<string>): PageOfTime<number> =>
-  after === undefined ? page : { ...page, after: [after[0], Number(after[1])] };
 
 /** Unfinished tasks are few. An operation has its entity in its row. */
 const ofEntity = (entityId: number) => sql`case subject_type
@@ -253,64 +217,4 @@ export async function listEntityOperations(
       (${ended()} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
     ) found ${newest}`.execute(db);
   return toListed(rows);
-}
-
-/** Each kind of a job's own rows: far above what any job has. */
-const MOST = 1_000;
-
-interface Happened {
-  readonly timeline: z.output<typeof timeline>;
-}
-
-/** Reads what happened to a job and its worker, every instant of their rows, the newest first. */
-export async function readJobTrace(
-  { db }: Caller,
-  { jobId, entityId, podName }: TracedJob,
-  input: TraceInput,
-): Promise<Traceable[]> {
-  const page = { limit: MOST, after: undefined };
-  const { rows: jobs } = await sql<JobRow & Happened>`
-    select ${JOB_COLUMNS}, ${JOB_TIMELINE} as timeline from jobs j ${WAITED_KEY} where j.job_id = ${jobId}`.execute(
-    db,
-  );
-  const { rows: workers } = await sql<WorkerRow & Happened>`
-    select ${WORKER_COLUMNS}, ${WORKER_TIMELINE} as timeline from workers w where w.pod_name = ${podName}`.execute(
-    db,
-  );
-  const operations =
-    podName === null ? [] : await listOperationsOf(db, { type: 'worker', id: podName }, page);
-  const actions = entityId === null ? [] : await listEntityActions(db, entityId, page);
-  const all = [
-    ...toPage(await listJobEvents(db, jobId, page), MOST).items.map((row) =>
-      positioned(eventItem(row), row.id),
-    ),
-    ...jobs.flatMap(({ timeline: happened, ...row }) =>
-      happened.map(({ at, what }) => positioned(jobItem(row, what, at), what)),
-    ),
-    ...workers.flatMap(({ timeline: happened, ...row }) =>
-      happened.map(({ at, what }) => positioned(workerItem(row, what, at), what)),
-    ),
-    ...toPage(operations, MOST).items.map((row) => positioned(operationItem(row), row.id)),
-    ...toPage(actions, MOST)
-      .items.filter(({ subject }) => subject['job'] === jobId || subject['worker'] === podName)
-      .map((row) => positioned(actionItem(row), String(row.id))),
-  ];
-  return choose(all, input);
-}
-
-const positioned = (item: Traceable['item'], id: string): Traceable => ({
-  item,
-  position: [item.at, KINDS.indexOf(item.kind), id],
-});
-
-function choose(
-  placed: readonly Traceable[],
-  { kind, from, to, after, limit }: TraceInput,
-): Traceable[] {
-  const isMeant = (one: Traceable): boolean =>
-    (kind === undefined || one.item.kind === kind) &&
-    (from === undefined || one.item.at >= from.toISOString()) &&
-    (to === undefined || one.item.at < to.toISOString()) &&
-    (after === undefined || byPosition(one, { ...one, position: after }) > 0);
-  return placed.filter(isMeant).toSorted(byPosition).slice(0, rowsToRead(limit));
 }

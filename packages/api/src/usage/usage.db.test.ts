@@ -5,7 +5,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { exportUsageEndpoint, listUsageEndpoint } from './usage.ts';
+import { listUsageEndpoint } from './usage.ts';
 
 const database = useTestDatabase();
 const HOUR_MS = 3_600_000;
@@ -160,16 +160,6 @@ describe('usage (G1)', () => {
     [{ to: new Date(START).toISOString() }, () => false],
   ])('takes %j', async (input, fits) => {
     expect((await list(input)).total).toMatchObject(meant(ended.filter(fits)));
-  });
-
-  test('is a sheet that runs no formula of foreign text', async () => {
-    const csv = await ask(exportUsageEndpoint, database.db, { by: 'workflow' });
-    const [heads, ...lines] = csv.trimEnd().split('\r\n');
-    expect(heads).toBe(
-      'entity,repository,workflow,pool,jobs,workers,runner_minutes,idle_minutes,thrown_away_minutes,queued_p50_seconds,queued_p95_seconds',
-    );
-    expect(lines).toHaveLength((await list({ by: 'workflow' })).items.length);
-    expect(csv).toContain(`,org/app-10,"'=Nightly, ""late""",,`);
   });
 });
 

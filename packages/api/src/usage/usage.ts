@@ -2,10 +2,10 @@ import { allOf, has } from '@paddock/db/newest-first';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { type Caller, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
-import { entity, entityIdOf, ofKnownPool, pool, repoIdOf, repository } from '../lists/named.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { entity, entityIdOf, pool, repoIdOf, repository } from '../lists/named.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,15 +16,22 @@ const USUAL_DAYS = 7;
 
 const BY = ['repository', 'workflow', 'pool', 'entity'] as const;
 
-/** The inputs of each question about usage. */
-const usageInput = {
+/** A place in the list: the pods' time, and the keys of the group. */
+const usagePosition = z.tuple([z.int(), z.string().max(300), z.string().max(700)]);
+
+type UsagePosition = z.output<typeof usagePosition>;
+
+const usageInput = z.object({
   by: z.enum(BY).default('repository').describe('What the sums are of'),
   entity,
   repository,
   pool,
   from: dates.from.describe(`${dates.from.description}; 7 days before the end without it`),
   to: dates.to,
-};
+  ...pageInput(usagePosition),
+});
+
+type UsageInput = z.output<typeof usageInput>;
 
 const minutes = z.number().min(0);
 const share = z
@@ -69,11 +76,6 @@ const usageSpan = {
   total: z.object(sums).describe('Of all rows'),
 };
 
-/** A place in the list: the pods' time, and the keys of the group. */
-const usagePosition = z.tuple([z.int(), z.string().max(300), z.string().max(700)]);
-
-type UsagePosition = z.output<typeof usagePosition>;
-
 type UsageRow = z.output<typeof usageRow>;
 
 export const listUsageEndpoint = endpoint({
@@ -81,41 +83,27 @@ export const listUsageEndpoint = endpoint({
   path: '/api/v1/usage',
   summary:
     'Sums up the jobs, runner minutes and queue times of a span, by repository, workflow, pool or entity, the most minutes first.',
-  input: z.object({
-    ...usageInput,
-    ...pageInput(usagePosition),
-  }),
+  input: usageInput,
   output: pageOf(usageRow).extend(usageSpan),
   async answer(caller, input) {
-    const page = { limit: rowsToRead(input.limit), after: input.after };
-    const { rows, ...head } = await findUsage(caller, input, page);
-    return { ...toPage(rows, input.limit), ...head };
+    const filter: UsageFilter = {
+      ...spanOf(input),
+      entityId: await entityIdOf(caller, input.entity),
+      repoId: await repoIdOf(caller, input.repository),
+      pool: input.pool,
+    };
+    const { rows, total } = await readUsage(caller.db, input.by, filter, input);
+    const { from, to } = filter;
+    const summedAt = await findUsageSummedAt(caller.db);
+    return { ...toPage(rows, input.limit), from, to, total, summedAt };
   },
 });
 
-/** The rows of a page, and what stands above them. Rejects with a Problem if the span is too long. */
-async function findUsage(
-  caller: Caller,
-  input: z.output<z.ZodObject<typeof usageInput>>,
-  page: { readonly limit: number; readonly after?: UsagePosition | undefined },
-) {
-  const filter: UsageFilter = {
-    ...spanOf(input),
-    entityId: await entityIdOf(caller, input.entity),
-    repoId: await repoIdOf(caller, input.repository),
-    pool: input.pool,
-  };
-  const { rows, total } = await readUsage(caller.db, input.by, filter, page);
-  await ofKnownPool(caller, input.pool, Promise.resolve(rows));
-  const summedAt = await findUsageSummedAt(caller.db);
-  return { rows, from: filter.from, to: filter.to, summedAt, total };
-}
-
 /** Whole hours: the sums have no smaller ones. */
-function spanOf({
-  from,
-  to = new Date(),
-}: Pick<z.output<z.ZodObject<typeof usageInput>>, 'from' | 'to'>): { from: Date; to: Date } {
+function spanOf({ from, to = new Date() }: Pick<UsageInput, 'from' | 'to'>): {
+  from: Date;
+  to: Date;
+} {
   const end = new Date(Math.ceil(to.getTime() / HOUR_MS) * HOUR_MS);
   const begin = from?.getTime() ?? end.getTime() - USUAL_DAYS * DAY_MS;
   const start = new Date(Math.floor(begin / HOUR_MS) * HOUR_MS);
@@ -283,60 +271,3 @@ const isMeant = ({ from, to, entityId, repoId, pool: name }: UsageFilter): RawBu
     has('repo_id', repoId),
     has('k8s_pool', name),
   );
-
-/** More groups than a sheet is read for; their text is some megabytes. */
-const MOST_ROWS = 10_000;
-
-export const exportUsageEndpoint = endpoint({
-  name: 'exportUsage',
-  path: '/api/v1/usage.csv',
-  summary: `Answers the usage of a span as CSV, with at most ${MOST_ROWS} rows.`,
-  media: 'text/csv',
-  input: z.object(usageInput),
-  output: z.string(),
-  async answer(caller, input) {
-    const { rows } = await findUsage(caller, input, { limit: MOST_ROWS });
-    return [HEADS, ...rows.map(cellsOf)]
-      .map((cells) => `${cells.map(cell).join(',')}\r\n`)
-      .join('');
-  },
-});
-
-const HEADS = [
-  'entity',
-  'repository',
-  'workflow',
-  'pool',
-  'jobs',
-  'workers',
-  'runner_minutes',
-  'idle_minutes',
-  'thrown_away_minutes',
-  'queued_p50_seconds',
-  'queued_p95_seconds',
-];
-
-const cellsOf = (row: UsageRow): (string | number | null)[] => [
-  row.entity?.login ?? row.entity?.id ?? null,
-  row.repository?.fullName ?? row.repository?.id ?? null,
-  row.workflow,
-  row.pool,
-  row.jobs,
-  row.workers,
-  row.runnerMinutes,
-  row.idleMinutes,
-  row.thrownAwayMinutes,
-  row.queuedSeconds?.p50 ?? null,
-  row.queuedSeconds?.p95 ?? null,
-];
-
-/** What a sheet would run as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-/** RFC 4180. Foreign text that looks like a formula gets an apostrophe, which makes it text. */
-function cell(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

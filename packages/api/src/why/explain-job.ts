@@ -11,7 +11,7 @@ import { isUnended } from '@paddock/db/states/states';
 import { instant } from '../lists/dates.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
-import { githubId, pageInput, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { githubId, pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { findWaitFacts } from './find-wait-facts.ts';
 
 /** The answer to “why does my job wait?”, the same in the terminal, over HTTP and on the page. */
@@ -195,10 +195,9 @@ export const whyRunEndpoint = endpoint({
   }),
   output: pageOf(whyAnswer),
   async answer({ db }, input) {
-    const ids = await findJobsOfRun(db, { ...input, limit: rowsToRead(input.limit) });
-    const { items, next } = toPageBy(ids, input.limit, (id) => [id]);
+    const { items, next } = toPage(await findJobsOfRun(db, input), input.limit);
     const answers = [];
-    for (const id of items) answers.push(await explainJob(db, id));
+    for (const { jobId } of items) answers.push(await explainJob(db, jobId));
     return { items: answers.filter((answer) => answer !== undefined), next };
   },
 });
@@ -210,16 +209,16 @@ export const whyRunEndpoint = endpoint({
 export async function findJobsOfRun(
   db: Kysely<Database>,
   run: { run: number; owner: string; limit: number; after?: readonly [number] | undefined },
-): Promise<number[]> {
-  const { rows } = await sql<{ jobId: number }>`
+): Promise<Placed<{ jobId: number }>[]> {
+  const { rows } = await sql<Placed<{ jobId: number }, [number]>>`
     with of_run as materialized (
       -- All of them before any order: in the order of ids the planner would walk through every job.
       select job_id from jobs j
       where ${isUnended('j')} and run_id = ${run.run}
         and entity_id = any (array(select entity_id from installations where lower(login) = lower(${run.owner})))
     )
-    select job_id as "jobId" from of_run where job_id > ${run.after?.[0] ?? 0} order by job_id limit ${run.limit}`.execute(
+    select job_id as "jobId", json_build_array(job_id) as position from of_run where job_id > ${run.after?.[0] ?? 0} order by job_id limit ${run.limit}`.execute(
     db,
   );
-  return rows.map(({ jobId }) => jobId);
+  return rows;
 }

@@ -23,8 +23,8 @@ import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
 import { startOperation } from '../sweeps/run-sweep.ts';
 import { LIVE } from '@paddock/db/states/states';
-import { entity, entityIdOf, ofKnownPool, pool as poolName } from '../lists/named.ts';
-import { pageInput, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
+import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 
 const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
 
@@ -50,7 +50,7 @@ export const workerRow = z.object({
 export type WorkerRow = z.output<typeof workerRow>;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */
-export const WORKER_COLUMNS = sql`
+const WORKER_COLUMNS = sql`
   w.pod_name as name,
   case when w.status = 'completed' then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
   json_build_object('id', w.entity_id, 'login', w.entity_name) as entity, w.repo_full_name as repository, w.k8s_pool as pool,
@@ -101,7 +101,7 @@ export const findWorkerEndpoint = endpoint({
 });
 
 /** SQL: what happened to the worker `w`. */
-export const WORKER_TIMELINE = timelineOf({
+const WORKER_TIMELINE = timelineOf({
   reserved: 'w.created_at',
   'registration begun': 'w.registration_started_at',
   registered: 'w.registered_at',
@@ -171,19 +171,15 @@ export const drainWorkerEndpoint = endpoint({
   status: 202,
   input: z.object({ worker: z.string().min(1).max(100), note }),
   output: operation,
-  answer: (caller, { worker, note: why }) =>
-    startOperation(
-      caller,
-      { endpoint: 'drainWorker', subject: { worker }, note: why },
-      async (trx) => {
-        await drainWorkers(trx, { podName: worker });
-        const state = await findDrainState(trx, worker);
-        if (state === undefined) throw notFound('There is no worker of this name.');
-        if (state === 'ended') throw refused('The worker has ended.');
-        if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
-        return stopTask(worker);
-      },
-    ),
+  answer: (caller, { worker }, request) =>
+    startOperation(caller, request, async (trx) => {
+      await drainWorkers(trx, { podName: worker });
+      const state = await findDrainState(trx, worker);
+      if (state === undefined) throw notFound('There is no worker of this name.');
+      if (state === 'ended') throw refused('The worker has ended.');
+      if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
+      return stopTask(worker);
+    }),
 });
 
 export const listWorkersEndpoint = endpoint({
@@ -202,8 +198,7 @@ export const listWorkersEndpoint = endpoint({
   output: pageOf(workerRow),
   async answer(caller, { state, pool, ...given }) {
     const filter = { entityId: await entityIdOf(caller, given.entity), pool, state };
-    const rows = listWorkers(caller.db, filter, { ...given, limit: rowsToRead(given.limit) });
-    return toPage(await ofKnownPool(caller, pool, rows), given.limit);
+    return toPage(await listWorkers(caller.db, filter, given), given.limit);
   },
 });
 

@@ -56,9 +56,7 @@ function Row({ job }: { job: JobAnswer }) {
           Entity: <Thing kind="entity" id={job.entity.id} as={job.entity.login} />,
           App: job.app,
           Installation: <Thing kind="installation" id={job.installation} />,
-          'What happened': (
-            <Link to={at`/trace/job/${job.id}?only=job`}>trace of the job and its worker</Link>
-          ),
+          'What happened': <Link to={at`/trace/job/${job.id}`}>trace of its entity</Link>,
           'Became waiting again': job.requeues > 0 ? count(job.requeues, 'time') : null,
           'Taken on by recovery': job.recoveries > 0 ? count(job.recoveries, 'time') : null,
           Misjudged: job.misjudged ? 'Paddock had ended it before GitHub did' : null,

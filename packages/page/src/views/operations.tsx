@@ -95,10 +95,9 @@ function AllFailed({ query }: { query: URLSearchParams }) {
   );
 }
 
-const handled = ({ operations, paused, more }: HandledFailed) => (
+const handled = ({ operations, more }: HandledFailed) => (
   <p>
     Done for {count(operations, 'operation')}
-    {paused > 0 && `; ${paused} stay, because their sweeps are paused`}
     {more && '; there are more: ask again'}.
   </p>
 );

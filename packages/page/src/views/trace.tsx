@@ -19,8 +19,6 @@ const FILTERS = [
   ...DATES,
 ];
 
-const OF_JOB = [{ name: 'only', label: 'Of', of: ['job'] }, ...FILTERS];
-
 /** What happened to an entity, the newest first: found by itself, an installation or a job. */
 export function Trace({ fields: { entity, installation, job }, query }: ViewProps) {
   const by = job !== undefined ? 'job' : installation !== undefined ? 'installation' : 'entity';
@@ -33,7 +31,7 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
       }
       path={at`/trace/${by}/${id}`}
       query={query}
-      filters={by === 'job' ? OF_JOB : FILTERS}
+      filters={FILTERS}
       head={(answer) => <Head {...answer} />}
       columns={COLUMNS}
       // One row may stand there with each of its instants.

@@ -4,7 +4,6 @@ import { Ago, At, Link } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import type { ViewProps } from '../paths.ts';
-import { hrefOf } from '../state/place.ts';
 import { amount, number, percent } from '../text/words.ts';
 import { subjectOf } from './usage.ts';
 
@@ -28,11 +27,7 @@ export const Usage = ({ query }: ViewProps) => (
     keyOf={(row) => JSON.stringify([row.entity, row.repository, row.workflow, row.pool])}
     none="Nothing was used then, or the sums are not made yet."
     tables={[]}
-  >
-    <a href={hrefOf(`/api/v1/usage.csv?${query.toString()}`)} download="usage.csv">
-      As CSV
-    </a>
-  </ListView>
+  />
 );
 
 const Head = ({ total, from, to, summedAt }: UsageAnswer) => (

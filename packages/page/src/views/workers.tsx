@@ -113,7 +113,6 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   App: worker.app,
   Installation: <Thing kind="installation" id={worker.installation} />,
   Tasks: <Link to={at`/operations?subject=worker:${worker.name}`}>its operations</Link>,
-  'What happened': job && <Link to={at`/trace/job/${job}?only=job`}>trace of it and its job</Link>,
 });
 
 function Trouble({ worker: { diagnosis, noLog, state } }: { worker: WorkerAnswer }) {
