@@ -49,7 +49,7 @@ export const listActionsEndpoint = endpoint({
 });
 
 /** Actions, the newest first, from the first one before `after`. */
-export const listActions = (
+const listActions = (
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: number | undefined },
 ): Promise<ActionRow[]> =>

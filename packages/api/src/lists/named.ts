@@ -100,7 +100,7 @@ export async function findRepositoryByName(
  * Whether anything names this pool: a document that is or was in force, a job or a worker. It reads
  * more than a list does, so ask only where one has nothing.
  */
-export async function isNamedPool(
+async function isNamedPool(
   db: Kysely<Database>,
   name: string,
 ): Promise<{ isNamed: boolean; inForce: readonly string[] }> {

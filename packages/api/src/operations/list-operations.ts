@@ -96,7 +96,7 @@ export const listFailedOperationsEndpoint = endpoint({
 });
 
 /** Failed operations that nobody has dealt with, the one that ended last first. */
-export async function listFailedOperations(
+async function listFailedOperations(
   db: Kysely<Database>,
   { limit: most, after: last, ...filter }: Page & FailedFilter,
 ): Promise<ListedOperation[]> {

@@ -37,7 +37,7 @@ export const listSessionsEndpoint = endpoint({
 });
 
 /** Who is signed in, by name, from the first one after `after`. */
-export const listSignedIn = (
+const listSignedIn = (
   db: Kysely<Database>,
   { limit: most, after: last = '' }: { limit: number; after?: string | undefined },
 ): Promise<z.output<typeof signedIn>[]> =>

@@ -76,7 +76,7 @@ export const listTokensEndpoint = endpoint({
 });
 
 /** Tokens in the order of their names, from the first one after `after`. */
-export const listTokens = (
+const listTokens = (
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: string | undefined },
 ): Promise<Token[]> =>
