@@ -17,10 +17,10 @@ export const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'packages/db/src/matching/reserve-workers.ts': ['demandKey', 'login', 'installationId'],
   // A comparison with null follows one that is false.
   'packages/db/src/jobs/jobs-in-doubt.ts': ['isRecovered', 'isLost'],
+  'packages/db/src/workers/overdue-workers.ts': ['isRegistrationDue', 'isIdleDue'],
+  'packages/db/src/workers/runner-versions.ts': ['isUnasked'],
   // Each sum and age is of a group that has rows.
   'packages/db/src/gauges/shared-gauges.ts': ['value'],
-  // `pin_login` returns the id that it has stored or found.
-  'packages/db/src/entities/installations.ts': ['owner'],
   // `refused_until` was written by the same statement.
   'packages/db/src/entities/refusals.ts': ['ms'],
   // The condition is about the same expressions.
