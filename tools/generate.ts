@@ -1,9 +1,9 @@
 // Writes the generated files, or with --check names those in git that are stale. db/schema.sql: the
 // schema that the migrations make in an empty database. docs/config.schema.json: the configuration
 // file, for editors. The tables at the end of pages: docs/settings.md, the services' environment
-// variables; docs/metrics.md, their metrics; the chart's README, its values. In Chart.yaml, the
-// version that package.json says. Git ignores two, which are always written: docs/openapi.json, the
-// API; and what the chart's values may be.
+// variables; docs/metrics.md, their metrics. In Chart.yaml, the version that package.json says. Git
+// ignores two, which are always written: docs/openapi.json, the API; and what the chart's values may
+// be.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -15,13 +15,11 @@ import { describeApi } from '@paddock/api/description/describe-api';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { describeMetrics } from './describe-metrics.ts';
 import { describeSettings } from './describe-settings.ts';
-import { CHART_SCHEMA, PROGRAMS, writeChartSchema } from './helm/chart-schema.ts';
-import { describeValues } from './helm/describe-values.ts';
+import { PROGRAMS, writeChartSchema } from './helm/chart-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const HELM = 'deploy/helm/paddock';
-const CHART = `${HELM}/Chart.yaml`;
+const CHART = 'deploy/helm/paddock/Chart.yaml';
 /** The line of a page above what is generated. */
 const MARK = '<!-- Generated from here on by `pnpm generate`. Not to be edited. -->\n';
 
@@ -30,7 +28,6 @@ const files = {
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   ...page('docs/settings.md', describeSettings(PROGRAMS)),
   ...page('docs/metrics.md', describeMetrics()),
-  ...page(`${HELM}/README.md`, describeValues(read(`${HELM}/values.yaml`), CHART_SCHEMA)),
   [CHART]: chartText(),
 };
 

@@ -16,7 +16,6 @@ const complaints = (wanted: Fault['signs'], found: Partial<Counted>) =>
     callsAgainstWait: 0,
     firstAgainstWait: [],
     excessWorkers: 0,
-    unfoundedWorkers: [],
     ...found,
   });
 
@@ -42,10 +41,6 @@ describe('a row of the fault matrix', () => {
 
   test.each<[Partial<Counted>, string]>([
     [{ excessWorkers: 1 }, '1 workers were made in excess, and the fault explains 0'],
-    [
-      { unfoundedWorkers: ['pdk-a', 'pdk-b'] },
-      'no delivery had called for these workers: pdk-a, pdk-b',
-    ],
     [
       { callsAgainstWait: 2, firstAgainstWait: ['GET /a', 'GET /b'] },
       '2 calls against a Retry-After: GET /a, GET /b',

@@ -7,7 +7,7 @@ const CODE = /\.(ts|tsx|mjs|cjs|css|html|diff)$/;
 const TEST = /\.(test|scene|contract)\.|\/scenes\/|^packages\/testing\/|^test\//;
 const SIMULATORS = /^(apps\/demo|packages\/(simulators|embedded-postgres|processes))\//;
 const GENERATED =
-  /^(db\/schema\.sql|docs\/((settings|metrics)\.md|.*\.json)|deploy\/helm\/(golden\/.*|paddock\/(README\.md|.*\.json)))$/;
+  /^(db\/schema\.sql|docs\/((settings|metrics)\.md|.*\.json)|deploy\/helm\/(golden\/.*|paddock\/.*\.json))$/;
 
 /** Which lines of `budget.json` a file belongs to; undefined for configuration and prose. */
 function kindOf(file: string): string | undefined {

@@ -77,18 +77,6 @@ const shapesOf = (given: object, above: string): Record<string, z.ZodType> =>
     Object.entries(given).map(([key, value]) => [key, shapeOf(value, key, above)]),
   );
 
-/** What this reads of a JSON Schema. */
-export interface JsonSchema {
-  readonly type?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly JsonSchema[];
-  readonly items?: JsonSchema;
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-}
-
 /** Values of their own give these. */
 const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SIGN_IN']);
 
@@ -96,7 +84,7 @@ const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SIGN_IN']);
  * The JSON Schema of the chart's values, from the defaults. `config` is the schema of the services'
  * file; `settings` has the variables of `programs`.
  */
-export function helmValuesSchema(values: object, programs: readonly Declarations[]): JsonSchema {
+export function helmValuesSchema(values: object, programs: readonly Declarations[]): object {
   const settings = Object.fromEntries(
     programs
       .flatMap((declared) => Object.values(declared))
@@ -111,44 +99,18 @@ export function helmValuesSchema(values: object, programs: readonly Declarations
   });
   const schema = z.toJSONSchema(all, { io: 'input', target: 'draft-7' });
   const { $schema: _, ...config } = configJsonSchema() as Record<string, unknown>;
-  return withKeysTold(
-    withoutLookahead({ ...schema, properties: { ...schema.properties, config } }),
-  );
+  return withoutLookahead({ ...schema, properties: { ...schema.properties, config } });
 }
-
-/**
- * A map that takes no other keys than its own tells them: Helm prints `else` beside the unknown
- * key. No map is equal to a text, so the condition refuses what `additionalProperties` refuses.
- */
-const withKeysTold = (schema: object): JsonSchema =>
-  JSON.parse(
-    JSON.stringify(schema, (_, value: unknown) => {
-      if (!isStrictMap(value)) return value;
-      const keys = Object.keys(value.properties).toSorted();
-      return {
-        ...value,
-        if: { propertyNames: { enum: keys } },
-        else: { const: `a map with no other keys than ${keys.join(', ')}` },
-      };
-    }),
-  ) as JsonSchema;
-
-const isStrictMap = (value: unknown): value is { readonly properties: object } =>
-  typeof value === 'object' &&
-  value !== null &&
-  'properties' in value &&
-  'additionalProperties' in value &&
-  value.additionalProperties === false;
 
 /**
  * Helm's regular expressions have no lookahead, which the services' schema uses for lengths. The
  * services check these.
  */
-const withoutLookahead = (schema: object): JsonSchema =>
+const withoutLookahead = (schema: object): object =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
       key === 'pattern' && typeof value === 'string'
         ? value.replaceAll(/\(\?=(?:[^()]|\([^()]*\))*\)/g, '')
         : value,
     ),
-  ) as JsonSchema;
+  ) as object;

@@ -21,7 +21,7 @@ type Killers = Pick<NamedMutant, 'tests' | 'row'>;
 export async function judgeNamed(
   copies: readonly [ScratchCopy, ...ScratchCopy[]],
   mutants: readonly NamedMutant[],
-  say: (line: string) => void,
+  say: (line: string) => unknown,
 ): Promise<boolean> {
   for (const mutant of mutants) applyMutant(copies[0], mutant)();
   await passWithout(copies[0], mutants);

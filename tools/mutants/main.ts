@@ -31,14 +31,10 @@ try {
   }
   if (!domain) {
     const chosen = readNamedMutants().filter(({ mutant }) => mutant.includes(only ?? ''));
-    if (
-      !(await judgeNamed(
-        [first, ...others],
-        chosen,
-        (line) => void process.stdout.write(`${line}\n`),
-      ))
-    )
-      process.exitCode = 1;
+    const areNoticed = await judgeNamed([first, ...others], chosen, (line) =>
+      process.stdout.write(`${line}\n`),
+    );
+    if (!areNoticed) process.exitCode = 1;
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

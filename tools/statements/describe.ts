@@ -66,12 +66,12 @@ async function readCatalog(client: pg.PoolClient): Promise<Catalog> {
   const columns = await client.query<{ place: string }>(
     `select attrelid || '.' || attnum as place from pg_attribute where attnotnull`,
   );
-  const functions = await client.query<{ oid: string; name: string; isStrict: boolean }>(
-    `select oid::text, proname as name, proisstrict as "isStrict" from pg_proc`,
+  const functions = await client.query<{ oid: string; name: string }>(
+    `select oid::text, proname as name from pg_proc`,
   );
   return {
     required: new Set(columns.rows.map(({ place }) => place)),
-    functions: new Map(functions.rows.map(({ oid, ...rest }) => [oid, rest])),
+    functions: new Map(functions.rows.map(({ oid, name }) => [oid, name])),
   };
 }
 

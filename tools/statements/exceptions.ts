@@ -8,6 +8,7 @@ export const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'packages/api/src/deliveries/deliveries.ts': ['app'],
   // An operation is in one of the two tables.
   'packages/api/src/operations/operation.ts': ['failures'],
+  'packages/api/src/operations/list-operations.ts': ['failures'],
   // The watched tables exist.
   'packages/api/src/sessions/read-changes.ts': ['written'],
   // Null only with the key, which is looked at first.
@@ -16,10 +17,10 @@ export const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'packages/db/src/matching/reserve-workers.ts': ['demandKey', 'login', 'installationId'],
   // A comparison with null follows one that is false.
   'packages/db/src/jobs/jobs-in-doubt.ts': ['isRecovered', 'isLost'],
+  'packages/db/src/workers/overdue-workers.ts': ['isRegistrationDue', 'isIdleDue'],
+  'packages/db/src/workers/runner-versions.ts': ['isUnasked'],
   // Each sum and age is of a group that has rows.
   'packages/db/src/gauges/shared-gauges.ts': ['value'],
-  // `pin_login` returns the id that it has stored or found.
-  'packages/db/src/entities/installations.ts': ['owner'],
   // `refused_until` was written by the same statement.
   'packages/db/src/entities/refusals.ts': ['ms'],
   // The condition is about the same expressions.
@@ -28,6 +29,8 @@ export const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
 
 /** Files with statements that made-up values do not reach. */
 export const UNREACHED: Readonly<Record<string, string>> = {
+  'packages/api/src/lists/named.ts': 'after a pool of a name that made-up ones do not have',
+  'packages/api/src/trace/read-trace.ts': 'after an entity that made-up rows do not name',
   'packages/db/src/migrate.ts': 'runs on a connection of its own, before each test',
   'packages/db/src/connection/wait-until-fit.ts': 'runs on a connection of its own, at each start',
   'packages/db/src/entities/refusals.ts': 'after answers of GitHub that made-up ones are not',

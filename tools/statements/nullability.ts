@@ -5,7 +5,7 @@ export interface Catalog {
   /** As `16400.2`: columns that are NOT NULL. */
   readonly required: ReadonlySet<string>;
   /** Names of functions, by their oids. */
-  readonly functions: ReadonlyMap<string, { readonly name: string; readonly isStrict: boolean }>;
+  readonly functions: ReadonlyMap<string, string>;
 }
 
 const placeOf = ({ fields }: TreeNode): string =>
@@ -14,12 +14,6 @@ const placeOf = ({ fields }: TreeNode): string =>
 /** The query of an expression, and those around it. */
 type Scope = readonly TreeNode[];
 
-/**
- * Strict functions that answer null although each argument is there. Not those that read JSON: what a
- * document holds, the code that writes it knows.
- */
-const PARTIAL =
-  /^(array_(position|length|upper|lower|ndims)|substring|regexp_|to_reg|current_setting)/;
 /** Functions that take null and never answer it. */
 const TOTAL = /^(jsonb?_build_|concat|format$|num_n|array_append|array_cat|to_jsonb?$|row_to_json)/;
 /** Aggregates and window functions that count. */
@@ -55,20 +49,13 @@ export function nullableColumns(query: TreeNode, catalog: Catalog): boolean[] {
     return entry !== undefined && isThere(entry.fields['expr'], inner, seen);
   }
 
-  function isThere(
-    expression: Tree,
-    inner: Scope,
-    asked: Set<TreeNode>,
-    given: ReadonlySet<string> = new Set(),
-  ): boolean {
+  function isThere(expression: Tree, inner: Scope, asked: Set<TreeNode>): boolean {
     if (!isNode(expression)) return false;
     const { kind, fields } = expression;
-    const there = (tree: Tree): boolean => isThere(tree, inner, asked, given);
-    const all = (tree: Tree): boolean => nodesOf(tree).every(there);
-    const some = (tree: Tree): boolean => nodesOf(tree).some(there);
+    const there = (tree: Tree): boolean => isThere(tree, inner, asked);
     switch (kind) {
       case 'VAR':
-        return given.has(placeOf(expression)) || isVariableThere(expression, inner, asked);
+        return isVariableThere(expression, inner, asked);
       // The caller's; its type says what it is.
       case 'PARAM':
       case 'NULLTEST':
@@ -83,30 +70,7 @@ export function nullableColumns(query: TreeNode, catalog: Catalog): boolean[] {
         return fields['constisnull'] === 'false';
       case 'COALESCEEXPR':
       case 'MINMAXEXPR':
-        return some(fields['args']);
-      case 'BOOLEXPR': {
-        // `a is not null and a < b`, `a is null or a < b`
-        const test = fields['boolop'] === 'or' ? '0' : '1';
-        const tested = nodesOf(fields['args']).filter(
-          (arg) => arg.kind === 'NULLTEST' && arg.fields['nulltesttype'] === test,
-        );
-        const more = new Set([
-          ...given,
-          ...tested.flatMap((arg) => nodesOf(arg.fields['arg']).map(placeOf)),
-        ]);
-        return nodesOf(fields['args']).every((arg) => isThere(arg, inner, asked, more));
-      }
-      case 'SCALARARRAYOPEXPR':
-        return all(fields['args']);
-      case 'RELABELTYPE':
-      case 'COERCEVIAIO':
-      case 'ARRAYCOERCEEXPR':
-      case 'COERCETODOMAIN':
-      case 'COLLATEEXPR':
-        return there(fields['arg']);
-      case 'OPEXPR':
-      case 'FUNCEXPR':
-        return isCallThere(fields['opfuncid'] ?? fields['funcid'], fields['args'], all);
+        return nodesOf(fields['args']).some(there);
       case 'CASEEXPR':
         return (
           there(fields['defresult']) &&
@@ -114,27 +78,24 @@ export function nullableColumns(query: TreeNode, catalog: Catalog): boolean[] {
         );
       case 'AGGREF':
       case 'WINDOWFUNC':
-        return isAggregateThere(expression, inner, all);
+        return isAggregateThere(expression, inner, there);
       case 'SUBLINK':
         return isSublinkThere(expression, inner, asked);
+      // Functions and casts mostly answer null to null, and only then.
       default:
-        return false;
+        return (
+          TOTAL.test(catalog.functions.get(wordOf(fields['funcid'])) ?? '') ||
+          nodesOf(fields['args'] ?? fields['arg']).every(there)
+        );
     }
-  }
-
-  function isCallThere(oid: Tree, args: Tree, all: (tree: Tree) => boolean): boolean {
-    const called = catalog.functions.get(wordOf(oid));
-    if (called === undefined || PARTIAL.test(called.name)) return false;
-    return called.isStrict ? all(args) : TOTAL.test(called.name);
   }
 
   function isAggregateThere(
     { fields }: TreeNode,
     [of]: Scope,
-    all: (tree: Tree) => boolean,
+    there: (tree: Tree) => boolean,
   ): boolean {
-    const name =
-      catalog.functions.get(wordOf(fields['aggfnoid'] ?? fields['winfnoid']))?.name ?? '';
+    const name = catalog.functions.get(wordOf(fields['aggfnoid'] ?? fields['winfnoid'])) ?? '';
     if (COUNTS.test(name)) return true;
     // A group, as a window, has a row.
     const { groupClause, havingQual } = of?.fields ?? {};
@@ -147,7 +108,7 @@ export function nullableColumns(query: TreeNode, catalog: Catalog): boolean[] {
       hasRow &&
       fields['aggfilter'] === undefined &&
       !/^(lag|lead|nth_value)$/.test(name) &&
-      (name.endsWith('_agg') || all(args))
+      (name.endsWith('_agg') || args.every(there))
     );
   }
 
@@ -224,11 +185,7 @@ export function nullableColumns(query: TreeNode, catalog: Catalog): boolean[] {
         else if (kind === 'NULLTEST' && fields['nulltesttype'] === '1') add(fields['arg']);
         else if (kind === 'RELABELTYPE' || kind === 'COERCEVIAIO') add(fields['arg']);
         else if (kind === 'SCALARARRAYOPEXPR') add(listOf(fields['args'])[0]);
-        else if (
-          kind === 'OPEXPR' &&
-          catalog.functions.get(wordOf(fields['opfuncid']))?.isStrict === true
-        )
-          add(fields['args']);
+        else if (kind === 'OPEXPR') add(fields['args']);
       }
     };
     const walk = (part: Tree): void => {

@@ -34,8 +34,8 @@ const LIMIT_MS = 50;
 const ENOUGH = 20;
 
 /**
- * Calls each exported function of the files with made-up values, and records the statements that
- * they would have executed. So a text has all that is put into its template.
+ * Calls each exported function and endpoint of the files with made-up values, and records the
+ * statements that they would have executed. So a text has all that is put into its template.
  */
 export async function recordTexts(sources: ReadonlyMap<string, Source>): Promise<Texts> {
   const texts: Texts = new Map();
@@ -75,7 +75,7 @@ export async function recordTexts(sources: ReadonlyMap<string, Source>): Promise
   return texts;
 }
 
-/** Calls a function, and the functions of what it returns. */
+/** Calls a function, and those of a plain object or of what it returns. */
 async function callAll(
   checker: Checker,
   sample: (type: Type) => unknown,
@@ -84,7 +84,7 @@ async function callAll(
   depth = 0,
 ): Promise<void> {
   if (typeof value !== 'function') {
-    if (depth === 0 || !isPlain(value)) return;
+    if (!isPlain(value)) return;
     for (const property of checker.getPropertiesOfType(type)) {
       const of = checker.getTypeOfSymbol(property);
       const part = value[property.name];

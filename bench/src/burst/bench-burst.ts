@@ -91,8 +91,5 @@ function tableOf(measured: Measured): string {
     '',
     `${jobs} jobs of ${organizations} ${organizations === 1 ? 'organisation' : 'organisations'} at once: all pods after ${seconds.toFixed(2)} s (${Math.round(jobs / seconds)} pods/s)`,
     `GitHub calls per job ${githubCallsPerJob.toFixed(2)}, statements per job ${statementsPerJob.toFixed(2)}, excess workers ${excessWorkers}`,
-    `CPU ms per job: ${Object.entries(measured.cpuPerJob)
-      .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
-      .join(', ')}`,
   ].join('\n');
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuSecondsOf, postgresCpuSeconds } from '../cpu-time.ts';
 import { APP_ID } from '../programs.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Watcher } from './watch.ts';
@@ -40,8 +39,6 @@ export interface Measured extends Load {
   readonly githubCallsPerJob: number;
   readonly statementsPerJob: number;
   readonly excessWorkers: number;
-  /** CPU milliseconds per job of the burst, by process. */
-  readonly cpuPerJob: Readonly<Record<string, number>>;
 }
 
 /**
@@ -80,9 +77,7 @@ export async function measure(
 
   say(`${jobs} jobs of ${organizations} organisations at once`);
   await watcher.resetStatements();
-  const cpuBefore = await cpuSeconds(stage);
   const together = await queue(jobs, burst);
-  const cpuAfter = await cpuSeconds(stage);
   const statements = await watcher.countStatements();
 
   const podCreatedAt = await podsOfJobs(stage, watcher);
@@ -100,12 +95,6 @@ export async function measure(
     githubCallsPerJob: Object.values(calls).reduce((sum, count) => sum + count, 0) / queued,
     statementsPerJob: statements / jobs,
     excessWorkers: registrations - queued,
-    cpuPerJob: Object.fromEntries(
-      Object.entries(cpuAfter).map(([name, s]) => [
-        name,
-        ((s - (cpuBefore[name] ?? 0)) * 1_000) / jobs,
-      ]),
-    ),
   };
 }
 
@@ -137,19 +126,6 @@ async function makeOrganizations(
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, queueSome));
     return queued;
   };
-}
-
-async function cpuSeconds({
-  environments,
-  simulators,
-  postgres,
-}: Stage): Promise<Record<string, number>> {
-  const used = await Promise.all(
-    [...environments.flatMap(({ services }) => services), ...simulators].map(
-      async ({ name, pid }) => [name, await cpuSecondsOf(pid() ?? 0)] as const,
-    ),
-  );
-  return { ...Object.fromEntries(used), PostgreSQL: await postgresCpuSeconds(postgres.dataDir) };
 }
 
 /**

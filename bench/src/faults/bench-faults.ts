@@ -7,7 +7,6 @@ import { FAULTS } from './matrix.ts';
 import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
 import { type Played, playFault } from './play-fault.ts';
 import { type Row, tableOf, toResult } from './results.ts';
-import { noteDecisions } from './unfounded.ts';
 import { furnish } from './world.ts';
 
 /**
@@ -88,14 +87,13 @@ async function playWithout(fault: Fault, jobs: number): Promise<number> {
 /** Runs on a separate PostgreSQL, which a fault may halt. */
 async function playAlone(fault: Fault, jobs: number): Promise<Played> {
   const postgres = await startPostgres({
-    settings: { max_connections: '300', track_commit_timestamp: 'on' },
+    settings: { max_connections: '300' },
   });
   try {
     const stage = await startStage(postgres, {
       ...fault,
       times: timesOf(fault, jobs),
       furnish: furnish(fault.hit !== undefined),
-      prepare: noteDecisions,
     });
     try {
       return await playFault(stage, fault, {

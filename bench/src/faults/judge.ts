@@ -9,7 +9,7 @@ import { UMBRA_REPOSITORIES } from './world.ts';
 const TOLD_LATE = 0.05;
 
 /** The counts of a run, beside the remains of it. */
-interface Counted extends Pick<Left, 'excessWorkers' | 'unfoundedWorkers'> {
+interface Counted extends Pick<Left, 'excessWorkers'> {
   readonly signs: Signs;
   readonly callsAgainstWait: number;
   /** The first of these calls. */
@@ -23,7 +23,7 @@ interface Counted extends Pick<Left, 'excessWorkers' | 'unfoundedWorkers'> {
 export function complaintsOf(
   { signs: wanted, excess = TOLD_LATE, lostWaits = 0 }: Fault,
   jobs: number,
-  { signs, callsAgainstWait, firstAgainstWait, excessWorkers, unfoundedWorkers }: Counted,
+  { signs, callsAgainstWait, firstAgainstWait, excessWorkers }: Counted,
 ): string[] {
   const allowed = Math.ceil(jobs * excess);
   return [
@@ -33,9 +33,6 @@ export function complaintsOf(
       : []),
     ...(excessWorkers > allowed
       ? [`${excessWorkers} workers were made in excess, and the fault explains ${allowed}`]
-      : []),
-    ...(unfoundedWorkers.length > 0
-      ? [`no delivery had called for these workers: ${unfoundedWorkers.join(', ')}`]
       : []),
   ];
 }

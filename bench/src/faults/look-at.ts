@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { mostActiveOf } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Caps } from '../stage/times.ts';
-import { findUnfounded, readKnowledge } from './unfounded.ts';
 
 /** The state of a run by the simulators and by our rows. */
 export interface Left {
@@ -11,8 +10,6 @@ export interface Left {
    * And they never ran a job.
    */
   readonly excessWorkers: number;
-  /** Those of them that no delivery had called for, by name. */
-  readonly unfoundedWorkers: readonly string[];
   /** All registrations that were ever made. */
   readonly registrationsMade: number;
   /** The most pods at one moment, of all environments. */
@@ -31,13 +28,7 @@ export async function lookAt(
   const [truth, report, ours] = await Promise.all([
     github.truth(),
     cluster.report(),
-    Promise.all(
-      environments.map(async ({ db, schema }) => ({
-        schema,
-        ...(await rowsOf(db)),
-        knowledge: await readKnowledge(db),
-      })),
-    ),
+    Promise.all(environments.map(({ db }) => rowsOf(db))),
   ]);
   const wanted = new Set(jobIds);
   const jobs = truth.jobs.filter(({ id }) => wanted.has(id));
@@ -77,7 +68,6 @@ export async function lookAt(
   ].flatMap((line) => line ?? []);
   return {
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
-    unfoundedWorkers: ours.flatMap(({ knowledge }) => findUnfounded(truth, knowledge)),
     registrationsMade: truth.registrations.length,
     mostActive: { pool: most('pool'), entity: most('entity') },
     unsettled,

@@ -23,7 +23,6 @@ export const toResult = (row: Row) => ({
   // Pods of one environment, and of one of its entities.
   most_at_once: `${row.mostActive.pool} (${row.mostActive.entity})`,
   excess: row.excessWorkers,
-  unfounded: row.unfoundedWorkers.length,
   // Calls that GitHub had asked to wait for.
   too_soon: row.callsAgainstWait,
   seconds: toHundredths(row.seconds),

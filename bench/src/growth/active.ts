@@ -70,6 +70,9 @@ export interface Given {
   readonly endedNames: readonly string[];
   /** Reservations whose registration has not begun. */
   readonly reservedNames: readonly string[];
+  /** Of a delivery that is stored, and of an operation that has ended. */
+  readonly guid: string;
+  readonly operation: string;
 }
 
 /** The number of each kind. */
@@ -81,7 +84,8 @@ export async function findGiven(db: Kysely<Database>): Promise<Given> {
       array(select job_id from jobs where wants_worker order by job_id limit ${MOST}) as "jobIds",
       array(select pod_name from workers where status = 'running' order by pod_name limit ${MOST}) as "podNames",
       array(select pod_name from workers where completed_at > now() - interval '1 day' order by completed_at limit ${MOST}) as "endedNames",
-      array(select pod_name from workers where status = 'pending' and registration_started_at is null and pod_uid is null limit ${MOST}) as "reservedNames"`.execute(
+      array(select pod_name from workers where status = 'pending' and registration_started_at is null and pod_uid is null limit ${MOST}) as "reservedNames",
+      (select delivery_guid from installation_events where id = 77) as guid, (select id from operations limit 1) as operation`.execute(
     db,
   );
   const [given] = rows;

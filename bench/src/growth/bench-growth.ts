@@ -6,10 +6,12 @@ import { alignColumns, toHundredths } from '../figures.ts';
 import { settle } from '../fill-tables.ts';
 import { findGiven, type Given, putActive } from './active.ts';
 import { openExplained } from './explain-statements.ts';
-import { listStatements } from './list-statements.ts';
-import { type MeasuredPage, measurePages } from './pages.ts';
-import { peopleStatements } from './people-statements.ts';
-import { type PeriodicStatement, periodicStatements } from './periodic-statements.ts';
+import {
+  consoleStatements,
+  type PeriodicStatement,
+  periodicStatements,
+} from './periodic-statements.ts';
+import { type MeasuredPage, measurePages } from './questions.ts';
 import { fillYear } from './year.ts';
 
 const SCHEMA = 'paddock';
@@ -37,8 +39,7 @@ const isSlow = ({ ms, more }: Statement): boolean => ms >= 50 || more.ms >= 200;
 const isSlowPage = ({ p95_ms: p95 }: MeasuredPage): boolean => p95 >= 100;
 
 export const growth: Bench = {
-  about:
-    'each statement that the clock or a person’s question runs, and the console’s pages, after a year of rows',
+  about: 'each statement that the clock runs, and the console’s pages, after a year of rows',
   numbers: { history: 2_000_000, events: 3_000_000, entities: 300, waiting: 5_000, living: 3_000 },
   async run({ numbers }, say) {
     const { history = 0, events = 0, entities = 0, waiting = 0, living = 0 } = numbers;
@@ -88,18 +89,15 @@ async function measureStatements(
   say: (line: string) => void,
 ): Promise<Measured[]> {
   const explained = openExplained(options);
-  const explainedLists = openExplained({ ...options, forLists: true });
   try {
     const measured: Measured[] = [];
     for (const [name, run] of Object.entries<PeriodicStatement>({
       ...periodicStatements,
-      ...peopleStatements,
-      ...listStatements,
+      ...consoleStatements,
     })) {
-      const on = name in listStatements ? explainedLists : explained;
       let best = { ms: Infinity, buffers: 0 };
       for (let runs = 0; runs < RUNS; runs++) {
-        const costs = await on.explain('fresh', (trx) => run(trx, given));
+        const costs = await explained.explain('fresh', (trx) => run(trx, given));
         const [dearest] = costs.toSorted((a, b) => b.ms - a.ms);
         if (dearest === undefined) throw new Error(`${name} has run no statement.`);
         if (dearest.ms < best.ms) best = dearest;
@@ -111,7 +109,6 @@ async function measureStatements(
     return measured;
   } finally {
     await explained.close();
-    await explainedLists.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connectDatabase, type DatabaseOptions } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
-import { CompiledQuery, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 
 /**
@@ -41,6 +41,7 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
   const known = new Set<string>();
   let costs: Cost[] | undefined;
   let plans: Plans = 'fresh';
+  let mayWrite = false;
   connection.pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...given: unknown[]) => Promise<pg.QueryResult>;
     const explaining = async (
@@ -52,11 +53,11 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
         const name = nameOf(text, plans);
         if (!known.has(name)) await query(`prepare ${name} as ${text}`);
         known.add(name);
-        await query('savepoint before_explain');
+        if (mayWrite) await query('savepoint before_explain');
         const { rows } = await query(
           `explain (analyze, buffers, timing off, format json) execute ${name}${literalsOf(values)}`,
         );
-        await query('rollback to savepoint before_explain');
+        if (mayWrite) await query('rollback to savepoint before_explain');
         costs.push({ text, ...costOf(rows[0]) });
       }
       return query(text, values, ...rest);
@@ -75,10 +76,27 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
         await trx.executeQuery(CompiledQuery.raw(`set local plan_cache_mode = ${SETTING[how]}`));
         plans = how;
         costs = measured;
+        mayWrite = true;
         await measure(trx);
       } finally {
         costs = undefined;
+        mayWrite = false;
         await trx.rollback().execute();
+      }
+      return measured;
+    },
+    /** The same of what only reads, maybe in transactions of its own; planned for its values. */
+    async explainReading(measure: (db: Kysely<Database>) => Promise<unknown>): Promise<Cost[]> {
+      const measured: Cost[] = [];
+      plans = 'fresh';
+      costs = measured;
+      try {
+        await connection.db.executeQuery(
+          CompiledQuery.raw(`set plan_cache_mode = ${SETTING.fresh}`),
+        );
+        await measure(connection.db);
+      } finally {
+        costs = undefined;
       }
       return measured;
     },

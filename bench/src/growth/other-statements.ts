@@ -31,9 +31,6 @@ export const otherStatements: Readonly<Record<string, string>> = {
     createFitness takeOverTasks lockMatching saveAppIds`,
   'a person': `
     setSwitch liftSwitch readTaskCounts enqueueAsked findInstallation readAnew lockFailed
-    noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced findOperation record
-    endSession recordDone`,
-  'a person, by others of these': `
-    readTrace checkToken useOneTimeToken toBearer readSwitch requireKnown
-    requireApp beginSession checkSession readOperation requireUnpaused entityIdOf repoIdOf`,
+    noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced recordDone
+    findSwitches findDrainState findMatchingSettings`,
 };

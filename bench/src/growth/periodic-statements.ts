@@ -1,3 +1,6 @@
+import { readChanges } from '@paddock/api/sessions/read-changes';
+import { findIdentity, findSession } from '@paddock/api/sessions/sessions';
+import { findOneTimeToken, findToken } from '@paddock/api/tokens/check-token';
 import { findAppInstallations } from '@paddock/db/entities/installations';
 import * as repositories from '@paddock/db/jobs/repositories';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
@@ -65,7 +68,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** Of a scheduler. */
-export const SETTINGS: MatchingSettings = {
+const SETTINGS: MatchingSettings = {
   appIds: [APP],
   registrationsPerMinute: 150,
   surplusAfterMs: 5 * MINUTE,
@@ -263,3 +266,12 @@ export const periodicStatements = {
   giveUpRedeliveries: (trx) => redelivery.giveUpRedeliveries(trx, APP, 72 * HOUR),
   oldestUnresolvedSeconds: redelivery.oldestUnresolvedSeconds,
 } satisfies Readonly<Record<string, PeriodicStatement>>;
+
+/** Those of the console: with each request, and for its pages twice a second. */
+export const consoleStatements: Readonly<Record<string, PeriodicStatement>> = {
+  findToken: (trx) => findToken(trx, '0'.repeat(16)),
+  findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
+  findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
+  findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
+  readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),
+};

@@ -4,8 +4,6 @@ import { untilReadiness, untilReady } from '@paddock/processes/until-ready';
 /** A process that may be killed and started again at any time. */
 export interface Service {
   readonly name: string;
-  /** Undefined if it does not run. */
-  pid(): number | undefined;
   /** Starts it and waits until it is ready. Does nothing if it runs. */
   start(): Promise<void>;
   /** Kills it and waits for its end. Does nothing if it does not run. */
@@ -90,7 +88,6 @@ export function createService({
   };
   return {
     name,
-    pid: () => running?.pid,
     start: inTurn(startNow),
     kill,
     freeze: () => running?.kill('SIGSTOP'),

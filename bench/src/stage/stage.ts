@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Database } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import type { RuleValues } from '@paddock/runtime/rules';
@@ -10,7 +9,6 @@ import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import { connectControl } from '@paddock/simulators/remote-control';
 import { seededRandom } from '@paddock/simulators/random';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
-import type { Kysely } from 'kysely';
 import { APP_ID, simulatorProgram } from '../programs.ts';
 import {
   COUNT_BY,
@@ -20,7 +18,7 @@ import {
   OWN_NAMESPACE,
   WEBHOOK_SECRET,
 } from './environment.ts';
-import { createService, type Service } from './service.ts';
+import { createService } from './service.ts';
 import type { Times } from './times.ts';
 
 /**
@@ -29,7 +27,6 @@ import type { Times } from './times.ts';
 export interface Stage {
   readonly github: GitHubControl;
   readonly cluster: RemoteKubeControl;
-  readonly simulators: readonly Service[];
   readonly postgres: Postgres;
   /** Between the services and PostgreSQL, if the fault needs one. */
   readonly tunnel: Tunnel | undefined;
@@ -56,8 +53,6 @@ export interface StageOptions {
   readonly rules?: RuleValues | undefined;
   /** Fills the simulated GitHub before any service calls it. */
   readonly furnish?: (github: GitHubControl, appIds: readonly number[]) => Promise<void>;
-  /** Called with the database of each environment before its services start. */
-  readonly prepare?: (db: Kysely<Database>) => Promise<unknown>;
 }
 
 /** The seed of all random choices. */
@@ -78,7 +73,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
   const broken = Promise.withResolvers<never>();
   broken.promise.catch(() => undefined); // the run awaits it later
   const onEnd = broken.reject;
-  const startSimulator = async (name: string, args: object): Promise<[Service, string]> => {
+  const startSimulator = async (name: string, args: object): Promise<string> => {
     let url = '';
     const simulator = createService({
       name: `simulated ${name}`,
@@ -89,7 +84,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     });
     undo.push(simulator.close);
     await simulator.start();
-    return [simulator, url];
+    return url;
   };
   try {
     const folder = await makeTemporaryFolder(tmpdir());
@@ -101,7 +96,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
       appId: APP_ID + index,
       ...createAppKey(),
     }));
-    const [githubService, githubUrl] = await startSimulator('github', {
+    const githubUrl = await startSimulator('github', {
       apps: keys.map(({ appId, publicKeyPem }) => ({
         appId,
         publicKeyPem,
@@ -110,7 +105,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
       onItsWayMs: ON_ITS_WAY_MS,
     });
     const kubeconfigFile = join(folder, 'kubeconfig');
-    const [clusterService, clusterUrl] = await startSimulator('cluster', {
+    const clusterUrl = await startSimulator('cluster', {
       namespaces: [NAMESPACE, OWN_NAMESPACE],
       kubeconfigFile,
       countBy: COUNT_BY,
@@ -140,13 +135,11 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
       });
       undo.push(environment.close);
       environments.push(environment);
-      await options.prepare?.(environment.db);
       await Promise.all(environment.services.map(({ start }) => start()));
     }
     return {
       github,
       cluster: connectControl<RemoteKubeControl>(clusterUrl),
-      simulators: [githubService, clusterService],
       postgres,
       tunnel,
       environments,

@@ -16,7 +16,8 @@ import {
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { LEAST, POOL } from '../scenes/chart-releases.scene.ts';
 
 const named = { release: 'paddock', namespace: 'paddock' };
 const release = (set: object): Release => ({ ...named, set: { ...LEAST, ...set } });
@@ -51,51 +52,46 @@ described('a change (needs helm)', () => {
     return chart;
   };
 
-  test('of the configuration restarts nothing, and makes no Job (H5)', () => {
-    const after = renderChart(
-      release({
-        config: {
-          github: { apps: [APP, { ...APP, id: 8 }] },
-          pools: [{ ...POOL, maxWorkers: 50 }],
-          entities: {},
-        },
-      }),
-    );
-    expect(after).not.toEqual(before);
-    expect(restarted(after)).toEqual(restarted(before));
-    expect(jobOf(after)).toEqual(jobOf(before));
+  /** Whether the services restart, and whether another Job runs, for a Job cannot be changed. */
+  const effectOf = (after: readonly ChartObject[]) => ({
+    restarts: !isDeepStrictEqual(restarted(after), restarted(before)),
+    migrates: jobOf(after).metadata.name !== jobOf(before).metadata.name,
   });
 
-  test('of the migrator’s image makes another Job, for a Job cannot be changed (A10)', () => {
-    const after = renderChart(release({ image: { migrate: { tag: '9.9.9' } } }));
-    expect(jobOf(after).metadata.name).not.toBe(jobOf(before).metadata.name);
-  });
-
-  test('of the program’s version makes another Job, and restarts the services (A10)', () => {
-    const chart = chartOf('program', (text) =>
-      text.replace(/^appVersion: .*/m, 'appVersion: 9.9.9'),
-    );
-    const after = renderChart({ ...release({}), chart });
-    expect(jobOf(after).metadata.name).not.toBe(jobOf(before).metadata.name);
-    expect(restarted(after)).not.toEqual(restarted(before));
-  });
-
-  test('of the chart’s own version alone changes neither pods nor what the Job runs', () => {
-    const chart = chartOf('chart', (text) => text.replace(/^version: .*/m, 'version: 9.9.9'));
-    const after = renderChart({ ...release({}), chart });
-    expect(restarted(after)).toEqual(restarted(before));
-    expect(jobOf(after).metadata.name).toBe(jobOf(before).metadata.name);
-    expect(jobOf(after).spec).toEqual(jobOf(before).spec);
-  });
-
-  test('of what a Job runs makes another one', () => {
-    const values = [
-      { settings: { PADDOCK_SCHEMA: 'other' } },
+  test.each<[of: string, set: object, effect: ReturnType<typeof effectOf>]>([
+    [
+      'the configuration (H5)',
+      { config: { ...LEAST.config, pools: [{ ...POOL, maxWorkers: 50 }], entities: {} } },
+      { restarts: false, migrates: false },
+    ],
+    [
+      'the migrator’s image',
+      { image: { migrate: { tag: '9' } } },
+      { restarts: false, migrates: true },
+    ],
+    [
+      'the Job’s place',
       { migration: { nodeSelector: { disk: 'fast' } } },
-      { migration: { env: [{ name: 'A', value: 'b' }] } },
-    ];
-    const names = values.map((set) => jobOf(renderChart(release(set))).metadata.name);
-    expect(new Set([...names, jobOf(before).metadata.name]).size).toBe(values.length + 1);
+      { restarts: false, migrates: true },
+    ],
+    ['the schema', { settings: { PADDOCK_SCHEMA: 'other' } }, { restarts: true, migrates: true }],
+  ])('of %s (A10)', (_of, set, effect) => {
+    const after = renderChart(release(set));
+    expect(after).not.toEqual(before);
+    expect(effectOf(after)).toEqual(effect);
+  });
+
+  test.each([
+    ['program’s version', 'appVersion', true],
+    ['chart’s own version alone', 'version', false],
+  ])('of the %s (A10)', (_of, key, isNew) => {
+    const chart = chartOf(key, (text) =>
+      text.replace(new RegExp(`^${key}: .*`, 'm'), `${key}: 9.9.9`),
+    );
+    const after = renderChart({ ...release({}), chart });
+    expect(effectOf(after)).toEqual({ restarts: isNew, migrates: isNew });
+    // A Job cannot be changed.
+    expect(isNew || isDeepStrictEqual(jobOf(after).spec, jobOf(before).spec)).toBe(true);
   });
 });
 
@@ -124,34 +120,19 @@ const connections = (
 described('NOTES say how many connections PostgreSQL must allow (A11; needs helm)', () => {
   test.each<[string, object, number]>([
     ['by default', {}, connections({ ingress: 2, scheduler: 2, reconciler: 2 })],
+    // Not even one more of the console during an upgrade.
     [
-      'with other replicas',
-      { ingress: { replicas: 5 }, scheduler: { replicas: 1 }, reconciler: { replicas: 3 } },
-      connections({ ingress: 5, scheduler: 1, reconciler: 3 }),
-    ],
-    [
-      'with as many replicas as the autoscaler may make',
-      { ingress: { autoscaling: { enabled: true, maxReplicas: 9 } } },
-      connections({ ingress: 9, scheduler: 2, reconciler: 2 }),
-    ],
-    // Not even one more during an upgrade.
-    [
-      'without the console',
-      { console: { enabled: false } },
-      connections({ ingress: 2, scheduler: 2, reconciler: 2, console: -1 }),
-    ],
-    [
-      'with other pools',
+      'with other replicas and pools, of ingress as many as may be, and without the console',
       {
-        settings: {
-          PADDOCK_INGRESS_POOL_SIZE: 20,
-          PADDOCK_SCHEDULER_POOL_SIZE: 64,
-          PADDOCK_RECONCILER_POOL_SIZE: 30,
-        },
+        ingress: { autoscaling: { enabled: true, maxReplicas: 9 } },
+        scheduler: { replicas: 1 },
+        reconciler: { replicas: 3 },
+        console: { enabled: false },
+        settings: { PADDOCK_INGRESS_POOL_SIZE: 20, PADDOCK_SCHEDULER_POOL_SIZE: 64 },
       },
       connections(
-        { ingress: 2, scheduler: 2, reconciler: 2 },
-        { ingress: 20, scheduler: 64, reconciler: 30 },
+        { ingress: 9, scheduler: 1, reconciler: 3, console: -1 },
+        { ingress: 20, scheduler: 64 },
       ),
     ],
   ])('%s', (_name, set, sum) => {

@@ -9,11 +9,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ChartCluster } from './chart-cluster.scene.ts';
 
-interface ProbeAnswer {
-  readonly isGood: boolean;
-  readonly text: string;
-}
-
 /** A pod's container that runs as a process of this machine. */
 export interface PlayedContainer {
   readonly pod: PlayedPod;
@@ -21,8 +16,6 @@ export interface PlayedContainer {
   readonly program: Program;
   /** Runs a command of its image in it, as `kubectl exec` does. */
   exec(command: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
-  /** What the readiness probe is answered now. */
-  readiness(): Promise<ProbeAnswer>;
   /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */
   untilReady(): Promise<void>;
   /**
@@ -122,7 +115,7 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     for (const { name, containerPort } of container.ports ?? [])
       if (!(await accepts(place.address, containerPort)))
         throw new Error(`${container.name} does not listen at its port ${name}, ${containerPort}`);
-    await probe(container, 'livenessProbe', place.address);
+    await isGood(container, 'livenessProbe', place.address);
   } catch (error) {
     await end();
     throw error;
@@ -132,11 +125,9 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     address: place.address,
     program,
     exec: (command) => runCommand(command.map(sourceOf), env),
-    readiness: () => probe(container, 'readinessProbe', place.address),
     untilReady: async () => {
-      await waitFor(
-        `${pod.metadata.name} to be ready`,
-        async () => (await probe(container, 'readinessProbe', place.address)).isGood,
+      await waitFor(`${pod.metadata.name} to be ready`, () =>
+        isGood(container, 'readinessProbe', place.address),
       );
     },
     end,
@@ -184,12 +175,12 @@ const accepts = (host: string, port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** What a rendered probe is answered. Rejects if its port or path is not the service's. */
-async function probe(
+/** Whether a rendered probe succeeds. Rejects if its port or path is not the service's. */
+async function isGood(
   container: Container,
   kind: 'livenessProbe' | 'readinessProbe',
   address: string,
-): Promise<ProbeAnswer> {
+): Promise<boolean> {
   const httpGet = container[kind]?.httpGet;
   if (httpGet === undefined) throw new Error(`${container.name} has no ${kind}`);
   const port =
@@ -200,7 +191,7 @@ async function probe(
   const text = await answer.text();
   if (answer.status !== 200 && answer.status !== 503)
     throw new Error(`the ${kind} of ${container.name} is answered ${answer.status}: ${text}`);
-  return { isGood: answer.status === 200, text };
+  return answer.status === 200;
 }
 
 /** What the chart mounts; the projected sources are those of a service account. */

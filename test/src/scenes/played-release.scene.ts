@@ -9,12 +9,7 @@ import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { randomInt } from 'node:crypto';
 import { type ChartCluster, podsOf, startChartCluster } from './chart-cluster.scene.ts';
 import { inArgoOrder } from './chart-releases.scene.ts';
-import {
-  type PlayedContainer,
-  type PlayedPod,
-  runContainer,
-  startContainer,
-} from './play-container.scene.ts';
+import { type PlayedPod, runContainer } from './play-container.scene.ts';
 
 export const NAMESPACE = 'paddock';
 export const RUNNERS = 'runners';
@@ -32,8 +27,6 @@ export interface PlayedRelease {
   readonly database: TestDatabase;
   /** What helm has rendered. */
   readonly rendered: readonly ChartObject[];
-  /** What the readiness of each service was answered before the migration; then all were ready. */
-  readonly early: readonly { readonly isGood: boolean; readonly text: string }[];
   /** What helm tells the operator. */
   readonly notes: string;
   /** A loopback address that no other test uses. */
@@ -145,12 +138,7 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
     const network = `127.${randomInt(64, 250)}.${randomInt(0, 250)}`;
     const addressOf = (number: number): string => `${network}.${number}`;
     const [pod] = await podsOf(cluster, NAMESPACE, 'migrate', 1);
-    const containers = await startEarly(cluster, addressOf);
-    undo.push(() => Promise.all(containers.map((container) => container.end())));
-    const early = await Promise.all(containers.map((container) => container.readiness()));
     await migrate(cluster, pod as PlayedPod, addressOf(1));
-    await Promise.all(containers.map((container) => container.untilReady()));
-    await undo.pop()?.();
     const database = await openMigrated({ url: empty.url, schema: SCHEMA });
     undo.push(() => database.drop());
     // As the operator makes them: docs/roles.md.
@@ -163,7 +151,6 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
       github,
       database,
       rendered,
-      early,
       notes: renderNotes(release),
       addressOf,
       sendWebhooksTo: (url) => github.setApp(APP_ID, { webhookUrl: `${url}/webhooks/github` }),
@@ -174,18 +161,6 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
     throw error;
   }
 }
-
-/** Starts a pod of each service, as the Deployments do beside the migration's Job. */
-const startEarly = (
-  cluster: ChartCluster,
-  addressOf: PlayedRelease['addressOf'],
-): Promise<PlayedContainer[]> =>
-  Promise.all(
-    SERVICES.map(async (service, nth) => {
-      const [pod] = await podsOf(cluster, NAMESPACE, service, 2);
-      return startContainer({ cluster, address: addressOf(10 + nth) }, pod as PlayedPod);
-    }),
-  );
 
 async function migrate(cluster: ChartCluster, pod: PlayedPod, address: string): Promise<void> {
   const { code, output } = await runContainer({ cluster, address }, pod);

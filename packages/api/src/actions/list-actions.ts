@@ -89,7 +89,7 @@ export const listActionsEndpoint = endpoint({
 });
 
 /** Actions, the newest first, from the first one before `after`. */
-export const listActions = (
+const listActions = (
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: readonly [number] | undefined },
 ): Promise<Placed<ActionRow>[]> =>

@@ -49,7 +49,7 @@ export const listRedeliveriesEndpoint = endpoint({
 });
 
 /** What Paddock goes on asking for, by App, the next request first. */
-export const listUnresolved = (
+const listUnresolved = (
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: UnresolvedPosition | undefined },
 ): Promise<Unresolved[]> =>
@@ -62,7 +62,7 @@ export const listUnresolved = (
   );
 
 /** The same of one delivery: one for each App for which it failed. */
-export const findUnresolvedByGuid = (db: Kysely<Database>, guid: string): Promise<Unresolved[]> =>
+const findUnresolvedByGuid = (db: Kysely<Database>, guid: string): Promise<Unresolved[]> =>
   readUnresolved(
     db,
     // Its index begins with the App.
@@ -104,7 +104,7 @@ export const listGivenUpEndpoint = endpoint({
 });
 
 /** What GitHub can no longer repeat, the newest first. */
-export async function listGivenUp(
+async function listGivenUp(
   db: Kysely<Database>,
   page: PageOfTime<string>,
 ): Promise<Placed<z.output<typeof givenUp>>[]> {

@@ -68,7 +68,7 @@ interface Subject {
 }
 
 /** What the rows say about an entity, or one repository of it. */
-export async function findDiagnosisFacts(
+async function findDiagnosisFacts(
   db: Kysely<Database>,
   { asked, entityId }: Subject,
 ): Promise<EntityFacts> {

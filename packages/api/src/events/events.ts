@@ -138,7 +138,7 @@ export const traceEventEndpoint = endpoint({
 });
 
 /** Undefined: there is no such event, or it was deleted. */
-export async function findEventPayload(
+async function findEventPayload(
   db: Kysely<Database>,
   id: string,
 ): Promise<(EventRow & { readonly size: number; readonly payload: unknown }) | undefined> {

@@ -71,7 +71,7 @@ async function find(caller: Caller, text: string): Promise<Named[]> {
 }
 
 /** What has this id of GitHub’s, or is the event with it: each by an index. Of runs, those that wait or run. */
-export const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]> =>
+const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]> =>
   read(
     db,
     sql`
@@ -88,7 +88,7 @@ export const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]>
   );
 
 /** What has this UUID: an operation, or a delivery that was stored or is missing. */
-export const findByUuid = (db: Kysely<Database>, uuid: string): Promise<Named[]> =>
+const findByUuid = (db: Kysely<Database>, uuid: string): Promise<Named[]> =>
   read(
     db,
     sql`
@@ -101,7 +101,7 @@ export const findByUuid = (db: Kysely<Database>, uuid: string): Promise<Named[]>
   );
 
 /** What has this name: a worker, a pool, or an entity, also by a former login. */
-export const findByName = (db: Kysely<Database>, name: string): Promise<Named[]> =>
+const findByName = (db: Kysely<Database>, name: string): Promise<Named[]> =>
   read(
     db,
     sql`

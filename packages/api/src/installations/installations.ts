@@ -48,7 +48,7 @@ export const listInstallationsEndpoint = endpoint({
 });
 
 /** Installations in the order of entity and App, from the first one after `after`. */
-export const listInstallations = (
+const listInstallations = (
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: readonly [number, number] | undefined },
 ): Promise<Placed<Installation>[]> =>
@@ -64,10 +64,7 @@ export const listInstallations = (
     .execute();
 
 /** Undefined: no App is installed under this id, or another installation took its place. */
-export const findInstallation = (
-  db: Kysely<Database>,
-  id: number,
-): Promise<Installation | undefined> =>
+const findInstallation = (db: Kysely<Database>, id: number): Promise<Installation | undefined> =>
   db
     .selectFrom('installations')
     .select(COLUMNS)
@@ -113,7 +110,7 @@ export const findInstallationEndpoint = endpoint({
 export const SAID_BY_GITHUB = sql<boolean>`event like 'installation%' and source = 'webhook' and outcome <> 'repeated_body'`;
 
 /** The newest events about an installation itself, the newest first. */
-export const findInstallationEvents = (
+const findInstallationEvents = (
   db: Kysely<Database>,
   installationId: number,
 ): Promise<z.output<typeof installationEvent>[]> =>

@@ -152,7 +152,7 @@ const JOB_TIMELINE = timelineOf({
 });
 
 /** Undefined: there is no row of this job, or it was deleted. */
-export async function findJob(
+async function findJob(
   db: Kysely<Database>,
   jobId: number,
 ): Promise<Omit<z.output<typeof job>, 'deliveries'> | undefined> {

@@ -102,7 +102,7 @@ const readFew = (
 ): Promise<ListedJob[]> => readListed(db, JOBS, newestOfFew(JOBS, condition, page));
 
 /** Jobs that wait or run, newest first: they are few, so that every combination is fast. */
-export const listActiveJobs = (
+const listActiveJobs = (
   db: Kysely<Database>,
   { state, ...place }: JobPlace & { readonly state: 'waiting' | 'running' },
   page: PageOfTime<number>,
@@ -110,7 +110,7 @@ export const listActiveJobs = (
   readFew(db, sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`, page);
 
 /** Jobs that wait for a worker, and their keys for this reason; null: nothing holds these keys back. */
-export const listJobsByReason = (
+const listJobsByReason = (
   db: Kysely<Database>,
   { reason, ...place }: JobPlace & { readonly reason: string | null },
   page: PageOfTime<number>,
@@ -170,7 +170,7 @@ export const countWaitsEndpoint = endpoint({
  * By the reasons that the matcher stored last, those of most jobs first. The jobs of a key have one
  * pool and one reason, so this groups by key first: there are far fewer keys than jobs.
  */
-export async function countWaits(
+async function countWaits(
   db: Kysely<Database>,
   {
     from,

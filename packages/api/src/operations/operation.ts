@@ -137,7 +137,7 @@ export async function findOperation(
  * Everybody who asked for this operation, in order: also for one that was merged into it, as a
  * running task does with its successor when it has to run again.
  */
-export async function findAskers(
+async function findAskers(
   db: Kysely<Database>,
   { id, kind, subject }: Pick<Operation, 'id' | 'kind'> & { subject: { type: string; id: string } },
 ): Promise<Operation['askers']> {

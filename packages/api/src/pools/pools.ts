@@ -88,7 +88,7 @@ type Pool = z.output<typeof poolRow>;
  * All pools, by name: demand, supply and what holds them back. One statement, so that the figures
  * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
  */
-export async function listPools(db: Kysely<Database>): Promise<Pool[]> {
+async function listPools(db: Kysely<Database>): Promise<Pool[]> {
   const { rows } = await sql<Pool>`
     with in_force as materialized (
       select p ->> 'name' as pool, p -> 'labels' as labels, (p ->> 'maxWorkers')::integer as "maxWorkers" from ${POOLS_IN_FORCE}
@@ -278,7 +278,7 @@ const instantAfter = (at: unknown) =>
  * reservation to its end. Left out are jobs that began before the newest rows and ended since, and
  * such workers whose pods are gone: jobs and workers that live are always there.
  */
-export async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
+async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
   const { rows } = await sql<LastHour>`
     with newest_job as materialized (
       select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker

@@ -43,7 +43,7 @@ export const resyncRepositoryEndpoint = endpoint({
 });
 
 /** Whether any App may be used on the entity with this login now. Undefined: none ever was. */
-export async function findOwner(
+async function findOwner(
   db: Kysely<Database>,
   login: string,
 ): Promise<{ isUsable: boolean } | undefined> {

@@ -90,7 +90,7 @@ async function meantApp(db: Kysely<Database>, given: number | undefined): Promis
 }
 
 /** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */
-export async function findScheduledApps(db: Kysely<Database>): Promise<number[]> {
+async function findScheduledApps(db: Kysely<Database>): Promise<number[]> {
   const rows = await db
     .selectFrom('schedules')
     .select('name')

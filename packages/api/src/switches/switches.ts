@@ -85,13 +85,13 @@ export async function requireKnown({ db }: Caller, subject: SwitchSubject): Prom
 }
 
 /** Whether the App is, or was, installed on this entity. */
-export async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
+async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
   const known = db.selectFrom('installations').where('entity_id', '=', entityId).limit(1);
   return (await known.execute()).length > 0;
 }
 
 /** Whether a pool of this name is in force, or workers of it are alive. */
-export async function isKnownPool(db: Kysely<Database>, name: string): Promise<boolean> {
+async function isKnownPool(db: Kysely<Database>, name: string): Promise<boolean> {
   const { rows } = await sql`
     select where exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = ${name})
       or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
@@ -108,7 +108,7 @@ export const listSwitchesEndpoint = endpoint({
 });
 
 /** What people hold back, the oldest first, from the first one after `after`. */
-export async function listSwitches(
+async function listSwitches(
   db: Kysely<Database>,
   { limit: most, after: last }: { limit: number; after?: readonly [string, string] | undefined },
 ): Promise<Placed<z.output<typeof switchRow>>[]> {

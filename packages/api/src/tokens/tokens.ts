@@ -103,7 +103,7 @@ export const listTokensEndpoint = endpoint({
 });
 
 /** Tokens in the order of their names, from the first one after `after`. */
-export const listTokens = (
+const listTokens = (
   db: Kysely<Database>,
   { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },
 ): Promise<Placed<Token>[]> =>

@@ -203,7 +203,7 @@ const ofEntity = (entityId: number) => sql`case subject_type
  * The operations of an entity's workers, keys, repositories and installations, in the order of
  * their enqueuing, the newest first.
  */
-export async function listEntityOperations(
+async function listEntityOperations(
   db: Kysely<Database>,
   entityId: number,
   page: PageOfTime<string>,

@@ -154,7 +154,7 @@ const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => summed([name, nam
  * the groups on the page only, and counts how often each occurs: to sort them all is slower. To read
  * the span twice is faster than to keep its rows.
  */
-export async function readUsage(
+async function readUsage(
   db: Kysely<Database>,
   by: UsageBy,
   filter: UsageFilter,
@@ -228,7 +228,7 @@ function nameOf(by: UsageBy): RawBuilder<unknown> {
 }
 
 /** When the sums were last made; null: never. */
-export async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | null> {
+async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | null> {
   const hours = db.selectFrom('usage_hours').select('summed_at').orderBy('hour', 'desc').limit(1);
   return (await hours.executeTakeFirst())?.summed_at ?? null;
 }

@@ -153,7 +153,7 @@ function newest(
 const MOST_OF_JOB = 50;
 
 /** The deliveries about a job, the newest first. A repeated body is empty and says nothing. */
-export const findJobDeliveries = (
+const findJobDeliveries = (
   db: Kysely<Database>,
   jobId: number,
 ): Promise<{ outcome: string; receivedAt: Date; payload: unknown }[]> =>
@@ -206,7 +206,7 @@ export const whyRunEndpoint = endpoint({
  * The ids of a run's jobs that wait or run, rising, from the first one after `after`. The run is of
  * an entity with this login: its jobs are found by the entity, as runs have no index.
  */
-export async function findJobsOfRun(
+async function findJobsOfRun(
   db: Kysely<Database>,
   run: { run: number; owner: string; limit: number; after?: readonly [number] | undefined },
 ): Promise<Placed<{ jobId: number }>[]> {

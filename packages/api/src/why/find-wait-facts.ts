@@ -101,7 +101,7 @@ async function findNearest(
 }
 
 /** The workers of a key that live and have no job. */
-export async function findWorkersOfKey(
+async function findWorkersOfKey(
   trx: Transaction<Database>,
   demandKey: number,
 ): Promise<WorkerFacts[]> {
@@ -123,7 +123,7 @@ const LAST_STARTS = 50;
 const MOST_READ = 1_000;
 
 /** The last jobs of a key that started on our workers in 30 days. Null: none did. */
-export async function findLastStarts(
+async function findLastStarts(
   trx: Transaction<Database>,
   { demandKey, entityId, pool }: Pick<WaitFacts['job'], 'demandKey' | 'entityId' | 'pool'>,
 ): Promise<LastStarts | null> {
@@ -153,10 +153,7 @@ const MOST_EARLIER = 200;
  * The reasons of a job's key that have ended while the job waited, the latest first. A job that
  * runs or has ended waited until it started, or ended: some time in the second that GitHub names.
  */
-export const findEarlierReasons = (
-  trx: Transaction<Database>,
-  jobId: number,
-): Promise<EarlierReason[]> =>
+const findEarlierReasons = (trx: Transaction<Database>, jobId: number): Promise<EarlierReason[]> =>
   trx
     .selectFrom('jobs as j')
     .innerJoin('wait_reason_changes as c', 'c.demand_key', 'j.demand_key')

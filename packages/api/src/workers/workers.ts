@@ -130,10 +130,7 @@ type FoundWorker = Omit<z.output<typeof wholeWorker>, 'diagnosis' | 'noLog'> & {
 };
 
 /** Undefined: there is no worker of this name, or its row was deleted. */
-export async function findWorker(
-  db: Kysely<Database>,
-  podName: string,
-): Promise<FoundWorker | undefined> {
+async function findWorker(db: Kysely<Database>, podName: string): Promise<FoundWorker | undefined> {
   const { rows } = await sql<FoundWorker>`
     select ${WORKER_COLUMNS}, w.made_for_job_id as "madeFor", w.job_labels as labels, w.registered_labels as "registeredLabels", w.k8s_image as image,
       w.app_id as app, w.installation_id as installation, w.runner_id as runner, w.cluster, w.namespace, w.pod_uid as "podUid", w.exit_code as "exitCode",

@@ -5,7 +5,7 @@ import { pause } from '@paddock/runtime/pause';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
-import { holdLease, takeLease } from './leases.ts';
+import { holdLease, renewLease, takeLease } from './leases.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
@@ -28,12 +28,13 @@ describe('a lease (A12)', () => {
     expect(fences.filter((fence) => fence !== undefined)).toEqual([1]);
   });
 
-  test('is taken over after its end, by one, with a higher fence', async () => {
+  test('is taken over after its end, by one, with a higher fence, and its former holder extends nothing', async () => {
     await take('first');
     expect(await take('second')).toBeUndefined();
     await expire();
     const fences = await Promise.all([take('second'), take('third')]);
     expect(fences.filter((fence) => fence !== undefined)).toEqual([2]);
+    expect(await renewLease(database.db, NAME, 1, LONG_MS)).toBe(false);
   });
 });
 

@@ -37,6 +37,7 @@ export async function renewLease(
     .updateTable('leases')
     .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })
     .where('name', '=', name)
+    .where('fence', '=', fence)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }

@@ -1,4 +1,4 @@
-import { createToken } from '@paddock/api/endpoints';
+import { createToken, ENDPOINTS } from '@paddock/api/endpoints';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
 import { startService } from '@paddock/testing/processes';
@@ -18,39 +18,82 @@ export interface MeasuredPage {
 const of = (list: string, ...filters: readonly string[]): string[] =>
   filters.map((filter) => `${list}?limit=100${filter === '' ? '' : '&'}${filter}`);
 
-/** The questions of each page: the lists with what is common, rare and missing in them. */
-function pathsOf({ jobIds: [waiting], podNames: [living], endedNames: [ended] }: Given): string[] {
+/**
+ * The questions of people, each endpoint's at least once: the lists with what is common, rare and
+ * missing in them.
+ */
+export function questionsOf({
+  jobIds: [waiting],
+  podNames: [living],
+  endedNames: [ended],
+  guid,
+  operation,
+}: Given): string[] {
   const places = ['', 'entity=entity-1', 'pool=pool-3', 'pool=(none)', 'from=-200d&to=-190d'];
+  const lists = ['redeliveries', 'redeliveries/given-up', 'installations', 'switches', 'actions'];
   return [
     ...of('jobs', ...places, 'repository=entity%2Frepository-77', 'conclusion=timed_out'),
     ...of('jobs', 'entity=entity-1&pool=pool-0&state=ended', 'to=-364d', 'state=running'),
     ...of('jobs', 'state=waiting', 'reason=at_pool_cap', 'state=waiting&entity=entity-1'),
+    ...of('jobs', 'pool=pool-3&conclusion=timed_out', 'entity=entity-1&conclusion=timed_out'),
+    ...of('jobs', 'repository=entity%2Frepository-77&workflow=Nightly&conclusion=failure'),
+    ...of('jobs', 'entity=entity-1&state=ended&from=-200d&to=-190d'),
     ...of('workers', ...places, 'state=failed', 'state=stopping', 'state=failed&pool=pool-3'),
+    ...of('workers', 'entity=entity-1&pool=pool-0&state=failed&from=-200d&to=-190d'),
     ...['repository', 'workflow', 'pool', 'entity'].flatMap((by) =>
       of('usage', `by=${by}`, `by=${by}&from=-31d`, `by=${by}&from=-31d&entity=entity-1`),
     ),
     ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),
     ...of('trace/installation/2', ''),
     ...of(`trace/job/${waiting}`, ''),
-    ...of('operations', `subject=worker:${ended}`),
+    ...of('operations', `subject=worker:${ended}`, `subject=worker:${ended}&detail=true`),
     ...of('failed-operations', '', 'kind=provision-worker'),
-    ...['redeliveries', 'redeliveries/given-up', 'installations', 'actions', 'tokens'].flatMap(
-      (list) => of(list, ''),
-    ),
+    ...[...lists, 'tokens', 'sessions'].flatMap((list) => of(list, '')),
     `jobs/${waiting}/why`,
     'jobs/77/why',
+    'runs/19/why?owner=entity-1',
     'jobs/77',
     `workers/${living}`,
     `workers/${ended}`,
+    `deliveries/${guid}`,
+    `operations/${operation}`,
+    'repositories/entity/repository-77/resync',
+    'trace/payload/77',
     'diagnoses?of=entity-1',
     'installations/1',
     'find?text=77',
+    `find?text=${guid}`,
+    'find?text=Entity-7',
     'pools',
     'pools/last-hour',
     'waits',
     'operations/counts?from=-31d',
+    'usage.csv?by=pool',
+    'openapi.json',
   ];
 }
+
+/** Answers a question on these rows, as the terminal does. Returns the endpoint's name. */
+export async function answerQuestion(db: Kysely<Database>, question: string): Promise<string> {
+  const { pathname, searchParams } = new URL(question, 'http://console/api/v1/');
+  const [found] = READING.flatMap(({ endpoint, path }) => {
+    const fields = path.exec(pathname);
+    return fields === null ? [] : [{ endpoint, fields: fields.groups }];
+  });
+  if (found === undefined) throw new Error(`No endpoint answers ${question}.`);
+  const { endpoint, fields } = found;
+  const input = endpoint.input.parse({ ...fields, ...Object.fromEntries(searchParams) });
+  await endpoint.answer({ db, person: 'bench', from: 'terminal' }, input);
+  return endpoint.name;
+}
+
+/** The endpoints that only read; those with fewer fields in their path come first. */
+export const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
+  .map((endpoint) => ({
+    endpoint,
+    path: new RegExp(`^${endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  }))
+  .toSorted((a, b) => a.endpoint.path.split('{').length - b.endpoint.path.split('{').length);
 
 const QUESTIONS = 20;
 
@@ -88,7 +131,7 @@ export async function measurePages(
   };
   try {
     const measured: MeasuredPage[] = [];
-    for (const path of pathsOf(given)) {
+    for (const path of questionsOf(given)) {
       // The first question is not counted: its connection may have no catalogue at hand yet.
       await ask(path);
       const times: number[] = [];
