@@ -4,13 +4,13 @@ import { listen } from '@paddock/db/connection/listen';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { listPods } from '@paddock/kube/pods';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { withConnection } from '@paddock/testing/server-connection';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { type RequestListener, type Server, createServer, request as forward } from 'node:http';
+import { type RequestListener, type Server, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -130,46 +130,19 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
     }
   });
 
-  test.each([
+  const ofTrusted = () => ({ sslrootcert: trusted });
+  const ofOther = () => ({ sslrootcert: other });
+  const atOtherName = () => ({ sslrootcert: trusted, host: 'localhost' as const });
+  const SELF_SIGNED = 'self-signed certificate';
+  test.each<[sslmode: string, does: string, dsn: () => Dsn, expected: string]>([
     ['require', 'needs no authority', () => ({}), 'true'],
-    ['require', 'checks the one it is given', () => ({ sslrootcert: trusted }), 'true'],
-    [
-      'require',
-      'refuses another one’s certificate',
-      () => ({ sslrootcert: other }),
-      'self-signed certificate',
-    ],
-    [
-      'verify-ca',
-      'takes any name',
-      () => ({ sslrootcert: trusted, host: 'localhost' as const }),
-      'true',
-    ],
-    [
-      'verify-ca',
-      'refuses another one’s certificate',
-      () => ({ sslrootcert: other }),
-      'self-signed certificate',
-    ],
-    ['verify-full', 'takes the name of the certificate', () => ({ sslrootcert: trusted }), 'true'],
-    [
-      'verify-full',
-      'refuses another name',
-      () => ({ sslrootcert: trusted, host: 'localhost' as const }),
-      "does not match certificate's",
-    ],
-    [
-      'verify-full',
-      'refuses another one’s certificate',
-      () => ({ sslrootcert: other }),
-      'self-signed certificate',
-    ],
-    [
-      'verify-full',
-      'trusts public authorities without a given one',
-      () => ({}),
-      'self-signed certificate',
-    ],
+    ['require', 'checks the one it is given', ofTrusted, 'true'],
+    ['require', 'refuses another one’s certificate', ofOther, SELF_SIGNED],
+    ['verify-ca', 'takes any name', atOtherName, 'true'],
+    ['verify-ca', 'refuses another one’s certificate', ofOther, SELF_SIGNED],
+    ['verify-full', 'takes the name of the certificate', ofTrusted, 'true'],
+    ['verify-full', 'refuses another name', atOtherName, "does not match certificate's"],
+    ['verify-full', 'trusts public authorities without a given one', () => ({}), SELF_SIGNED],
   ])('%s %s', async (sslmode, _does, dsn, expected) => {
     const result = await isEncrypted({ sslmode, ...dsn() }).catch((error: unknown) =>
       String(error),
@@ -186,23 +159,24 @@ const describeProxy = major > 22 || minor >= 21 ? describe : describe.skip;
 type Secure = Awaited<ReturnType<typeof startSecureServer>>;
 
 describe('the way to GitHub (H4)', () => {
-  let world: SmallWorld;
   let enterprise: Secure;
   let authority: string;
   beforeAll(async () => {
-    world = await startSmallWorld();
-    enterprise = await startSecureServer(passOn('/api/v3', world.github.url));
+    enterprise = await startSecureServer((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ id: 1, slug: 'paddock', permissions: {}, events: [] }));
+    });
     authority = join(folder, 'ca.pem');
     await writeFile(authority, enterprise.ca);
   });
-  afterAll(() => Promise.all([enterprise.close(), world.github.stop()]));
+  afterAll(() => enterprise.close());
 
   async function ask(env: NodeJS.ProcessEnv): Promise<string> {
     const words = [
       fileURLToPath(new URL('scenes/ask-github.scene.ts', import.meta.url)),
       `${enterprise.url}/api/v3`,
-      String(world.appId),
-      world.privateKeyPem,
+      '1',
+      sharedAppKey().privateKeyPem,
     ];
     return (await run(process.execPath, words, { env, timeout: 120_000 })).stdout;
   }
@@ -276,23 +250,20 @@ describe('the way to the cluster (H4)', () => {
     strange.close();
   });
 
-  test.each([
-    ['directly', false],
-    ['through a proxy', true],
-  ])(
-    '%s: a certificate that changes on disk is trusted with the next call',
-    async (_way, proxied) => {
-      const ca = join(folder, 'authority.crt');
-      await writeFile(ca, server.ca);
-      const way = proxied ? { 'proxy-url': proxy.url } : {};
-      const cluster = await connectWith({ 'certificate-authority': ca, ...way });
-      expect(await list(cluster)).toMatchObject({ pods: [] });
-      await writeFile(ca, await server.renew());
-      expect(await list(cluster)).toMatchObject({ pods: [] });
-      expect(proxy.targets).toHaveLength(proxied ? 2 : 0);
-      cluster.close();
-    },
-  );
+  test('a certificate that changes on disk is trusted with the next call, through a proxy too', async () => {
+    const ca = join(folder, 'authority.crt');
+    await writeFile(ca, server.ca);
+    const authority = { 'certificate-authority': ca };
+    const clusters = [
+      await connectWith(authority),
+      await connectWith({ ...authority, 'proxy-url': proxy.url }),
+    ];
+    for (const cluster of clusters) expect(await list(cluster)).toMatchObject({ pods: [] });
+    await writeFile(ca, await server.renew());
+    for (const cluster of clusters) expect(await list(cluster)).toMatchObject({ pods: [] });
+    expect(proxy.targets).toHaveLength(2);
+    for (const cluster of clusters) cluster.close();
+  });
 });
 
 const list = (cluster: Cluster) => listPods(cluster, { namespace: 'runners', instance: 'i' });
@@ -335,23 +306,6 @@ async function startSecureServer(
     return next.cert;
   };
   return { url: `https://127.0.0.1:${port}`, ca: cert, renew, close: async () => closeAll(server) };
-}
-
-/** A listener that passes requests below a path on to a server. */
-function passOn(path: string, url: string): RequestListener {
-  return (request, response) => {
-    const { method, headers } = request;
-    const outgoing = forward(
-      `${url}${(request.url ?? '').replace(path, '')}`,
-      { method, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      },
-    );
-    outgoing.on('error', () => response.writeHead(502).end());
-    request.pipe(outgoing);
-  };
 }
 
 /** A proxy that opens tunnels (CONNECT), and remembers where to. */

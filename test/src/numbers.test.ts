@@ -2,78 +2,46 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { dbRules } from '@paddock/db/rules';
-import {
-  failureClass,
-  pausesOf,
-  USUAL_FAILURE_RULES,
-} from '@paddock/domain/matching/failure-classes';
-import { MOST_UNSCHEDULABLE } from '@paddock/domain/matching/matching-rules';
-import { DEFAULT_DEADLINES } from '@paddock/domain/pools/pool';
-import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
-import { SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import { pausesOf, USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
-import { LOOK_EVERY_MS } from '@paddock/github/follow-apps';
-import { PER_PAGE } from '@paddock/github/read-pages';
-import { GROUP_LIFETIME_MS } from '@paddock/github/runner-groups';
-import { settings as ingress } from '@paddock/ingress/config';
-import { ingressRules } from '@paddock/ingress/rules';
-import { WATCH_SECONDS } from '@paddock/kube/watch-pods';
 import { beatMs } from '@paddock/queue/claim-tasks';
-import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES } from '@paddock/queue/enqueue';
 import { queueRules } from '@paddock/queue/rules';
-import { KEEP_MONTHS } from '@paddock/queue/operations';
-import { settings as reconciler } from '@paddock/reconciler/config';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { reconcilerRules } from '@paddock/reconciler/rules';
 import { HOUR_SECONDS } from '@paddock/reconciler/schedules/sweep-schedules';
-import type { Rules } from '@paddock/runtime/rules';
-import type { Setting } from '@paddock/runtime/settings';
-import { settings as scheduler } from '@paddock/scheduler/config';
-import { LARGEST_DIAGNOSIS_BYTES } from '@paddock/scheduler/following/diagnosis';
-import { TAIL_LINES } from '@paddock/scheduler/following/examine-pod';
-import { NAMESPACES_MS } from '@paddock/scheduler/following/follow-pods';
-import { schedulerRules } from '@paddock/scheduler/rules';
-import { MOST_RUNS } from '@paddock/scheduler/stopping/read-evidence';
+import { valuesOf } from '@paddock/runtime/rules';
 
-const RULES: Readonly<Record<string, Rules>> = {
-  'apps/ingress/src/rules.ts': ingressRules,
-  'apps/scheduler/src/rules.ts': schedulerRules,
-  'apps/reconciler/src/rules.ts': reconcilerRules,
-  'packages/db/src/rules.ts': dbRules,
-  'packages/queue/src/rules.ts': queueRules,
-};
+const read = (path: string): string =>
+  readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
 
-/** What is neither a rule nor a setting, by its name on the page. */
-const CONSTANTS: Readonly<Record<string, unknown>> = {
-  ...DEFAULT_DEADLINES,
-  DEFAULT_MAX_ATTEMPTS,
-  DEFAULT_MAX_CRASHES,
-  GROUP_LIFETIME_MS,
-  HOUR_SECONDS,
-  KEEP_MONTHS,
-  LARGEST_DIAGNOSIS_BYTES,
-  LOOK_EVERY_MS,
-  MOST_RUNS,
-  MOST_UNSCHEDULABLE,
-  NAMESPACES_MS,
-  PER_PAGE,
-  SWEEP_ATTEMPTS,
-  TAIL_LINES,
-  USUAL_MAX_WORKERS,
-  WATCH_SECONDS,
+/** What follows from other numbers, by its name on the page. */
+const COMPUTED: Readonly<Record<string, number>> = {
+  HOUR_SECONDS: HOUR_SECONDS * 1_000,
   beatMs: beatMs(queueRules.taskLeaseMs.value),
-  'failureClass.strikes': failureClass('').strikes,
   lookBackMs: lookBackMs(0, 1) / 1_000,
   'pausesOf.firstPauseMs': pausesOf(NOT_ASSIGNED, USUAL_FAILURE_RULES).firstPauseMs,
   'pausesOf.longestPauseMs': pausesOf(NOT_ASSIGNED, USUAL_FAILURE_RULES).longestPauseMs,
 };
 
-const UNITS = { MS: 1, SECONDS: 1_000, MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 };
-const UNITS_OF_PEOPLE: Readonly<Record<string, number>> = {
-  s: UNITS.SECONDS,
-  min: UNITS.MINUTES,
-  h: UNITS.HOURS,
-  d: UNITS.DAYS,
+/** Rules whose values the file with the rules does not spell out. */
+const RULES: Readonly<Record<string, number>> = {
+  ...valuesOf(dbRules),
+  ...valuesOf(reconcilerRules),
+};
+
+const UNITS: Readonly<Record<string, number>> = {
+  MS: 1,
+  SECOND: 1_000,
+  SECONDS: 1_000,
+  MINUTE: 60_000,
+  HOUR: 3_600_000,
+  HOURS: 3_600_000,
+  DAY: 86_400_000,
+  DAYS: 86_400_000,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
   KB: 1024,
   MB: 1024 ** 2,
 };
@@ -81,23 +49,40 @@ const UNITS_OF_PEOPLE: Readonly<Record<string, number>> = {
 /** `8 s` in milliseconds, `25 MB` in bytes; `180 a minute` is 180. */
 function amountOf(text: string): number {
   const [, digits = '', unit = ''] = /^([\d .]*\d)(?: (\S.*))?$/.exec(text) ?? [];
-  return Number(digits.replaceAll(' ', '')) * (UNITS_OF_PEOPLE[unit] ?? 1);
+  return Number(digits.replaceAll(' ', '')) * (UNITS[unit] ?? 1);
 }
+
+/** `7 * DAY_MS`: a product of numbers and of units. */
+const productOf = (text: string): number =>
+  text
+    .split(' * ')
+    .reduce(
+      (product, part) =>
+        product * (UNITS[part.replace('_MS', '')] ?? Number(part.replaceAll('_', ''))),
+      1,
+    );
+
+/** A value where a file declares it, as it is written there. */
+const declaredIn = (file: string, name: string): string | undefined =>
+  new RegExp(
+    String.raw`^\s*(?:export )?(?:const )?${name.split('.').at(-1)}(?: =|:)(?: \{ value:)? ([\d_A-Z* ]+)`,
+    'm',
+  ).exec(read(file))?.[1];
+
+/** The default of a setting, by the table of settings. */
+const defaultOf = (name: string): string | undefined =>
+  new RegExp(`^\\| \`${name}\` \\| \`(\\d+)\``, 'm').exec(read('docs/settings.md'))?.[1];
 
 /** A value of the code in milliseconds, in bytes, or as it is: its name ends in its unit. */
-function amountOfValue(name: string, value: unknown): number {
-  const unit = Object.entries(UNITS).find(([suffix]) => name.toUpperCase().endsWith(suffix));
-  return Number(value) * (unit?.[1] ?? 1);
+function valueOf(name: string, file: string): number {
+  const unit = /_?(ms|seconds|hours|days)$/i.exec(name)?.[1]?.toUpperCase() ?? 'MS';
+  const text = file === '' ? defaultOf(name) : declaredIn(file, name);
+  const written = productOf(text?.trim() ?? '');
+  const value = written > 0 ? written : (RULES[name] ?? Number.NaN);
+  return COMPUTED[name] ?? value * (UNITS[unit] ?? 1);
 }
 
-/** The default of a setting, in each service that has it. */
-const defaultsOf = (name: string): unknown[] =>
-  [ingress, scheduler, reconciler]
-    .flatMap((declared) => Object.values<Setting<unknown>>(declared))
-    .filter(({ env }) => env === name)
-    .map((setting) => setting.default);
-
-const page = readFileSync(join(import.meta.dirname, '../../docs/numbers.md'), 'utf8');
+const page = read('docs/numbers.md');
 const rows = [...page.matchAll(/^\| (.+?) +\| (\d.*?) +\| (.+?) +\| (\w\d+) +\|$/gm)].map(
   ([, what = '', number = '', where = '', promise = '']) => {
     const [name = '', file = ''] = [...where.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
@@ -108,18 +93,12 @@ const rows = [...page.matchAll(/^\| (.+?) +\| (\d.*?) +\| (.+?) +\| (\w\d+) +\|$
 test.each(rows.filter(({ isHeldByTest }) => !isHeldByTest))(
   '$what $number ($promise)',
   ({ number, name, file }) => {
-    const values = file === '' ? defaultsOf(name) : [RULES[file]?.[name]?.value ?? CONSTANTS[name]];
-    expect([...new Set(values.map((value) => amountOfValue(name, value)))]).toEqual([
-      amountOf(number),
-    ]);
+    expect(valueOf(name, file)).toBe(amountOf(number));
   },
 );
 
 test('each number serves a promise of docs/requirements.md, and the page has them all', () => {
-  const requirements = readFileSync(
-    join(import.meta.dirname, '../../docs/requirements.md'),
-    'utf8',
-  );
+  const requirements = read('docs/requirements.md');
   expect(rows.filter(({ promise }) => !requirements.includes(`**${promise}**`))).toEqual([]);
   expect(rows).toHaveLength(page.match(/^\| (?!What|-)/gm)?.length ?? 0);
 });

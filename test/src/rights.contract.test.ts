@@ -134,32 +134,24 @@ described(
       }
     });
 
-    test.each(['network-policy.yaml', 'runner-network-policy.yaml'])(
-      '%s is taken, and kept as it is written',
-      async (file) => {
-        await deploy(admin, file, RUNNERS);
-        for (const manifest of await deployedManifests(file)) {
-          const { metadata, spec: written } = manifest as unknown as Policy;
-          const path = `/apis/networking.k8s.io/v1/namespaces/${RUNNERS}/networkpolicies`;
-          const stored = (await admin('GET', `${path}/${metadata.name}`)) as Policy;
-          // An empty list and none say the same.
-          expect({ ingress: [], ...stored.spec }).toMatchObject(written);
-        }
-      },
-    );
-
-    test('the disruption budget is one that the cluster takes', async () => {
-      await deploy(admin, 'pod-disruption-budget.yaml', RUNNERS);
-      const budget = await admin(
-        'GET',
-        `/apis/policy/v1/namespaces/${RUNNERS}/poddisruptionbudgets/paddock-runners`,
-      );
-      expect(budget).toMatchObject({ spec: { minAvailable: 1_000_000 } });
+    test('the policies and the disruption budget are taken, and kept as they are written', async () => {
+      for (const file of FILES) await deploy(admin, file, RUNNERS);
+      const manifests = await Promise.all(FILES.map((file) => deployedManifests(file)));
+      for (const { kind, metadata, spec } of manifests.flat() as unknown as Manifest[]) {
+        const path = `/apis/${kind === 'NetworkPolicy' ? 'networking.k8s.io/v1' : 'policy/v1'}/namespaces/${RUNNERS}`;
+        const plural = kind === 'NetworkPolicy' ? 'networkpolicies' : 'poddisruptionbudgets';
+        const stored = (await admin('GET', `${path}/${plural}/${metadata.name}`)) as Manifest;
+        // An empty list and none say the same.
+        expect({ ingress: [], ...stored.spec }).toMatchObject(spec);
+      }
     });
   },
 );
 
-interface Policy {
+const FILES = ['network-policy.yaml', 'runner-network-policy.yaml', 'pod-disruption-budget.yaml'];
+
+interface Manifest {
+  readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec: object;
 }

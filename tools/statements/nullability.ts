@@ -173,32 +173,32 @@ export function nullableColumns(query: TreeNode, catalog: Catalog): boolean[] {
         return false;
     }
   }
+}
 
-  /** Columns without which a condition of WHERE, or of an inner join, would not be true. */
-  function provenBy(tree: Tree): TreeNode[] {
-    const proven: TreeNode[] = [];
-    const add = (condition: Tree): void => {
-      for (const part of nodesOf(condition)) {
-        const { kind, fields } = part;
-        if (kind === 'VAR' && fields['varlevelsup'] === '0') proven.push(part);
-        else if (kind === 'BOOLEXPR' && fields['boolop'] !== 'or') add(fields['args']);
-        else if (kind === 'NULLTEST' && fields['nulltesttype'] === '1') add(fields['arg']);
-        else if (kind === 'RELABELTYPE' || kind === 'COERCEVIAIO') add(fields['arg']);
-        else if (kind === 'SCALARARRAYOPEXPR') add(listOf(fields['args'])[0]);
-        else if (kind === 'OPEXPR') add(fields['args']);
-      }
-    };
-    const walk = (part: Tree): void => {
-      for (const { kind, fields } of nodesOf(part)) {
-        if (kind === 'FROMEXPR') walk(fields['fromlist']);
-        else if (kind === 'JOINEXPR' && fields['jointype'] === '0') {
-          walk(fields['larg']);
-          walk(fields['rarg']);
-        } else continue;
-        add(fields['quals']);
-      }
-    };
-    walk(tree);
-    return proven;
-  }
+/** Columns without which a condition of WHERE, or of an inner join, would not be true. */
+function provenBy(tree: Tree): TreeNode[] {
+  const proven: TreeNode[] = [];
+  const add = (condition: Tree): void => {
+    for (const part of nodesOf(condition)) {
+      const { kind, fields } = part;
+      if (kind === 'VAR' && fields['varlevelsup'] === '0') proven.push(part);
+      else if (kind === 'BOOLEXPR' && fields['boolop'] !== 'or') add(fields['args']);
+      else if (kind === 'NULLTEST' && fields['nulltesttype'] === '1') add(fields['arg']);
+      else if (kind === 'RELABELTYPE' || kind === 'COERCEVIAIO') add(fields['arg']);
+      else if (kind === 'SCALARARRAYOPEXPR') add(listOf(fields['args'])[0]);
+      else if (kind === 'OPEXPR') add(fields['args']);
+    }
+  };
+  const walk = (part: Tree): void => {
+    for (const { kind, fields } of nodesOf(part)) {
+      if (kind === 'FROMEXPR') walk(fields['fromlist']);
+      else if (kind === 'JOINEXPR' && fields['jointype'] === '0') {
+        walk(fields['larg']);
+        walk(fields['rarg']);
+      } else continue;
+      add(fields['quals']);
+    }
+  };
+  walk(tree);
+  return proven;
 }
