@@ -1,24 +1,88 @@
 import type { IncomingMessage } from 'node:http';
-import type { Bearer } from '@paddock/api/tokens/check-token';
+import {
+  type AccessOf,
+  bearerWith,
+  checkSession,
+  ownerIdOf,
+  type SessionParts,
+} from '@paddock/api/sessions/sessions';
+import { type Bearer, checkToken, useOneTimeToken } from '@paddock/api/tokens/check-token';
+import { parseToken } from '@paddock/api/tokens/tokens';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import type { Credential, CredentialOf } from './credential.ts';
 import { createPlaces } from './places.ts';
+import { isFromPage, sessionOf } from './session.ts';
+import type { ProxiedIdentity } from './sign-in/identity.ts';
 
-/** `stranger`: nothing good in the request says who asks. `busy`: there is no place for it now. */
-export type Admission =
-  | { readonly bearer: Bearer; readonly credential: Credential; readonly release: () => void }
-  | 'stranger'
-  | 'busy';
+/** What a request shows to say who asks. It may be false. */
+export interface Credential {
+  /** Of the token, the session or the person. */
+  readonly id: string;
+  /** Of the token, also behind a session, or of the person: all their sessions share its places. */
+  readonly ownerId: string;
+  /** Absent: the request has the token itself, or a proxy names the person. */
+  readonly session?: SessionParts;
+  /** It proves nothing but one sign-in, and `check` uses it up. */
+  readonly isForSignIn?: true;
+  readonly check: (db: Kysely<Database>) => Promise<Bearer | undefined>;
+}
 
-/** `forSignIn`: the request begins a session, so that also a token for one sign-in will do. */
+export interface CredentialOptions {
+  readonly accessOf: AccessOf;
+  readonly proxiedIdentity: ProxiedIdentity;
+}
+
+/**
+ * The token in the header `Authorization`; without one the session of the cookie; without that whom
+ * a proxy names.
+ */
+export function credentialOf(
+  request: Pick<IncomingMessage, 'method' | 'headers' | 'socket'>,
+  { accessOf, proxiedIdentity }: CredentialOptions,
+): Credential | undefined {
+  const { method = '', headers } = request;
+  const token = tokenIn(headers.authorization ?? '');
+  if (token !== undefined) return token;
+  const identity = isFromPage(method, headers) ? proxiedIdentity(request) : undefined;
+  // A proxy may put a header of its own there. From anybody else it is a token that is none.
+  if (headers.authorization !== undefined && identity === undefined) return undefined;
+  const session = sessionOf(method, headers);
+  if (session !== undefined) {
+    const { id, ownerId } = session;
+    return { id, ownerId, session, check: (db) => checkSession(db, session, accessOf) };
+  }
+  if (identity === undefined) return undefined;
+  const ownerId = ownerIdOf(identity.person);
+  return { id: ownerId, ownerId, check: () => Promise.resolve(bearerWith(identity, accessOf)) };
+}
+
+function tokenIn(authorization: string): Credential | undefined {
+  const [, text = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
+  const token = parseToken(text);
+  if (token === undefined) return undefined;
+  const { id, isOneTime } = token;
+  return isOneTime
+    ? { id, ownerId: id, isForSignIn: true, check: (db) => useOneTimeToken(db, text) }
+    : { id, ownerId: id, check: (db) => checkToken(db, text) };
+}
+
+/** Who asks. Call `release` once they are answered. */
+export interface Admitted {
+  readonly bearer: Bearer;
+  readonly credential: Credential;
+  readonly release: () => void;
+}
+
+/**
+ * `stranger`: nothing good in the request says who asks. `busy`: there is no place for it now.
+ * `forSignIn`: the request begins a session, so that also a token for one sign-in will do.
+ */
 export type Admit = (
   request: IncomingMessage,
-  options?: { readonly forSignIn?: boolean },
-) => Promise<Admission>;
+  forSignIn: boolean,
+) => Promise<Admitted | 'stranger' | 'busy'>;
 
-export interface AdmitOptions {
-  readonly credentialOf: CredentialOf;
+interface AdmitOptions extends CredentialOptions {
   /** The connections of answers. */
   readonly db: Kysely<Database>;
   /** Connections of their own for tokens that were never good. */
@@ -36,9 +100,6 @@ const MOST = 200;
  */
 const MOST_WAITING_EACH = 100;
 
-/** As long as a statement may take. */
-const LONGEST_WAIT_MS = 5_000;
-
 /** Most tokens and sessions that are known to have been good. */
 const MOST_PROVEN = 10_000;
 
@@ -47,20 +108,19 @@ const MOST_PROVEN = 10_000;
  * never good here have their own places and connections: a flood of made-up ones keeps no good one
  * waiting.
  */
-export function createAdmit({ credentialOf, db, unproven, mostEach }: AdmitOptions): Admit {
+export function createAdmit({ db, unproven, mostEach, ...options }: AdmitOptions): Admit {
   const proven = new Set<string>();
   const most = { most: MOST, mostEach, mostWaitingEach: MOST_WAITING_EACH };
   const lanes = {
-    proven: { db, places: createPlaces(most) },
-    unproven: { db: unproven, places: createPlaces(most) },
+    proven: { db, take: createPlaces(most) },
+    unproven: { db: unproven, take: createPlaces(most) },
   };
-
-  return async (request, { forSignIn = false } = {}) => {
-    const credential = credentialOf(request);
+  return async (request, forSignIn) => {
+    const credential = credentialOf(request, options);
     if (credential === undefined || (credential.isForSignIn && !forSignIn)) return 'stranger';
     const { id, ownerId, check } = credential;
     const lane = proven.has(id) ? lanes.proven : lanes.unproven;
-    const release = await lane.places.await(ownerId, LONGEST_WAIT_MS);
+    const release = await lane.take(ownerId);
     if (release === undefined) return 'busy';
     const bearer = await check(lane.db).catch((error: unknown) => {
       release();

@@ -6,9 +6,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { createListener } from './create-listener.ts';
+import { createListener, listAt } from './create-listener.ts';
 import type { AnswerOptions } from './http/answer.ts';
-import { listAt } from './http/list-at.ts';
 import { readBody } from './http/read-input.ts';
 import { NO_PAGE } from './scenes/example-endpoints.scene.ts';
 
@@ -29,7 +28,7 @@ const PAGE = {
   html: '<p>page</p>',
   has: () => true,
   files: new Map([
-    ['page.js', { type: 'text/javascript', bytes: Buffer.from('js'), gzipped: Buffer.from('gz') }],
+    ['page.js', { type: 'text/javascript', text: 'js', gzipped: Buffer.from('gz') }],
   ]),
 };
 

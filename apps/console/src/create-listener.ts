@@ -8,16 +8,19 @@ import express, {
   type Response,
   type Router,
 } from 'express';
-import { answerChanges, type Opened, STREAM_HEADERS } from './changes/changes.ts';
-import type { ChangeStreams } from './changes/changes.ts';
+import { answerChanges, type ChangeStreams } from './changes.ts';
 import type { ConsoleEvents } from './events.ts';
-import { answer, answerNothing, type AnswerOptions, nothingThere } from './http/answer.ts';
-import { listAt } from './http/list-at.ts';
-import { problem, SAFE_HEADERS, send } from './http/reply.ts';
-import type { PageFiles } from './page/page-files.ts';
-import { fileAt, pageAt } from './page/page-reply.ts';
-import { answerSession } from './session/answer-session.ts';
-import type { AnswerSignIn, SignInStep } from './sign-in/answer-sign-in.ts';
+import {
+  answer,
+  type Answered,
+  answerNothing,
+  type AnswerOptions,
+  nothingThere,
+} from './http/answer.ts';
+import { problem, send } from './http/reply.ts';
+import { fileAt, pageAt, type PageFiles } from './page.ts';
+import { answerSession } from './session.ts';
+import type { AnswerSignIn, SignInStep } from './sign-in/oidc.ts';
 
 export interface ListenerOptions extends AnswerOptions {
   readonly endpoints: readonly Endpoint[];
@@ -34,30 +37,26 @@ export interface ListenerOptions extends AnswerOptions {
 }
 
 /** Sends what `answerTo` answers. Never rejects, as `answerTo` does not. */
-type By = (answerTo: (request: Request, response: Response) => Promise<Opened>) => RequestHandler;
+type By = (answerTo: (request: Request, response: Response) => Promise<Answered>) => RequestHandler;
 
 /** Routes the API, the page, and what the page needs beside the API. */
 export function createListener(options: ListenerOptions): Express {
   const { answerSignIn, events, isStopping, page, prefix } = options;
   const by: By = (answerTo) => async (request, response) => {
     const begun = performance.now();
-    const { begin, ...answered } = await answerTo(request, response);
+    const answered = await answerTo(request, response);
     events.answered({ ...answered, ms: performance.now() - begun });
     if (isStopping()) response.set('connection', 'close');
-    if (begin === undefined) return send(response, answered.reply);
-    response.writeHead(answered.reply.status, { ...SAFE_HEADERS, ...STREAM_HEADERS });
-    begin(response);
+    send(response, answered.reply);
     if (isStopping()) response.end();
   };
+  const nothing = (methods: readonly string[]) =>
+    by((request) => answerNothing(options, request, nothingThere(methods)));
   const signIn = (step: SignInStep) =>
-    by((request) =>
-      answerSignIn === undefined
-        ? Promise.resolve({ reply: nothingThere([]) })
-        : answerSignIn(request, step, new URL(request.url, 'http://console').searchParams),
-    );
+    answerSignIn === undefined ? nothing([]) : by((request) => answerSignIn(request, step));
 
   const site = createRouter();
-  const api = createApi(options, by);
+  const api = createApi(options, by, nothing);
   site.use(api);
   site.all(
     '/session',
@@ -76,7 +75,7 @@ export function createListener(options: ListenerOptions): Express {
     request.url = list;
     api(request, response, next);
   });
-  site.use(by((request) => answerNothing(options, request, nothingThere([]))));
+  site.use(nothing([]));
   const undecoded: ErrorRequestHandler = (error, request, response, next) =>
     error instanceof URIError
       ? by(() => answerNothing(options, request, NO_PATH))(request, response, next)
@@ -90,10 +89,12 @@ export function createListener(options: ListenerOptions): Express {
 }
 
 /** Its endpoints, in their paths as they are. A word in a path comes before a field at its place. */
-function createApi(options: ListenerOptions, by: By): Router {
+function createApi(
+  options: ListenerOptions,
+  by: By,
+  nothing: (methods: readonly string[]) => RequestHandler,
+): Router {
   const api = createRouter();
-  const nothing = (methods: readonly string[]) =>
-    by((request) => answerNothing(options, request, nothingThere(methods)));
   // A brace sorts after all characters of a word.
   const sorted = options.endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   for (const [path, endpoints] of Map.groupBy(sorted, (endpoint) => endpoint.path)) {
@@ -116,3 +117,25 @@ const METHODS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as co
 const createRouter = (): Router => express.Router({ caseSensitive: true, strict: true });
 
 const NO_PATH = problem(400, 'Wrong input', 'The path cannot be decoded.');
+
+/**
+ * The address of the answer in the API that a view shows. A page and its answer share an address:
+ * who asks for JSON, by `.json` or by `Accept`, gets the answer. Undefined: everyone else, who gets
+ * the page.
+ */
+export function listAt(request: Request): string | undefined {
+  const { path, url } = request;
+  const isJson = path.endsWith('.json');
+  // Who takes anything is a browser, or a person with a tool who wants to see the page.
+  if (!isJson && request.accepts('text/html', 'application/json') !== 'application/json')
+    return undefined;
+  const view = isJson ? path.slice(0, -'.json'.length) : path;
+  const [pattern, list] = ELSEWHERE.find(([one]) => one.test(view)) ?? [/$/, ''];
+  return `/api/v1${view.replace(pattern, list)}${url.slice(path.length)}`;
+}
+
+/** Views whose answer has another path in the API. */
+const ELSEWHERE: readonly (readonly [view: RegExp, path: string])[] = [
+  [/^\/?$/, '/pools'],
+  [/^\/runs\/[^/]+$/, '$&/why'],
+];

@@ -7,15 +7,12 @@ import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
-import { createCredentialOf } from './credential.ts';
-import { createConsoleEvents } from './events.ts';
-import { createChangeStreams } from './changes/changes.ts';
-import { loadPage } from './page/page-files.ts';
+import { createChangeStreams } from './changes.ts';
 import { createListener } from './create-listener.ts';
-import { createAccessOf } from './sign-in/identity.ts';
-import { createAnswerSignIn } from './sign-in/answer-sign-in.ts';
-import { createOidc } from './sign-in/oidc.ts';
-import { createProxiedIdentity } from './sign-in/proxy.ts';
+import { createConsoleEvents } from './events.ts';
+import { loadPage } from './page.ts';
+import { createAccessOf, createProxiedIdentity } from './sign-in/identity.ts';
+import { createAnswerSignIn } from './sign-in/oidc.ts';
 
 /** Connections for readiness and for tokens that were never good. */
 const OTHER_CONNECTIONS = 2;
@@ -55,9 +52,8 @@ await runService('console', declared, async (config, service) => {
     poolSize: 1,
     applicationName: 'paddock-console-check',
   });
-  const page = await loadPage(import.meta.dirname, {
-    hasProvider: config.signIn.oidc !== undefined,
-  });
+  const { groups, proxy, oidc } = config.signIn;
+  const page = await loadPage(import.meta.dirname, oidc !== undefined);
   if (page === undefined) events.pageMissing();
   const wake = createWake();
   const streams = createChangeStreams({
@@ -67,14 +63,11 @@ await runService('console', declared, async (config, service) => {
     lookEveryMs: config.lookEveryMs,
     onFirst: () => wake.ring(),
   });
-  const { groups, proxy, oidc } = config.signIn;
   const accessOf = createAccessOf(groups);
   const listener = createListener({
     admit: createAdmit({
-      credentialOf: createCredentialOf({
-        accessOf,
-        proxiedIdentity: createProxiedIdentity(proxy),
-      }),
+      accessOf,
+      proxiedIdentity: createProxiedIdentity(proxy),
       db: answering.db,
       unproven: unproven.db,
       mostEach: Math.floor(answering.pool.options.max / 2),
@@ -84,14 +77,7 @@ await runService('console', declared, async (config, service) => {
     events,
     isStopping: service.isStopping,
     streams,
-    answerSignIn:
-      oidc &&
-      createAnswerSignIn({
-        oidc: createOidc(oidc),
-        publicUrl: oidc.url,
-        accessOf,
-        db: answering.db,
-      }),
+    answerSignIn: oidc && createAnswerSignIn({ oidc, accessOf, db: answering.db }),
     page,
     prefix: config.pathPrefix,
   });

@@ -1,17 +1,12 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
-import {
-  type Bearer,
-  isNarrowedTo,
-  mayCall,
-  maySee,
-  mayTouch,
-} from '@paddock/api/tokens/check-token';
+import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/check-token';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Request, Response } from 'express';
 import type { Kysely } from 'kysely';
-import type { Admission, Admit } from '../admit.ts';
+import type { Admit, Admitted } from '../admit.ts';
 import { readInput, readPath } from './read-input.ts';
 import { problem, type Reply } from './reply.ts';
 
@@ -40,9 +35,25 @@ export const answer = (
   request: Request,
   response: Response,
 ): Promise<Answered> =>
-  withBearer(options, request, ({ bearer }) =>
-    answerBearer(options, endpoint, request, response, bearer),
-  );
+  withBearer(options, request, async ({ bearer }) => {
+    const path = readPath(endpoint, request.params);
+    if (!mayCall(bearer, endpoint) || !mayTouch(bearer, endpoint, path)) return { reply: STRANGER };
+    if (endpoint.access === 'operate' && bearer.access === 'read')
+      return { endpoint, reply: problem(403, 'Forbidden', 'This token may only read.') };
+    const refuse = (reply: Reply): Answered =>
+      maySee(bearer, endpoint, undefined) ? { endpoint, reply } : { reply: STRANGER };
+    const read = await readInput(endpoint, request, response);
+    if ('reply' in read) return refuse(read.reply);
+    try {
+      const caller = { db: options.db, person: bearer.person, from: 'api' } as const;
+      const body: unknown = await endpoint.answer(caller, read.input);
+      if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
+      return { endpoint, reply: replyWith(endpoint, body, request) };
+    } catch (error) {
+      if (!(error instanceof Problem)) return { endpoint, reply: failed(error), error };
+      return refuse(problem(error.status, error.title, error.detail));
+    }
+  });
 
 /** Answers where there is no endpoint. Never rejects. */
 export const answerNothing = (
@@ -58,55 +69,20 @@ export const answerNothing = (
 export async function withBearer(
   { admit }: Pick<AnswerOptions, 'admit'>,
   request: Request,
-  answerTo: (admitted: Exclude<Admission, string>) => Promise<Answered>,
-  options?: Parameters<Admit>[1],
+  answerTo: (admitted: Admitted) => Promise<Answered>,
+  forSignIn = false,
 ): Promise<Answered> {
   try {
-    const admission = await admit(request, options);
-    if (admission === 'stranger') return { reply: STRANGER };
-    if (admission === 'busy') return { reply: BUSY };
+    const admitted = await admit(request, forSignIn);
+    if (admitted === 'stranger') return { reply: STRANGER };
+    if (admitted === 'busy') return { reply: BUSY };
     try {
-      return { person: admission.bearer.person, ...(await answerTo(admission)) };
+      return { person: admitted.bearer.person, ...(await answerTo(admitted)) };
     } finally {
-      admission.release();
+      admitted.release();
     }
   } catch (error) {
     return { reply: failed(error), error };
-  }
-}
-
-async function answerBearer(
-  { db }: AnswerOptions,
-  endpoint: Endpoint,
-  request: Request,
-  response: Response,
-  bearer: Bearer,
-): Promise<Answered> {
-  if (!mayCall(bearer, endpoint)) return { reply: STRANGER };
-  if (endpoint.access === 'operate' && bearer.access === 'read')
-    return { endpoint, reply: MAY_ONLY_READ };
-  const read = await readInput(endpoint, request, response);
-  // Its bearer hears of mistakes where it may call at all, and nothing of what is elsewhere.
-  if ('reply' in read)
-    return isNarrowedTo(bearer, endpoint, readPath(endpoint, request.params))
-      ? { endpoint, reply: read.reply }
-      : { reply: STRANGER };
-  if (!mayTouch(bearer, endpoint, read.input)) return { reply: STRANGER };
-  try {
-    const body: unknown = await endpoint.answer(
-      { db, person: bearer.person, from: 'api' },
-      read.input,
-    );
-    if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
-    const headers = { ...linkTo(body, request), ...locationOf(endpoint, body) };
-    const text = `${JSON.stringify(body)}\n`;
-    return { endpoint, reply: { status: endpoint.status, headers, text } };
-  } catch (error) {
-    if (error instanceof Problem && !maySee(bearer, endpoint, undefined))
-      return { reply: STRANGER };
-    if (error instanceof Problem)
-      return { endpoint, reply: problem(error.status, error.title, error.detail) };
-    return { endpoint, reply: failed(error), error };
   }
 }
 
@@ -120,13 +96,10 @@ export const BUSY = problem(
   503,
   'Busy',
   'Too many requests are being answered: repeat this one later.',
-  {
-    headers: { 'retry-after': '1' },
-  },
+  { headers: { 'retry-after': '1' } },
 );
 const NO_SENSE =
   'A value of it makes no sense to the database, such as a day that no calendar has, or a name with a NUL.';
-const MAY_ONLY_READ = problem(403, 'Forbidden', 'This token may only read.');
 
 export const nothingThere = (methods: readonly string[]): Reply =>
   methods.length === 0
@@ -146,19 +119,19 @@ function failed(error: unknown): Reply {
     : problem(500, 'Failed', 'This is a fault of Paddock; its log says more.');
 }
 
-/** The next page of a list, as GitHub's. Relative, so that a proxy may add a prefix. */
-function linkTo(body: unknown, { url }: Request): { link?: string } {
-  if (typeof body !== 'object' || body === null || !('next' in body)) return {};
-  if (typeof body.next !== 'string') return {};
-  const next = new URL(url, 'http://console').searchParams;
-  next.set('after', body.next);
-  return { link: `<?${next.toString()}>; rel="next"` };
-}
-
-/** Where the operation of an enqueued task is, from the endpoint's path. */
-function locationOf({ path, status }: Endpoint, body: unknown): { location?: string } {
-  if (status !== 202 || typeof body !== 'object' || body === null || !('id' in body)) return {};
-  // Below `/api/v1/`, which has two names before it.
-  const up = '../'.repeat(path.split('/').length - 4);
-  return { location: `${up}operations/${encodeURIComponent(String(body.id))}` };
+function replyWith({ path, status }: Endpoint, body: unknown, request: Request): Reply {
+  const { next, id } = Object(body) as { next?: unknown; id?: unknown };
+  const headers: OutgoingHttpHeaders = {};
+  if (typeof next === 'string') {
+    // As GitHub's. Relative, so that a proxy may add a prefix.
+    const { searchParams } = new URL(request.url, 'http://console');
+    searchParams.set('after', next);
+    headers.link = `<?${searchParams.toString()}>; rel="next"`;
+  }
+  if (status === 202) {
+    // Where the operation is. Below `/api/v1/`, which has two names before it.
+    const up = '../'.repeat(path.split('/').length - 4);
+    headers.location = `${up}operations/${encodeURIComponent(String(id))}`;
+  }
+  return { status, headers, text: `${JSON.stringify(body)}\n` };
 }

@@ -6,8 +6,8 @@ import { type Mistake, problem, type Reply } from './reply.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * An endpoint's input from a request: the fields of the path, and of the query (GET) or the body.
- * Else the reply that names each mistake and its place.
+ * An endpoint's input from a request: the fields of the path, and of the query (GET) or the body
+ * (else). Otherwise the reply that names each mistake and its place.
  */
 export async function readInput(
   { method, input: schema }: Endpoint,
@@ -15,17 +15,15 @@ export async function readInput(
   response: Response,
 ): Promise<{ input: Fields } | { reply: Reply }> {
   const { params: path, query } = request;
-  const rest = method === 'GET' ? 'query' : 'body';
-  const body = method === 'GET' ? { fields: query } : await readBody(request, response);
+  const isGet = method === 'GET';
+  const body = isGet ? { fields: query } : await readBody(request, response);
   if ('reply' in body) return body;
+  const rest = isGet ? 'query' : 'body';
   const misplaced = [
-    ...Object.keys(query)
-      .filter((name) => Array.isArray(query[name]))
-      .map((name) => ({ place: `query.${name}`, message: 'is given twice' })),
-    ...(method === 'GET' ? [] : Object.keys(query)).map((name) => ({
-      place: `query.${name}`,
-      message: 'belongs into the body',
-    })),
+    ...Object.entries(query).flatMap(([name, value]) => {
+      const message = isGet ? Array.isArray(value) && 'is given twice' : 'belongs into the body';
+      return message === false ? [] : { place: `query.${name}`, message };
+    }),
     ...Object.keys(body.fields)
       .filter((name) => Object.hasOwn(path, name))
       .map((name) => ({ place: `${rest}.${name}`, message: 'is a part of the path' })),
@@ -33,16 +31,14 @@ export async function readInput(
   if (misplaced.length > 0) return { reply: wrongInput(misplaced) };
   const read = schema.safeParse({ ...body.fields, ...path });
   if (read.success) return { input: read.data };
-  return {
-    reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))),
-  };
+  return { reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))) };
 }
 
-/** The fields of the path alone, as the endpoint reads them. Undefined: it cannot. */
-export const readPath = ({ input: { shape } }: Endpoint, path: Fields): Fields | undefined =>
+/** The fields of the path alone, as the endpoint reads them; none if it cannot. */
+export const readPath = ({ input: { shape } }: Endpoint, path: Fields): Fields =>
   z
     .object(Object.fromEntries(Object.keys(path).map((field) => [field, shape[field]])))
-    .safeParse(path).data;
+    .safeParse(path).data ?? {};
 
 const wrongInput = (errors: readonly Mistake[]): Reply =>
   problem(400, 'Wrong input', 'Correct what `errors` names.', { errors });
@@ -61,12 +57,6 @@ function mistakes(issue: z.core.$ZodIssue, path: Fields, rest: string): Mistake[
 /** Inputs are names, filters and notes. */
 const MOST_BYTES = 65_536;
 
-/** Of express: why it cannot read a body. */
-interface Unread {
-  readonly status?: number;
-  readonly type?: string;
-}
-
 const readJson = express.json({ limit: MOST_BYTES, inflate: false });
 
 /** The JSON object in a request's body, `{}` without a body; else the reply to send instead. */
@@ -74,10 +64,12 @@ export async function readBody(
   request: Request,
   response: Response,
 ): Promise<{ fields: Fields } | { reply: Reply }> {
-  const { promise: read, resolve } = Promise.withResolvers<Unread | undefined>();
+  const { promise: read, resolve } = Promise.withResolvers<{ status?: number } | undefined>();
   readJson(request, response, resolve);
   const unread = await read;
-  if (unread !== undefined) return { reply: replyTo(unread) };
+  if (unread?.status === 413) return { reply: TOO_LARGE };
+  if (unread?.status === 415) return { reply: WRONG_TYPE };
+  if (unread !== undefined) return { reply: NO_OBJECT };
   const body: unknown = request.body;
   // Express leaves other types unread. Browsers send those across origins without asking first.
   if (body === undefined) return hasBody(request) ? { reply: WRONG_TYPE } : { fields: {} };
@@ -89,12 +81,5 @@ const hasBody = ({ headers }: Request): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const WRONG_TYPE = problem(415, 'Wrong type', 'Send the body as application/json.');
-const NO_OBJECT = problem(400, 'Wrong input', 'The body must be a JSON object.');
-const NOT_WHOLE = problem(400, 'Wrong input', 'The body did not arrive whole.');
+const NO_OBJECT = problem(400, 'Wrong input', 'The body must be a JSON object, and arrive whole.');
 const TOO_LARGE = problem(413, 'Too large', `A body has at most ${MOST_BYTES} bytes.`);
-
-function replyTo({ status, type }: Unread): Reply {
-  if (status === 413) return TOO_LARGE;
-  if (status === 415) return WRONG_TYPE;
-  return type === 'entity.parse.failed' ? NO_OBJECT : NOT_WHOLE;
-}

@@ -1,5 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
-import type { Response } from 'express';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /** An answer before it is sent. */
 export interface Reply {
@@ -7,6 +6,8 @@ export interface Reply {
   readonly headers?: OutgoingHttpHeaders;
   /** The body: JSON, unless `content-type` says otherwise. */
   readonly text: string | Buffer;
+  /** Sends what follows instead of a text, for as long as it wants. */
+  readonly begin?: (response: ServerResponse) => void;
 }
 
 /** One mistake of an input, and its place, as `query.limit`. */
@@ -15,12 +16,17 @@ export interface Mistake {
   readonly message: string;
 }
 
+interface More {
+  readonly headers?: OutgoingHttpHeaders;
+  readonly errors?: readonly Mistake[];
+}
+
 /** Problem details (RFC 9457). */
 export const problem = (
   status: number,
   title: string,
   detail: string,
-  { headers = {}, errors }: { headers?: OutgoingHttpHeaders; errors?: readonly Mistake[] } = {},
+  { headers = {}, errors }: More = {},
 ): Reply => ({
   status,
   headers: { 'content-type': 'application/problem+json', ...headers },
@@ -28,7 +34,8 @@ export const problem = (
 });
 
 /** Answers are for one caller, and are data: a browser runs, frames and keeps nothing of them. */
-export const SAFE_HEADERS = {
+const SAFE_HEADERS = {
+  'content-type': 'application/json',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',
@@ -36,12 +43,9 @@ export const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-export function send(response: Response, { status, headers, text }: Reply): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    ...SAFE_HEADERS,
-    ...headers,
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
+export function send(response: ServerResponse, { status, headers, text, begin }: Reply): void {
+  const head = { ...SAFE_HEADERS, ...headers };
+  if (begin === undefined)
+    response.writeHead(status, { ...head, 'content-length': Buffer.byteLength(text) }).end(text);
+  else begin(response.writeHead(status, head));
 }

@@ -3,8 +3,7 @@ import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { notFound, refused } from '@paddock/api/problem';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { createChangeStreams } from '../changes/changes.ts';
-import { createCredentialOf } from '../credential.ts';
+import { createChangeStreams } from '../changes.ts';
 
 const said = z.object({ id: z.unknown() });
 const example = (more: Partial<Endpoint> & Pick<Endpoint, 'name' | 'path'>): Endpoint => ({
@@ -66,7 +65,4 @@ export const NO_PAGE = {
 };
 
 /** Without an identity provider or a proxy. */
-export const TOKENS_ALONE = createCredentialOf({
-  accessOf: () => undefined,
-  proxiedIdentity: () => undefined,
-});
+export const TOKENS_ALONE = { accessOf: () => undefined, proxiedIdentity: () => undefined };

@@ -1,4 +1,6 @@
-import type { Identity, AccessOf } from '@paddock/api/sessions/sessions';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { AccessOf, Identity } from '@paddock/api/sessions/sessions';
 import type { SignInFile } from './sign-in-file.ts';
 
 const MOST_GROUPS = 500;
@@ -33,3 +35,43 @@ export const createAccessOf =
     const mayRead = read.includes(EVERYBODY) || groups.some((group) => read.includes(group));
     return mayRead ? 'read' : undefined;
   };
+
+/** Whom the proxy before the console names. Undefined: nobody, or the peer is no such proxy. */
+export type ProxiedIdentity = (
+  request: Pick<IncomingMessage, 'headers' | 'socket'>,
+) => Identity | undefined;
+
+/** Reads the headers of the proxies that are believed. Without `proxy` there are none. */
+export function createProxiedIdentity(proxy: SignInFile['proxy']): ProxiedIdentity {
+  if (proxy === undefined) return () => undefined;
+  const peers = toPeers(proxy.peers);
+  return ({ headers, socket: { remoteAddress = '' } }) => {
+    if (isIP(remoteAddress) === 0 || !peers.check(remoteAddress, familyOf(remoteAddress)))
+      return undefined;
+    const groups = textOf(headers, proxy.groupsHeader);
+    return identityOf(
+      textOf(headers, proxy.nameHeader),
+      groups.split(groups.includes('|') ? '|' : ',').map((group) => group.trim()),
+    );
+  };
+}
+
+/** From addresses and networks, as `10.0.8.5` and `fd00::/8`. */
+function toPeers(given: readonly string[]): BlockList {
+  const peers = new BlockList();
+  for (const peer of given) {
+    const [address = '', bits] = peer.split('/');
+    const family = familyOf(address);
+    if (bits === undefined) peers.addAddress(address, family);
+    else peers.addSubnet(address, Number(bits), family);
+  }
+  return peers;
+}
+
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/** Node reads each byte of a header as a letter of Latin-1; proxies write UTF-8. */
+function textOf(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? Buffer.from(value, 'latin1').toString('utf8') : '';
+}

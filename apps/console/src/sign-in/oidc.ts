@@ -1,12 +1,14 @@
-import type { Identity } from '@paddock/api/sessions/sessions';
+import type { IncomingMessage } from 'node:http';
+import { type AccessOf, beginSession, type Identity } from '@paddock/api/sessions/sessions';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Request } from 'express';
+import type { Kysely } from 'kysely';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
-  type ClientAuth,
   ClientSecretBasic,
-  ClientSecretPost,
   type Configuration,
   discovery,
   fetchUserInfo,
@@ -15,81 +17,118 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
+import { z } from 'zod';
+import { type Answered, BUSY, nothingThere } from '../http/answer.ts';
+import { createPlaces } from '../places.ts';
+import { cookieWith } from '../session.ts';
 import { identityOf } from './identity.ts';
 import type { OidcOptions } from './sign-in-file.ts';
 
-/** What a sign-in must show at its end that it was given at its beginning. */
-export interface Flow {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
+interface SignInOptions {
+  readonly oidc: OidcOptions;
+  readonly accessOf: AccessOf;
+  readonly db: Kysely<Database>;
 }
 
-/** Sign-in by an OpenID Connect provider: authorization code with PKCE. */
-export interface Oidc {
-  /** Where to send the browser. Rejects if the provider cannot be reached. */
-  begin(): Promise<{ readonly location: string; readonly flow: Flow }>;
-  /**
-   * Whom the provider vouches for. `search` is the query with which it sent the browser back.
-   * Rejects if it refuses, if it cannot be reached, or if the answer is not one to this flow.
-   */
-  finish(search: string, flow: Flow): Promise<Identity>;
-}
+/** Sign-ins at a time that ask the provider. Anybody may begin one. */
+const MOST = 20;
 
 /** Of one request to the provider. */
 const TIMEOUT_SECONDS = 10;
 
-/** Asks the provider for its addresses at the first sign-in: the console starts without it. */
-export function createOidc(options: OidcOptions): Oidc {
+export type SignInStep = 'begin' | 'callback';
+
+export type AnswerSignIn = (request: Request, step: SignInStep) => Promise<Answered>;
+
+/**
+ * Signs in by an OpenID Connect provider (authorization code with PKCE): sends a browser there
+ * (`/sign-in/begin?to=PATH`), and begins a session when it comes back (`/sign-in/callback`). Whoever
+ * cannot sign in comes back to the page, whose address then says why: `?sign-in=refused`, or
+ * `failed`. Never rejects.
+ */
+export function createAnswerSignIn({ oidc, accessOf, db }: SignInOptions): AnswerSignIn {
+  const { url } = oidc;
+  const isSecure = url.startsWith('https:');
+  const redirectUri = `${url}/sign-in/callback`;
+  const take = createPlaces({ most: MOST, mostEach: MOST });
+  // Asked at the first sign-in: the console starts without the provider.
   let found: Promise<Configuration> | undefined;
-  const configuration = async (): Promise<Configuration> => {
-    found ??= discover(options);
-    try {
-      return await found;
-    } catch (error) {
+  const configuration = (): Promise<Configuration> =>
+    (found ??= discover(oidc).catch((error: unknown) => {
       found = undefined;
       throw error;
+    }));
+
+  async function begin(to: string): Promise<Answered> {
+    const config = await configuration();
+    const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const { href } = buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: oidc.scopes.join(' '),
+      state: flow.state,
+      nonce: flow.nonce,
+      code_challenge: await calculatePKCECodeChallenge(flow.verifier),
+      code_challenge_method: 'S256',
+    });
+    return redirect(href, [flowCookie(isSecure, { ...flow, to })]);
+  }
+
+  async function finish({ headers, url: search }: IncomingMessage): Promise<Answered> {
+    const begun = begunIn(headers.cookie, isSecure);
+    const back = new URL(search ?? '', redirectUri);
+    // Another browser began it, or nobody did. The provider would be asked in vain.
+    if (begun === undefined || back.searchParams.get('state') !== begun.state) return end('failed');
+    const identity = await whom(new URL(redirectUri + back.search), begun);
+    const { person } = identity;
+    if (accessOf(identity.groups) === undefined) return { ...end('refused'), person };
+    const session = await beginSession(db, identity);
+    return {
+      person,
+      ...redirect(url + begun.to, [cookieWith(session, url), flowCookie(isSecure)]),
+    };
+  }
+
+  /** Whom the provider vouches for. Rejects if the answer is not one to this flow. */
+  async function whom(back: URL, { state, nonce, verifier }: Begun): Promise<Identity> {
+    const config = await configuration();
+    const tokens = await authorizationCodeGrant(config, back, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    });
+    const claims: Record<string, unknown> = { ...tokens.claims() };
+    const isIncomplete = !(oidc.nameClaim in claims && oidc.groupsClaim in claims);
+    // Some providers keep groups out of the ID token.
+    if (isIncomplete && config.serverMetadata().userinfo_endpoint !== undefined) {
+      const more = await fetchUserInfo(config, tokens.access_token, String(claims['sub']));
+      Object.assign(claims, { ...more, ...claims });
+    }
+    return identityIn(claims, oidc);
+  }
+
+  const end = (why: 'refused' | 'failed'): Answered =>
+    redirect(`${url}/?sign-in=${why}`, [flowCookie(isSecure)]);
+
+  return async (request, step) => {
+    if (request.method !== 'GET') return { reply: nothingThere(['GET']) };
+    const leave = await take('');
+    if (leave === undefined) return { reply: BUSY };
+    const { to } = request.query;
+    try {
+      if (step === 'callback') return await finish(request);
+      return await begin(typeof to === 'string' && to.startsWith('/') ? to : '/');
+    } catch (error) {
+      return { ...end('failed'), error: withoutSecrets(error) };
+    } finally {
+      leave();
     }
   };
-  const redirectUri = `${options.url}/sign-in/callback`;
-  return {
-    async begin() {
-      const config = await configuration();
-      const flow = {
-        state: randomState(),
-        nonce: randomNonce(),
-        verifier: randomPKCECodeVerifier(),
-      };
-      const location = buildAuthorizationUrl(config, {
-        redirect_uri: redirectUri,
-        scope: options.scopes.join(' '),
-        state: flow.state,
-        nonce: flow.nonce,
-        code_challenge: await calculatePKCECodeChallenge(flow.verifier),
-        code_challenge_method: 'S256',
-      });
-      return { location: location.href, flow };
-    },
-    async finish(search, { state, nonce, verifier }) {
-      const config = await configuration();
-      const tokens = await authorizationCodeGrant(config, new URL(redirectUri + search), {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      });
-      const claims: Record<string, unknown> = { ...tokens.claims() };
-      const { nameClaim, groupsClaim } = options;
-      const isIncomplete = !(nameClaim in claims && groupsClaim in claims);
-      // Some providers keep groups out of the ID token.
-      if (isIncomplete && config.serverMetadata().userinfo_endpoint !== undefined) {
-        const more = await fetchUserInfo(config, tokens.access_token, String(claims['sub']));
-        Object.assign(claims, { ...more, ...claims });
-      }
-      return identityIn(claims, options);
-    },
-  };
 }
+
+const redirect = (location: string, cookies: string[]): Answered => ({
+  reply: { status: 303, headers: { location, 'set-cookie': cookies }, text: '' },
+});
 
 function discover({ issuer, clientId, clientSecret }: OidcOptions): Promise<Configuration> {
   const isPlain = issuer.startsWith('http:'); // the settings allow it on this machine only
@@ -97,19 +136,11 @@ function discover({ issuer, clientId, clientSecret }: OidcOptions): Promise<Conf
     new URL(issuer),
     clientId,
     undefined,
-    clientSecret === undefined ? None() : authenticate(clientSecret.reveal()),
+    // Every provider must take it in the header (RFC 6749, 2.3.1).
+    clientSecret === undefined ? None() : ClientSecretBasic(clientSecret.reveal()),
     { timeout: TIMEOUT_SECONDS, ...(isPlain && { execute: [allowInsecureRequests] }) },
   );
 }
-
-/** In the header, which every provider must take, unless this one names other ways. */
-const authenticate =
-  (secret: string): ClientAuth =>
-  (server, ...rest) => {
-    const ways = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const way = ways.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
-    return way(secret)(server, ...rest);
-  };
 
 function identityIn(
   claims: Readonly<Record<string, unknown>>,
@@ -125,3 +156,58 @@ function identityIn(
     );
   return identity;
 }
+
+/** Whom to blame, in words alone: the library's errors hold the provider's answers, with codes and tokens. */
+function withoutSecrets(error: unknown): Error {
+  const told = new Set<unknown>();
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const { message, code, error: refusal, error_description: why } = at as Failure;
+    for (const part of [message, code, refusal, why]) if (typeof part === 'string') told.add(part);
+  }
+  return new Error(`signing in by the identity provider failed: ${[...told].join('; ')}`);
+}
+
+/** Of the library, of `fetch`, or of a provider that refuses. */
+interface Failure extends Error {
+  readonly code?: unknown;
+  readonly error?: unknown;
+  readonly error_description?: unknown;
+}
+
+/** A sign-in between its beginning and its end: its secrets, and where its person wanted to go. */
+type Begun = z.output<typeof begun>;
+
+const begun = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  to: z.string().startsWith('/'),
+});
+
+/** Longest time at the provider. */
+const LASTS_SECONDS = 600;
+
+/**
+ * The header that keeps a sign-in in the browser until its end, or takes it back. `Lax`, because
+ * the provider's site sends the browser back. Its secrets are those of this browser's own sign-in.
+ */
+function flowCookie(isSecure: boolean, value?: Begun): string {
+  const text = value === undefined ? '' : Buffer.from(JSON.stringify(value)).toString('base64url');
+  const age = value === undefined ? 0 : LASTS_SECONDS;
+  return `${nameOf(isSecure)}=${text}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}${isSecure ? '; Secure' : ''}`;
+}
+
+/** The sign-in that this browser began. Undefined: none, or it took too long. */
+function begunIn(cookies: string | undefined, isSecure: boolean): Begun | undefined {
+  const pattern = new RegExp(`(?:^|;\\s*)${nameOf(isSecure)}=([\\w-]+)`);
+  const [, text] = pattern.exec(cookies ?? '') ?? [];
+  if (text === undefined) return undefined;
+  try {
+    return begun.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
+  } catch {
+    return undefined; // somebody else wrote it
+  }
+}
+
+const nameOf = (isSecure: boolean): string =>
+  isSecure ? '__Host-paddock-sign-in' : 'paddock-sign-in';

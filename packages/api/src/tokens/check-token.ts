@@ -156,17 +156,6 @@ export const mayTouch = (
     ([field, value]) => input[field] === value,
   );
 
-/**
- * Whether a token is for just this endpoint, and for the subject in its path if that could be read;
- * also one that is not narrowed.
- */
-export const isNarrowedTo = (
-  rights: TokenRights,
-  endpoint: Named,
-  path: Readonly<Record<string, unknown>> | undefined,
-): boolean =>
-  !findsOwn(rights, endpoint) && (path === undefined || mayTouch(rights, endpoint, path));
-
 /** Whether the bearer may see this answer; undefined: the endpoint has refused to answer. */
 export const maySee = (
   bearer: Omit<Bearer, 'token'>,

@@ -67,7 +67,12 @@ export const Dash = () => <span class="quiet">–</span>;
 
 /** A state in a word. Its colour says nothing that the word does not. */
 export const Chip = ({ of, tone = toneOf(of) }: { of: string; tone?: string | undefined }) => (
-  <span class={`chip ${tone ?? 'over'}`}>{of}</span>
+  <span
+    class="chip"
+    style={tone && { color: `var(--${tone})`, background: `var(--${tone}-ground)` }}
+  >
+    {of}
+  </span>
 );
 
 /** A cap: how much of it is in use. */

@@ -18,7 +18,8 @@ interface TableProps<T> {
   readonly isPart?: boolean;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
-  readonly keyOf: (row: T) => string | number;
+  /** Without it, rows come and go at the end only. */
+  readonly keyOf?: (row: T) => string | number;
   /** What to say without rows; without it, a table without rows is not there at all. */
   readonly none?: ComponentChildren;
 }
@@ -46,8 +47,8 @@ export function Table<T>({ caption, isPart = false, columns, rows, keyOf, none }
               </tr>
             </thead>
             <tbody>
-              {rows.map((row) => (
-                <tr key={keyOf(row)}>
+              {rows.map((row, index) => (
+                <tr key={keyOf?.(row) ?? index}>
                   {columns.map((column) => (
                     <td key={column.name} data-name={column.name} class={kind(column)}>
                       {column.isWide ? <div>{column.of(row)}</div> : column.of(row)}
@@ -78,6 +79,17 @@ export const Facts = ({ of }: { of: Readonly<Record<string, ComponentChildren>> 
         ),
     )}
   </dl>
+);
+
+/** The sums of a view, each with what it is of. */
+export const Headline = ({ of }: { of: Readonly<Record<string, ComponentChildren>> }) => (
+  <ul class="headline">
+    {Object.entries(of).map(([what, sum]) => (
+      <li key={what}>
+        <b>{sum}</b> {what}
+      </li>
+    ))}
+  </ul>
 );
 
 interface Moment {

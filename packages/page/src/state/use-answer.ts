@@ -5,8 +5,8 @@ import type { Trouble } from '../answers.ts';
 
 /** What the API answered last, and what is wrong with asking it now. */
 export interface Shown<T> {
-  readonly answer?: T;
-  readonly trouble?: Trouble;
+  readonly answer: T | undefined;
+  readonly trouble: Trouble | undefined;
   /** Asks again now: after an action, or at a person’s wish. */
   readonly again: () => void;
 }
@@ -80,9 +80,5 @@ export function useAnswer<T>(
     };
   }, [path, watched, asked, everyMs]);
   const { answer, trouble } = shown.path === path ? shown : {};
-  return {
-    ...(answer !== undefined && { answer }),
-    ...(trouble !== undefined && { trouble }),
-    again: () => ask((count) => count + 1),
-  };
+  return { answer, trouble, again: () => ask((count) => count + 1) };
 }

@@ -13,7 +13,7 @@ import type {
 } from '../answers.ts';
 import { Ago, Dash, HowMany, Link, Thing, Took, Until } from '../parts/inline.tsx';
 import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
-import { type Column, Table } from '../parts/table.tsx';
+import { type Column, Headline, Table } from '../parts/table.tsx';
 import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
 import { at } from '../paths.ts';
 import { pushedPools, showsPools } from '../state/live.ts';
@@ -43,10 +43,10 @@ export function Board() {
   return (
     <>
       <Heading title="Fleet" />
-      <Answer of={pushed === undefined ? asked : { answer: pushed, again: asked.again }}>
+      <Answer of={pushed === undefined ? asked : { ...asked, answer: pushed }}>
         {({ items }) => (
           <>
-            <Headline pools={items} />
+            <Sums pools={items} />
             {items.map((pool) => (
               <HeldBack key={pool.name} pool={pool} />
             ))}
@@ -79,36 +79,33 @@ export const Held = ({ items }: Items<Switch>) => (
   </>
 );
 
-function Headline({ pools }: { pools: readonly Pool[] }) {
+function Sums({ pools }: { pools: readonly Pool[] }) {
   const { waiting, coming, busy, oldest, started } = totalsOf(pools);
   return (
-    <ul class="headline">
-      <li>
-        <Link to="/jobs?state=waiting">
-          <b>{number(waiting)}</b> waiting
-        </Link>
-      </li>
-      <li>
-        <b>{oldest === undefined ? '–' : <Took from={oldest} />}</b> the longest wait
-      </li>
-      <li>
-        <Link to="/workers?state=pending">
-          <b>{number(coming)}</b> workers ready or coming
-        </Link>
-      </li>
-      <li>
-        <Link to="/jobs?state=running">
-          <b>{number(busy)}</b> at work
-        </Link>
-      </li>
-      <li>
-        <b>{number(started)}</b> started in the last hour
-      </li>
-    </ul>
+    <Headline
+      of={{
+        waiting: <Link to="/jobs?state=waiting">{number(waiting)}</Link>,
+        'the longest wait': oldest === undefined ? '–' : <Took from={oldest} />,
+        'workers ready or coming': <Link to="/workers?state=pending">{number(coming)}</Link>,
+        'at work': <Link to="/jobs?state=running">{number(busy)}</Link>,
+        'started in the last hour': number(started),
+      }}
+    />
   );
 }
 
 const time = (ms: number | null) => (ms === null ? <Dash /> : duration(ms));
+
+const howMany = (
+  name: string,
+  of: 'jobs' | 'workers',
+  state: string,
+  many: (pool: Pool) => number,
+): Column<Pool> => ({
+  name,
+  isNumber: true,
+  of: (pool) => <HowMany of={of} state={state} pool={pool.name} many={many(pool)} />,
+});
 
 const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool>[] => [
   {
@@ -125,13 +122,7 @@ const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool
         </>
       ),
   },
-  {
-    name: 'Waiting',
-    isNumber: true,
-    of: ({ name, demand }) => (
-      <HowMany of="jobs" state="waiting" pool={name} many={demand.waiting} />
-    ),
-  },
+  howMany('Waiting', 'jobs', 'waiting', ({ demand }) => demand.waiting),
   {
     name: 'Longest wait',
     isNumber: true,
@@ -146,32 +137,10 @@ const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool
   },
   { name: 'Demand, supply and cap', isWide: true, of: (pool) => <Bar pool={pool} /> },
   { name: 'Last hour', of: ({ name }) => <Sparkline hour={hours.get(name)} /> },
-  {
-    name: 'Starting',
-    isNumber: true,
-    of: ({ name, supply }) => (
-      <HowMany of="workers" state="pending" pool={name} many={supply.starting} />
-    ),
-  },
-  {
-    name: 'Idle',
-    isNumber: true,
-    of: ({ name, supply }) => (
-      <HowMany of="workers" state="running" pool={name} many={supply.idle} />
-    ),
-  },
-  {
-    name: 'Busy',
-    isNumber: true,
-    of: ({ name, supply }) => <HowMany of="jobs" state="running" pool={name} many={supply.busy} />,
-  },
-  {
-    name: 'Stopping',
-    isNumber: true,
-    of: ({ name, supply }) => (
-      <HowMany of="workers" state="stopping" pool={name} many={supply.stopping} />
-    ),
-  },
+  howMany('Starting', 'workers', 'pending', ({ supply }) => supply.starting),
+  howMany('Idle', 'workers', 'running', ({ supply }) => supply.idle),
+  howMany('Busy', 'jobs', 'running', ({ supply }) => supply.busy),
+  howMany('Stopping', 'workers', 'stopping', ({ supply }) => supply.stopping),
   {
     name: 'Cap',
     isNumber: true,
@@ -189,7 +158,7 @@ export function Bar({ pool }: { pool: Pool }) {
     <span class="bar" title={said}>
       <span class="unseen">{said || 'nothing'}</span>
       {stretches.map(({ what, many }) => (
-        <i key={what} class={what} style={{ flexGrow: many }} />
+        <i key={what} class={what} style={{ flexGrow: many, background: `var(--bar-${what})` }} />
       ))}
     </span>
   );
@@ -208,7 +177,7 @@ const Key = () => (
     {Object.entries(KEY).map(([what, said]) => (
       <li key={what}>
         <span class="bar">
-          <i class={what} />
+          <i class={what} style={{ background: `var(--bar-${what})` }} />
         </span>
         {said}
       </li>

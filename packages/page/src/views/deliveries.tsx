@@ -133,7 +133,6 @@ export const Delivery = ({ fields: { delivery: guid = '' } }: ViewProps) => (
           caption="Each time that it came"
           columns={EVENTS}
           rows={events}
-          keyOf={({ id }) => id}
           none="It has not come yet."
         />
       </>

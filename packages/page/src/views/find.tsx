@@ -25,7 +25,6 @@ export function Find({ query }: ViewProps) {
             caption="What has this id or name"
             columns={COLUMNS}
             rows={items}
-            keyOf={({ kind, id }) => `${kind} ${id}`}
             none={
               <>
                 Nothing that Paddock has stored has this id or name. It finds the ids of jobs,

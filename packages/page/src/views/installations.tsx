@@ -74,7 +74,6 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
           isPart
           columns={EVENTS}
           rows={events}
-          keyOf={(event) => event.id}
           none="No delivery says anything of it."
         />
       </>

@@ -68,7 +68,6 @@ function Row({ job }: { job: JobAnswer }) {
         isPart
         columns={DELIVERIES}
         rows={job.deliveries}
-        keyOf={({ id }) => id}
         none="No delivery about it is kept."
       />
     </>

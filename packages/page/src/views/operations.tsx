@@ -126,7 +126,6 @@ function Counts() {
           isPart
           columns={OF_KIND}
           rows={sumByKind(items)}
-          keyOf={({ kind }) => kind}
           none="None has ended."
         />
       )}
@@ -220,15 +219,8 @@ function Row({ subject, failure, output, handled: by, ...operation }: OperationA
         isPart
         columns={FAILURES}
         rows={operation.failures}
-        keyOf={(run) => `${run.attempt} ${run.at}`}
       />
-      <Table
-        caption="Asked for by"
-        isPart
-        columns={ASKERS}
-        rows={operation.askers}
-        keyOf={(asker) => `${asker.person} ${asker.at}`}
-      />
+      <Table caption="Asked for by" isPart columns={ASKERS} rows={operation.askers} />
       {output !== null && (
         <>
           <h2>What it did</h2>

@@ -2,7 +2,7 @@ import { duration } from '@paddock/domain/text/duration';
 import type { Usage as UsageAnswer, UsageRow } from '../answers.ts';
 import { Ago, At, Link } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
-import type { Column } from '../parts/table.tsx';
+import { type Column, Headline } from '../parts/table.tsx';
 import type { ViewProps } from '../paths.ts';
 import { amount, number, percent } from '../text/words.ts';
 import { subjectOf } from './usage.ts';
@@ -32,20 +32,14 @@ export const Usage = ({ query }: ViewProps) => (
 
 const Head = ({ total, from, to, summedAt }: UsageAnswer) => (
   <>
-    <ul class="headline">
-      <li>
-        <b>{number(total.jobs)}</b> jobs
-      </li>
-      <li>
-        <b>{amount(total.runnerMinutes)}</b> runner minutes
-      </li>
-      <li>
-        <b>{percent(total.idleShare)}</b> of them idle
-      </li>
-      <li>
-        <b>{percent(total.thrownAwayShare)}</b> thrown away
-      </li>
-    </ul>
+    <Headline
+      of={{
+        jobs: number(total.jobs),
+        'runner minutes': amount(total.runnerMinutes),
+        'of them idle': percent(total.idleShare),
+        'thrown away': percent(total.thrownAwayShare),
+      }}
+    />
     <p class="key">
       <span>
         From <At at={from} /> to <At at={to} />, summed up{' '}

@@ -40,8 +40,7 @@ interface Container {
   readonly log: string | null;
 }
 
-const listed = (parts: readonly (string | null)[]): string =>
-  parts.filter((part) => part !== null && part !== '').join(', ');
+const listed = (parts: readonly (string | null)[]): string => parts.filter(Boolean).join(', ');
 
 /** As `Ready is False: ContainersNotReady`. */
 export function conditionInWords({ type, status, reason, message }: Condition): string {

@@ -140,13 +140,7 @@ function Trouble({ worker: { diagnosis, noLog, state } }: { worker: WorkerAnswer
         </div>
       ))}
       {noLog !== null && <p class="quiet">{noLog}</p>}
-      <Table
-        caption="Events of the pod"
-        isPart
-        columns={EVENTS}
-        rows={events}
-        keyOf={({ reason, message: said }) => `${reason} ${said}`}
-      />
+      <Table caption="Events of the pod" isPart columns={EVENTS} rows={events} />
       <details>
         <summary>The diagnosis as it is stored</summary>
         <pre>{JSON.stringify(diagnosis, null, 2)}</pre>

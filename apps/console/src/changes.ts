@@ -8,8 +8,8 @@ import {
   nothingThere,
   STRANGER,
   withBearer,
-} from '../http/answer.ts';
-import { createPlaces } from '../places.ts';
+} from './http/answer.ts';
+import { createPlaces } from './places.ts';
 
 /** Clients at a time, in all and of one token: each holds a connection and a little memory. */
 const MOST = { most: 500, mostEach: 100 };
@@ -67,7 +67,7 @@ export interface ChangeStreams {
    */
   open(
     client: Pick<Client, 'ownerId' | 'token' | 'session' | 'wantsPools'>,
-  ): ((response: ServerResponse) => void) | undefined;
+  ): Promise<((response: ServerResponse) => void) | undefined>;
   /** Looks once for all clients, and tells them. Without a client it looks at nothing. */
   once(): Promise<void>;
   /** Ends all streams. */
@@ -87,7 +87,7 @@ export function createChangeStreams({
   const aliveEveryMs = Math.max(ALIVE_EVERY_MS, lookEveryMs);
   const alive = event('alive', aliveEveryMs);
   const clients = new Set<Client>();
-  const places = createPlaces(MOST);
+  const take = createPlaces(MOST);
   let before: Changes['written'] | undefined;
 
   const say = (client: Client, text: string): void => {
@@ -98,24 +98,21 @@ export function createChangeStreams({
   };
 
   return {
-    open({ wantsPools, ...who }) {
-      const leave = places.take(who.ownerId);
-      return (
-        leave &&
-        ((response) => {
-          if (response.destroyed) return leave();
-          const now = performance.now();
-          const until = now + LONGEST_MS;
-          const client = { ...who, response, wantsPools, until, isNew: true, saidAt: now };
-          clients.add(client);
-          response.once('close', () => {
-            clients.delete(client);
-            leave();
-          });
-          say(client, `retry: 3000\n\n${alive}`);
-          if (clients.size === 1) onFirst();
-        })
-      );
+    async open(who) {
+      const leave = await take(who.ownerId);
+      if (leave === undefined) return undefined;
+      return (response) => {
+        if (response.destroyed) return leave();
+        const now = performance.now();
+        const client = { ...who, response, until: now + LONGEST_MS, isNew: true, saidAt: now };
+        clients.add(client);
+        response.once('close', () => {
+          clients.delete(client);
+          leave();
+        });
+        say(client, `retry: 3000\n\n${alive}`);
+        if (clients.size === 1) onFirst();
+      };
     },
     async once() {
       if (clients.size === 0) {
@@ -160,30 +157,25 @@ const changesBetween = (before: Changes['written'] | undefined, now: Changes['wr
 const event = (name: string, data: unknown): string =>
   `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** An answer, or the stream that begins instead. */
-export type Opened = Answered & { readonly begin?: (response: ServerResponse) => void };
-
 /** Opens a stream of changes for a bearer, who then holds no place of a request. */
 export const answerChanges = (
   { admit, streams }: Pick<AnswerOptions, 'admit'> & { readonly streams: ChangeStreams },
   request: Request,
-): Promise<Opened> =>
-  withBearer({ admit }, request, ({ bearer, credential: { ownerId, session } }) => {
-    if (bearer.narrowedTo !== null) return Promise.resolve({ reply: STRANGER });
-    if (request.method !== 'GET') return Promise.resolve({ reply: nothingThere(['GET']) });
-    const begin = streams.open({
+): Promise<Answered> =>
+  withBearer({ admit }, request, async ({ bearer, credential: { ownerId, session } }) => {
+    if (bearer.narrowedTo !== null) return { reply: STRANGER };
+    if (request.method !== 'GET') return { reply: nothingThere(['GET']) };
+    const begin = await streams.open({
       ownerId,
       token: bearer.token,
       session: session?.id,
       wantsPools: 'pools' in request.query,
     });
-    return Promise.resolve(
-      begin === undefined ? { reply: BUSY } : { reply: { status: 200, text: '' }, begin },
-    );
+    return { reply: begin ? { status: 200, headers: HEADERS, text: '', begin } : BUSY };
   });
 
 /** Compression and buffers on the way would hold events back. */
-export const STREAM_HEADERS = {
+const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',

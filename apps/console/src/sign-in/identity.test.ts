@@ -5,10 +5,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConsoleConfig, settings } from '../config.ts';
-import { createCredentialOf } from '../credential.ts';
-import { cookieWith, cookieWithout, sessionOf } from '../session/cookie.ts';
-import { createAccessOf } from './identity.ts';
-import { createProxiedIdentity } from './proxy.ts';
+import { credentialOf } from '../admit.ts';
+import { cookieWith, cookieWithout, sessionOf } from '../session.ts';
+import { createAccessOf, createProxiedIdentity } from './identity.ts';
 import { type SignInFile, signInFile } from './sign-in-file.ts';
 
 const read = (more: object) =>
@@ -64,32 +63,28 @@ describe('whom a proxy names (G5)', () => {
 });
 
 describe('the credential of a request behind a proxy (G5)', () => {
-  const accessOf = createAccessOf(GROUPS);
-  const credentialOf = createCredentialOf({
-    accessOf,
+  const options = {
+    accessOf: createAccessOf(GROUPS),
     proxiedIdentity: createProxiedIdentity(proxy),
-  });
+  };
   const db = undefined as never; // a proxy's word needs none
   const OF_PAGE = { 'x-paddock-page': '1' };
 
   test('is the person’s, with the rights of their groups', async () => {
-    expect(await credentialOf(request(ADA))?.check(db)).toEqual({
+    expect(await credentialOf(request(ADA), options)?.check(db)).toEqual({
       person: 'person ada',
       access: 'operate',
       narrowedTo: null,
     });
     const bob = { 'x-forwarded-user': 'bob' };
-    expect(await credentialOf(request(bob))?.check(db)).toMatchObject({ access: 'read' });
+    expect(await credentialOf(request(bob), options)?.check(db)).toMatchObject({ access: 'read' });
     expect(createAccessOf({ ...GROUPS, read: [] })(['ci'])).toBeUndefined();
     expect(createAccessOf({ read: [], operate: [] })([''])).toBeUndefined();
   });
 
   test('of somebody whose groups may do nothing has no bearer', async () => {
-    const stranger = createCredentialOf({
-      accessOf: () => undefined,
-      proxiedIdentity: createProxiedIdentity(proxy),
-    });
-    expect(await stranger(request(ADA))?.check(db)).toBeUndefined();
+    const nobody = { ...options, accessOf: () => undefined };
+    expect(await credentialOf(request(ADA), nobody)?.check(db)).toBeUndefined();
   });
 
   test.each([
@@ -100,7 +95,7 @@ describe('the credential of a request behind a proxy (G5)', () => {
     ['GET', { authorization: 'Basic eDp5' }, true],
     ['GET', { authorization: 'Bearer of-the-proxy' }, true],
   ])('counts for %s with %j: %s', (method, headers, counts) => {
-    const found = credentialOf(request({ ...ADA, ...headers }, '10.0.7.9', method));
+    const found = credentialOf(request({ ...ADA, ...headers }, '10.0.7.9', method), options);
     expect(found !== undefined).toBe(counts);
   });
 });
