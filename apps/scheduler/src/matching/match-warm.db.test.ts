@@ -1,32 +1,37 @@
 import { describe, expect, test } from '@jest/globals';
+import { findInstallation } from '@paddock/db/jobs/repositories';
 import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
-import type { Database } from '@paddock/db/schema/tables';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import type { InsertObject } from 'kysely';
-import {
-  matchAll,
-  matchOnce,
-  noteRepositories,
-  useMatchingDatabase,
-} from '../scenes/matching.scene.ts';
-import { ACME, SAM, useWarmDatabase } from '../scenes/warm.scene.ts';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { noteRepositories, useMatching } from '../scenes/matching.scene.ts';
+import { GATE } from '../scenes/settings.scene.ts';
 
-describe('warm workers', () => {
-  const testDb = useWarmDatabase();
+const ACME = 90_000_001;
+const SAM = 90_000_002;
+const THIEF = 666;
+const scene = useMatching();
 
-  const { install, keep, workers } = testDb;
+const install = (login: string, entity_id: number, given: object = {}) =>
+  putInstallation(scene.db, { entity_id, login, installation_id: entity_id + 1, ...given });
+/** Keeps workers warm for this scope in the pool `linux`; `given` has the rest of the pool. */
+const keep = (scope: string, workers: number, given: object = {}, entities: object = { '*': {} }) =>
+  putPools(scene.db, examplePools({ pools: [{ warm: [{ scope, workers }], ...given }], entities }));
+const pin = (login: string, entity_id: number) =>
+  scene.db.insertInto('login_pins').values({ login, entity_id }).execute();
+const ownersNow = async () =>
+  (await scene.workers()).map((worker) => [worker.entity_id, worker.scope_repo_id]);
 
-  test('are made without a job, with the present facts of pool and entity, and once (C10)', async () => {
+describe('warm workers (C10)', () => {
+  test('are made without a job, with the present facts of pool and entity, and once', async () => {
     await install('Acme', ACME);
     await keep('ACME', 2);
-    expect(await matchAll(testDb.db)).toBe(2);
-    expect(await matchAll(testDb.db)).toBe(0);
-    const [warm] = await workers();
+    expect(await scene.matchAll()).toBe(2);
+    const [warm] = await scene.workers();
+    const job = await putJob(scene.db);
     expect(warm).toMatchObject({
       is_warm: true,
       made_for_job_id: null,
+      demand_key: job.demand_key,
       entity_id: ACME,
       entity_name: 'Acme',
       installation_id: ACME + 1,
@@ -37,215 +42,145 @@ describe('warm workers', () => {
       namespace: 'runners',
       job_labels: ['linux', 'self-hosted'],
     });
-    const job = await putJob(testDb.db);
-    expect(warm?.demand_key).toBe(job.demand_key);
   });
 
   test.each([
-    ['an entity without the App', 'missing', ['missing']],
-    ['a repository of an entity without the App', 'missing/one', ['missing/one']],
-    ['an entity whose App is suspended', 'away', ['away']],
-    ['a repository where runners register at the organisation', 'acme/api', ['acme/api']],
-    ['a user, where they register at repositories', 'sam', ['sam']],
-    ['a repository that discovery has not noted', 'sam/one', ['sam/one']],
-    ['a repository that discovery has noted', 'sam/two', []],
-    ['an organisation', 'acme', []],
-  ])(
-    'for %s: %s is reported if none can be made for it (C10, P5)',
-    async (_what, scope, unknown) => {
-      await install('acme', ACME);
-      await install('sam', SAM, 'User');
-      await install('away', 90_000_003);
-      await testDb.db
-        .updateTable('installations')
-        .set({ suspended_at: new Date() })
-        .where('login', '=', 'away')
-        .execute();
-      await testDb.db
-        .insertInto('repositories')
-        .values({
-          full_name: 'Sam/two',
-          entity_id: SAM,
-          app_id: 1001,
-          repo_id: 22,
-          active_at: new Date(),
-        })
-        .execute();
-      await keep(scope, 1);
-      expect(await findUnknownWarmScopes(testDb.db, [1001])).toEqual(
-        unknown.map((each) => ({ pool: 'linux', scope: each })),
-      );
-      expect(await matchAll(testDb.db)).toBe(1 - unknown.length);
-    },
-  );
+    ['an entity without the App', 'missing', 0],
+    ['an entity whose App is suspended', 'away', 0],
+    ['a repository where runners register at the organisation', 'acme/api', 0],
+    ['a user, where they register at repositories', 'sam', 0],
+    ['a repository that discovery has not noted', 'sam/one', 0],
+    ['a repository that discovery has noted', 'sam/two', 1],
+    ['an organisation', 'acme', 1],
+  ])('for %s: %s is reported if none can be made for it (P5)', async (_what, scope, made) => {
+    await install('acme', ACME);
+    await install('sam', SAM, { entity_type: 'User' });
+    await install('away', 90_000_003, { suspended_at: new Date() });
+    const noted = { full_name: 'Sam/two', entity_id: SAM, app_id: 1001, repo_id: 22 };
+    const active = { ...noted, active_at: new Date() };
+    await scene.db.insertInto('repositories').values(active).execute();
+    await keep(scope, 1);
+    const unknown = made === 0 ? [{ pool: 'linux', scope }] : [];
+    expect(await findUnknownWarmScopes(scene.db, GATE.appIds)).toEqual(unknown);
+    expect(await scene.matchAll()).toBe(made);
+  });
 
-  test('of a repository come once discovery has noted it, and stay when it has no job (C2, C10)', async () => {
-    await install('sam', SAM, 'User');
+  test('of a repository come once discovery has noted it, and stay when it has no job (C2)', async () => {
+    await install('sam', SAM, { entity_type: 'User' });
     await keep('sam/One', 1);
-    expect(await matchAll(testDb.db)).toBe(0);
-    const sam = {
+    expect(await scene.matchAll()).toBe(0);
+    await putJob(scene.db, {
       entity_type: 'User',
       entity_name: 'sam',
       entity_id: SAM,
       repo_id: 21,
       repo_full_name: 'sam/one',
-    } as const;
-    await putJob(testDb.db, sam);
-    await noteRepositories(testDb.db);
-    expect(await matchAll(testDb.db)).toBe(2);
+    });
+    await noteRepositories(scene.db);
+    expect(await scene.matchAll()).toBe(2);
+    await scene.changeJobs({ wants_worker: false, status: 'completed' });
+    await scene.match();
     expect(
-      (await workers()).map((worker) => [worker.scope_repo_id, worker.repo_full_name]),
-    ).toEqual([
-      [21, 'sam/one'],
-      [21, 'sam/one'],
-    ]);
-    await testDb.db.updateTable('jobs').set({ wants_worker: false, status: 'completed' }).execute();
-    await matchOnce(testDb.db);
-    expect((await workers()).filter(({ status }) => status === 'pending')).toHaveLength(1);
-    await testDb.db.deleteFrom('workers').execute();
-    expect(await matchAll(testDb.db)).toBe(1);
+      (await scene.alive()).map((worker) => [worker.scope_repo_id, worker.repo_full_name]),
+    ).toEqual([[21, 'sam/one']]);
   });
-});
 
-describe('warm workers and caps', () => {
-  const testDb = useWarmDatabase();
+  test('of a name that an old job bears too are made where it is today', async () => {
+    await keep('acme/api', 1, { registration: 'repository' });
+    await install('acme', ACME);
+    const running = { status: 'running', wants_worker: false } as const;
+    for (const [id, minutes] of [
+      [2, 0],
+      [1, 60],
+    ] as const) {
+      const queued_at = new Date(Date.now() - minutes * 60_000);
+      await putJob(scene.db, { ...running, repo_id: id, scope_repo_id: id, queued_at });
+      await noteRepositories(scene.db);
+    }
+    await scene.matchAll();
+    expect(await ownersNow()).toEqual([[ACME, 2]]);
+  });
 
-  const { install, keep, workers, run, end } = testDb;
-
-  test('are replaced when they come of age, a tenth at a time and one at least (C10)', async () => {
+  test('are replaced when they come of age, a tenth at a time and one at least', async () => {
     await install('acme', ACME);
     await keep('acme', 11);
-    await matchAll(testDb.db);
-    await run(719);
-    expect((await matchOnce(testDb.db)).stopped).toEqual([]);
-    await testDb.db
-      .updateTable('workers')
-      .set({ registered_at: minutesAgo(721) })
-      .execute();
-    const { stopped, reserved } = await matchOnce(testDb.db);
-    expect({ stopped: stopped.length, reserved: reserved.length }).toEqual({
-      stopped: 2,
-      reserved: 2,
-    });
-    expect(new Set((await workers()).map((worker) => worker.stop_reason))).toEqual(
-      new Set(['warm_expired', null]),
-    );
-    expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], reserved: [] });
-    for (const { podName } of stopped) await end(podName);
-    expect((await matchOnce(testDb.db)).stopped).toHaveLength(2);
-    expect(
-      (await workers()).filter(
-        ({ status, stopping_at: at }) => ['pending', 'running'].includes(status) && at === null,
-      ),
-    ).toHaveLength(11);
+    await scene.matchAll();
+    const running = (minutes: number) =>
+      scene.changeWorkers({
+        status: 'running',
+        registration_started_at: minutesAgo(minutes),
+        registered_at: minutesAgo(minutes),
+        running_at: minutesAgo(minutes),
+      });
+    await running(719);
+    expect(await scene.match()).toMatchObject({ stopped: [], reserved: [] });
+    await running(721);
+    expect(await scene.match()).toMatchObject({ stopped: [{}, {}], reserved: [{}, {}] });
+    expect(await scene.match()).toMatchObject({ stopped: [], reserved: [] });
+    const expired = (await scene.workers()).filter(({ stop_reason: why }) => why !== null);
+    expect(expired.map(({ stop_reason: why }) => why)).toEqual(['warm_expired', 'warm_expired']);
+    for (const { pod_name: name } of expired)
+      await scene.changeWorkers({ status: 'completed', completed_at: new Date() }, name);
+    expect((await scene.match()).stopped).toHaveLength(2);
   });
 });
 
-describe('spare workers (C3)', () => {
-  const testDb = useMatchingDatabase(examplePools());
-
-  type Given = Partial<InsertObject<Database, 'workers'>>;
-
-  /** A worker whose runner was registered `minutes` ago. */
-  async function putRegistered(minutes: number, given: Given = {}): Promise<string> {
-    const at = minutesAgo(minutes);
-    const { pod_name: name } = await putWorker(testDb.db, {
-      status: 'running',
-      created_at: at,
-      registration_started_at: at,
-      registered_at: at,
-      running_at: at,
-      pod_uid: crypto.randomUUID(),
-      ...given,
-    });
-    return name;
-  }
-
-  const workers = () =>
-    testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
-
-  const stopReasons = async () =>
-    Object.fromEntries((await workers()).map((worker) => [worker.pod_name, worker.stop_reason]));
-
-  const stopSpare = async (options: Partial<MatchingSettings> = {}) =>
-    (await matchOnce(testDb.db, options)).stopped.map(({ podName }) => podName);
-
-  const putRetired = async (given: Given = {}) => {
-    const name = await putRegistered(10, given);
-    expect(await stopSpare()).toEqual([name]);
-    return name;
-  };
-
-  describe('stopping spare workers', () => {
-    test('registered workers beyond the waiting jobs, the oldest first, and each once (C3)', async () => {
-      const oldest = await putRegistered(30);
-      const middle = await putRegistered(20);
-      const newest = await putRegistered(10);
-      await putJob(testDb.db);
-      expect(new Set(await stopSpare())).toEqual(new Set([oldest, middle]));
-      expect(await stopReasons()).toEqual({
-        [oldest]: 'surplus',
-        [middle]: 'surplus',
-        [newest]: null,
+describe('an entity under a login that is another one’s', () => {
+  test('gets no worker and uses nothing of the login’s share (C4)', async () => {
+    await putPools(scene.db, examplePools({ entities: { acme: { maxWorkers: 1 }, '*': {} } }));
+    await install('acme', ACME, { stated_at: minutesAgo(9) });
+    await install('Acme', THIEF);
+    await pin('acme', ACME);
+    for (const entity_id of [THIEF, ACME, ACME])
+      await putJob(scene.db, {
+        entity_id,
+        installation_id: entity_id + 1,
+        entity_name: entity_id === ACME ? 'acme' : 'Acme',
       });
-      expect((await matchOnce(testDb.db)).stopped).toEqual([]);
-      expect(
-        (await workers())
-          .filter((worker) => worker.stopping_at !== null)
-          .map((worker) => worker.status),
-      ).toEqual(['running', 'running']);
-    });
-
-    test('never with a job, stopping, being registered, or serving an entity’s other key (P2)', async () => {
-      await putRegistered(10, { assigned_at: minutesAgo(1) });
-      await putRegistered(10, {
-        stopping_at: minutesAgo(1),
-        stop_reason: 'idle',
-        deregistration_started_at: minutesAgo(1),
-      });
-      await putWorker(testDb.db, { registration_started_at: minutesAgo(1) });
-      await putRegistered(10, { k8s_pool: 'gpu' });
-      await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-      await putJob(testDb.db, { k8s_pool: 'gpu' });
-      expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], ended: [] });
-    });
-
-    test('are passed over while another transaction writes them, without waiting (C5)', async () => {
-      const name = await putRegistered(10);
-      await testDb.db.transaction().execute(async (binding) => {
-        await binding
-          .updateTable('workers')
-          .set({ assigned_at: new Date() })
-          .where('pod_name', '=', name)
-          .execute();
-        expect((await matchOnce(testDb.db)).stopped).toEqual([]);
-      });
-      expect((await matchOnce(testDb.db)).stopped).toEqual([]);
-    });
+    expect(await scene.matchAll()).toBe(1);
+    expect(await ownersNow()).toEqual([[ACME, 0]]);
+    expect(new Set((await scene.keys()).map((key) => key.join(' ')))).toEqual(
+      new Set(['acme linux 1 at_entity_cap', 'Acme linux 0 entity_not_allowed']),
+    );
   });
 
-  describe('taking workers back', () => {
-    test('a surplus worker that is to end serves the next job: none is made beside it (C3, P3)', async () => {
-      const name = await putRetired();
-      await putJob(testDb.db);
-      expect(await matchOnce(testDb.db)).toMatchObject({
-        takenBack: [{ podName: name, hasPod: true }],
-        reserved: [],
-        lacking: 0,
-      });
-      expect(await stopReasons()).toEqual({ [name]: null });
-      expect((await workers())[0]?.stopping_at).toBeNull();
+  test('gets no warm workers, and the scope is not looked up in its place (C10)', async () => {
+    await keep('acme', 1, {}, { acme: {} });
+    await install('acme', ACME, { stated_at: minutesAgo(9) });
+    await install('acme', THIEF);
+    await pin('acme', ACME);
+    await scene.matchAll();
+    expect(await ownersNow()).toEqual([[ACME, 0]]);
+    expect(await findInstallation(scene.db, { login: 'Acme' }, GATE.appIds)).toMatchObject({
+      entityId: ACME,
     });
-
-    test('not once its deregistration has begun, and not one that ends for another reason (P1)', async () => {
-      await putRetired();
-      await testDb.db
-        .updateTable('workers')
-        .set({ deregistration_started_at: new Date() })
-        .execute();
-      await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
-      await putJob(testDb.db);
-      expect(await matchOnce(testDb.db)).toMatchObject({ takenBack: [], reserved: [{}] });
-    });
+    await scene.db.deleteFrom('workers').execute();
+    await scene.db
+      .updateTable('installations')
+      .set({ suspended_at: minutesAgo(0) })
+      .where('entity_id', '=', ACME)
+      .execute();
+    expect(await scene.matchAll()).toBe(0);
   });
+
+  test.each([
+    ['acme', { entities: ['acme'] }],
+    ['acme/api', { registration: 'repository', repositories: ['acme/*'] }],
+  ] as const)(
+    'has no worker in a pool for %s alone, warm or for a job, although everybody is served (C4, C10)',
+    async (scope, gate) => {
+      await keep(scope, 1, gate);
+      await pin('acme', ACME);
+      await install('acme-renamed', ACME);
+      await install('acme', THIEF);
+      const repository = { repo_id: 668, scope_repo_id: scope === 'acme' ? 0 : 668 };
+      const job = { entity_id: THIEF, installation_id: THIEF + 1, ...repository };
+      await putJob(scene.db, { ...job, status: 'running', wants_worker: false });
+      await noteRepositories(scene.db);
+      expect(await scene.matchAll()).toBe(0);
+      await putJob(scene.db, job);
+      expect(await scene.matchAll()).toBe(0);
+      expect(await scene.keys()).toEqual([['acme', 'linux', 0, 'pool_closed']]);
+    },
+  );
 });

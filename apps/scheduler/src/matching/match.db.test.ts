@@ -1,305 +1,299 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools, putInstallation } from '@paddock/testing/demand-rows';
-import { fc } from '@paddock/testing/random-cases';
+import { findInstance } from '@paddock/db/instance';
+import { lockPlanned } from '@paddock/db/matching/matching-lock';
+import { replaceWaitingJobs } from '@paddock/db/jobs/reconsider-jobs';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import {
-  emptyMatchingTables,
-  useMatchingDatabase,
-  matchOnce,
-  findReasons,
-  matchAll,
-} from '../scenes/matching.scene.ts';
-import { countsOf } from '../scenes/scheduler.scene.ts';
-import { GATE } from '../scenes/settings.scene.ts';
-import { matchOnce as matchWithin } from './match.ts';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePayload } from '@paddock/testing/signed-delivery';
-import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
-import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import { useMatching } from '../scenes/matching.scene.ts';
 
-const pools = { version: 1, document: examplePools({ entities: { '*': { maxWorkers: 30 } } }) };
+const scene = useMatching(examplePools());
 
-const JOBS = 40;
-
-const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
-
-const delivery = (action: (typeof ACTIONS)[number], id: number, runnerName: string) =>
-  deliveryToRecord(
-    'workflow_job',
-    examplePayload('workflow_job', action, {
-      workflow_job: { id, labels: ['linux'], runner_name: action === 'queued' ? null : runnerName },
-      repository: {
-        id: 21,
-        full_name: 'acme/api',
-        private: true,
-        owner: { id: 11, login: 'acme', type: 'Organization' },
-      },
-      installation: { id: 31 },
-    }),
-  );
-
-describe('matchOnce', () => {
-  const testDb = useMatchingDatabase(examplePools());
-
-  async function clear(): Promise<void> {
-    await emptyMatchingTables(testDb.db);
-    await putPools(testDb.db, examplePools());
-  }
-
-  const tasks = () =>
-    testDb.db
+const reserve = async () => (await scene.match()).reserved;
+const tasks = async () =>
+  (
+    await scene.db
       .selectFrom('tasks')
       .select(['kind', 'subject_id', 'delivery_guid'])
       .orderBy('subject_id')
-      .orderBy('kind')
-      .execute();
+      .execute()
+  ).map((task) => [task.kind, task.subject_id, task.delivery_guid]);
+/** A worker whose runner was registered `minutes` ago. */
+const putRegistered = async (minutes: number, given: Parameters<typeof putWorker>[1] = {}) => {
+  const at = minutesAgo(minutes);
+  const times = { created_at: at, registration_started_at: at, registered_at: at, running_at: at };
+  const row = { status: 'running', pod_uid: crypto.randomUUID(), ...times, ...given } as const;
+  return (await putWorker(scene.db, row)).pod_name;
+};
+const stopReasons = async () =>
+  Object.fromEntries(
+    (await scene.workers()).map((worker) => [worker.pod_name, worker.stop_reason]),
+  );
 
-  const match = async () => countsOf(await matchOnce(testDb.db));
-
-  const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
-
-  /** Jobs that come one after the other, each followed by a pass. */
-  async function arrive(): Promise<void> {
-    for (let n = 0; n < 10; n += 1) {
-      await putJob(testDb.db);
-      await match();
-    }
-  }
-
-  /**
-   * Jobs pending or running less workers pending or running, per entity and labels: the reference
-   * rule.
-   */
-  async function referenceLack(): Promise<number> {
-    const { rows } = await sql<{ lack: number }>`
-    select coalesce(sum(greatest(coalesce(j.n, 0) - coalesce(w.n, 0), 0)), 0)::integer as lack
-    from (select entity_id, job_labels, count(*) n from jobs where status in ('pending', 'running') group by 1, 2) j
-    left join (select entity_id, job_labels, count(*) n from workers where status in ('pending', 'running') group by 1, 2) w
-      using (entity_id, job_labels)`.execute(testDb.db);
-    return rows[0]?.lack ?? 0;
-  }
-
-  /** One thing that happens; jobs run on the worker that was made for them. */
-  async function take(step: string, which: number): Promise<void> {
-    const { db } = testDb;
-    const alive = await db
-      .selectFrom('workers')
-      .selectAll()
-      .where('status', 'in', ['pending', 'running'])
-      .orderBy('created_at')
-      .orderBy('pod_name')
-      .execute();
-    const worker = alive[which % Math.max(alive.length, 1)];
-    const job = worker?.made_for_job_id ?? 0;
-    const end = { completed_at: new Date() };
-    switch (step) {
-      case 'arrive':
-        await putJob(db, which % 2 === 0 ? {} : { entity_id: 90_000_002, entity_name: 'other' });
-        return;
-      case 'start':
-        if (worker === undefined || worker.assigned_at !== null) return;
-        await db
-          .updateTable('jobs')
-          .set({ status: 'running', wants_worker: false })
-          .where('job_id', '=', job)
-          .execute();
-        await db
-          .updateTable('workers')
-          .set({ status: 'running', assigned_at: new Date(), assigned_job_id: job })
-          .where('pod_name', '=', worker.pod_name)
-          .execute();
-        return;
-      case 'finish':
-        if (worker === undefined || worker.assigned_at === null) return;
-        await db
-          .updateTable('jobs')
-          .set({ status: 'completed', completed_at: new Date() })
-          .where('job_id', '=', job)
-          .execute();
-        await db
-          .updateTable('workers')
-          .set({ status: 'completed', ...end })
-          .where('pod_name', '=', worker.pod_name)
-          .execute();
-        return;
-      case 'lose':
-        if (worker === undefined || worker.assigned_at !== null) return;
-        await db
-          .updateTable('workers')
-          .set({ status: 'failed', ...end })
-          .where('pod_name', '=', worker.pod_name)
-          .execute();
-        return;
-      default:
-        await match();
-    }
-  }
-
-  test('enqueues one provisioning per reserved worker, in the same transaction, with the delivery it goes back to (C6, D14)', async () => {
-    await putJob(testDb.db, { delivery_guid: 'guid-1' });
-    await putJob(testDb.db);
-    expect(await match()).toMatchObject({ reserved: 2, ended: 0, stopped: 0, lacking: 0 });
-    const made = await workers();
+describe('reserving workers', () => {
+  test('makes one worker per waiting job, for the oldest first, with its task, once; no job is written (C2, C3, C4, C6, D14)', async () => {
+    const younger = await putJob(scene.db, { created_at: new Date('2026-01-02') });
+    const older = await putJob(scene.db, {
+      created_at: new Date('2026-01-01'),
+      delivery_guid: 'of older',
+    });
+    const made = [...(await scene.match({ most: 1 })).reserved, ...(await reserve())];
+    expect(made.map((worker) => worker.madeForJobId)).toEqual([older.job_id, younger.job_id]);
     expect(await tasks()).toEqual(
-      made.map((worker) => ({
-        kind: 'provision-worker',
-        subject_id: worker.pod_name,
-        delivery_guid: worker.delivery_guid,
-      })),
+      made
+        .toSorted((a, b) => (a.podName < b.podName ? -1 : 1))
+        .map((worker) => ['provision-worker', worker.podName, worker.deliveryGuid]),
     );
+    expect(made.map((worker) => worker.deliveryGuid)).toEqual(['of older', null]);
+    expect(await reserve()).toEqual([]);
+    const later = await putJob(scene.db);
+    expect(await reserve()).toMatchObject([{ madeForJobId: later.job_id }]);
+    expect(await scene.db.selectFrom('jobs').selectAll().orderBy('job_id').execute()).toEqual([
+      younger,
+      older,
+      later,
+    ]);
   });
 
-  test('enqueues the end of each stopped worker, and the making of one that is wanted again before it had a pod (C3, D14)', async () => {
-    const at = minutesAgo(5);
-    const { pod_name: name } = await putWorker(testDb.db, {
-      registration_started_at: at,
-      registered_at: at,
-    });
-    expect((await match()).stopped).toBe(1);
-    expect(await tasks()).toEqual([{ kind: 'stop-worker', subject_id: name, delivery_guid: null }]);
-    await putJob(testDb.db);
-    expect(await match()).toMatchObject({ reserved: 0, takenBack: 1 });
-    expect((await tasks()).map(({ kind }) => kind)).toEqual(['provision-worker', 'stop-worker']);
+  test('names a worker by instance and pool, within 60 characters, and copies the facts of its job (A3, A8)', async () => {
+    const name = 'a-pool-whose-name-is-as-long-3';
+    const pool = { name, labels: ['long'], image: 'long:2', namespace: 'elsewhere' };
+    await putPools(scene.db, examplePools({ pools: [pool] }));
+    const job = await putJob(scene.db, { k8s_pool: name, job_labels: '["long"]' });
+    const [{ podName } = { podName: '' }] = await reserve();
+    const instance = await findInstance(scene.db);
+    expect(podName).toMatch(new RegExp(`^pdk-${instance}-${name}-[0-9a-f]{12}$`));
+    expect(podName.length).toBeLessThanOrEqual(60);
+    expect(await scene.workers()).toMatchObject([
+      {
+        status: 'pending',
+        job_labels: ['long'],
+        k8s_image: 'long:2',
+        namespace: 'elsewhere',
+        made_for_job_id: job.job_id,
+        demand_key: job.demand_key,
+        repo_full_name: null,
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      'a foreign job took the one that was made for it',
+      { assigned_at: new Date(), assigned_job_id: 1 },
+    ],
+    [
+      'its own is being stopped',
+      {
+        registration_started_at: new Date(),
+        stopping_at: new Date(),
+        stop_reason: 'pending_timeout',
+      },
+    ],
+  ])('makes another worker for a job when %s (B7, C3)', async (_what, row) => {
+    const job = await putJob(scene.db);
+    await reserve();
+    await scene.changeWorkers(row);
+    expect(await reserve()).toMatchObject([{ madeForJobId: job.job_id }]);
+  });
+
+  test('counts a worker that is stopping in the caps, and not as supply (A3, C3)', async () => {
+    await putPools(scene.db, examplePools({ pools: [{ maxWorkers: 1 }] }));
+    await scene.putJobs(1);
+    await reserve();
+    await scene.changeWorkers({ stopping_at: new Date(), registration_started_at: new Date() });
+    expect(await reserve()).toEqual([]);
+    expect(await scene.keys()).toEqual([['acme', 'linux', 0, 'at_pool_cap']]);
+  });
+
+  test('sets an unexplained end against one waiting job until its grace is over (C3)', async () => {
+    await scene.putJobs(2);
+    const [made] = await reserve();
+    const end = { status: 'completed', completed_at: new Date() } as const;
+    await scene.changeWorkers({ ...end, unexplained_until: minutesAgo(-1) }, made?.podName);
+    expect(await reserve()).toEqual([]);
+    await scene.changeWorkers({ unexplained_until: minutesAgo(0) }, made?.podName);
+    expect(await reserve()).toHaveLength(1);
   });
 
   test('keeps nothing when the enqueuing fails: no worker without its task (D14)', async () => {
-    await putJob(testDb.db);
+    await scene.putJobs(1);
     await sql`alter table tasks add constraint refuse check (kind <> 'provision-worker')`.execute(
-      testDb.db,
+      scene.db,
     );
-    await expect(match()).rejects.toThrow('refuse');
-    await sql`alter table tasks drop constraint refuse`.execute(testDb.db);
-    expect(await workers()).toEqual([]);
-    expect((await match()).reserved).toBe(1);
+    await expect(scene.match()).rejects.toThrow('refuse');
+    await sql`alter table tasks drop constraint refuse`.execute(scene.db);
+    expect(await scene.workers()).toEqual([]);
+    expect(await reserve()).toHaveLength(1);
   });
 
-  test('eight matchers beside each other and beside arriving jobs make one worker per job (C5, P3)', async () => {
-    await Promise.all(Array.from({ length: 4 }, arrive));
-    expect(await workers()).toHaveLength(40);
-    expect(await tasks()).toHaveLength(40);
-  });
-
-  test('does not wait for ever behind a matcher that hangs (C1)', async () => {
-    await putJob(testDb.db);
-    const limits = { lockTimeoutMs: 50, statementTimeoutMs: 15_000, idleTimeoutMs: 8_000 };
-    await testDb.db.transaction().execute(async (hanging) => {
-      await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(
-        hanging,
-      );
-      await expect(matchWithin(testDb.db, GATE, limits)).rejects.toMatchObject({ code: '55P03' });
-    });
-    expect((await match()).reserved).toBe(1);
-  });
-
-  test('says the same as the reference rule while every job runs on the worker made for it (C3)', async () => {
-    const steps = fc.array(
-      fc.tuple(fc.constantFrom('arrive', 'start', 'finish', 'lose', 'match'), fc.nat(5)),
-      {
-        minLength: 1,
-        maxLength: 25,
+  test.each([
+    ['jobs wait for', () => scene.putJobs(2)],
+    [
+      'are kept warm',
+      async () => {
+        await putInstallation(scene.db);
+        await putPools(
+          scene.db,
+          examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 2 }] }] }),
+        );
       },
-    );
-    await fc.assert(
-      fc.asyncProperty(steps, async (list) => {
-        await clear();
-        for (const [step, which] of list) await take(step, which);
-        const before = await referenceLack();
-        const { reserved } = await match();
-        expect(reserved).toBe(before);
-        expect(await referenceLack()).toBe(0);
-      }),
-      { numRuns: 40 },
-    );
+    ],
+  ])(
+    'a name that is taken makes one fewer of those that %s, which the next pass makes (A5)',
+    async (_what, arrange) => {
+      await arrange();
+      await sql`create function take_one_name() returns trigger language plpgsql as $$ begin new.pod_name := 'pdk-taken'; return new; end $$`.execute(
+        scene.db,
+      );
+      await sql`create trigger one_name before insert on workers for each row execute function take_one_name()`.execute(
+        scene.db,
+      );
+      const { length } = await reserve();
+      await sql`drop function take_one_name() cascade`.execute(scene.db);
+      expect([length, (await reserve()).length]).toEqual([1, 1]);
+    },
+  );
+
+  test('writes a key’s row only on a change, keeps since when it waits, and removes it at rest (A12)', async () => {
+    const keys = () => scene.db.selectFrom('demand_keys').selectAll().execute();
+    await putPools(scene.db, examplePools({ pools: [{ maxWorkers: 0 }] }));
+    await scene.putJobs(1);
+    await reserve();
+    const before = await keys();
+    await reserve();
+    expect(await keys()).toEqual(before);
+    await scene.putJobs(1);
+    await reserve();
+    expect(await keys()).toMatchObject([{ waiting: 2, wait_since: before[0]?.wait_since }]);
+    await scene.changeJobs({ wants_worker: false });
+    await reserve();
+    expect(await keys()).toEqual([]);
   });
 });
 
-describe('a name that is taken makes one worker fewer, which the next pass makes (A5)', () => {
-  const testDb = useMatchingDatabase(examplePools());
-
-  /** One pass in which every new worker gets the same name. */
-  async function matchWithOneName(): Promise<number> {
-    const { db } = testDb;
-    await sql`
-    create function take_one_name() returns trigger language plpgsql as $$ begin new.pod_name := 'pdk-taken'; return new; end $$`.execute(
-      db,
-    );
-    await sql`create trigger one_name before insert on workers for each row execute function take_one_name()`.execute(
-      db,
-    );
-    try {
-      return (await matchOnce(db)).reserved.length;
-    } finally {
-      await sql`drop function take_one_name() cascade`.execute(db);
-    }
-  }
-
-  test('of those that jobs wait for', async () => {
-    await putJob(testDb.db);
-    await putJob(testDb.db);
-    expect(await matchWithOneName()).toBe(1);
-    expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
-  });
-
-  test('of those that are kept warm', async () => {
-    await putInstallation(testDb.db);
-    await putPools(testDb.db, examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 2 }] }] }));
-    expect(await matchWithOneName()).toBe(1);
-    expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
-  });
-});
-
-describe('matching beside ingress', () => {
-  const testDb = useTestDatabase();
-
-  const workers = () =>
-    testDb.db
-      .selectFrom('workers')
-      .select(['pod_name', 'status', 'assigned_at'])
-      .orderBy('created_at')
+describe('giving reservations back', () => {
+  test('ends reservations whose demand has gone, and only as many (C3, P3)', async () => {
+    const { job_id: gone } = await putJob(scene.db);
+    await scene.putJobs(2);
+    await reserve();
+    await scene.db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('job_id', '=', gone)
       .execute();
+    expect((await scene.match()).ended).toHaveLength(1);
+    expect((await scene.workers()).filter(({ status }) => status === 'failed')).toMatchObject([
+      {
+        stop_reason: 'unwanted',
+        failure_info: { version: 1, message: 'no longer wanted' },
+        completed_at: expect.any(Date),
+      },
+    ]);
+  });
 
-  /**
-   * Every job is queued, starts on one of our workers and ends, in batches whose jobs come in another
-   * order each time.
-   */
-  async function deliver(shift: number): Promise<void> {
-    for (const action of ACTIONS) {
-      const made = await workers();
-      const batch = Array.from({ length: JOBS }, (_, index) => {
-        const id = 900 + ((index * 7 + shift) % JOBS);
-        return delivery(
-          action,
-          id,
-          made[(id + shift) % Math.max(made.length, 1)]?.pod_name ?? 'foreign',
-        );
-      });
-      for (let first = 0; first < JOBS; first += 10)
-        await recordDeliveries(testDb.db, batch.slice(first, first + 10), pools);
-    }
-  }
+  test('passes over a row that provisioning is just now marking, and over one that it has marked (C5, P2)', async () => {
+    await scene.putJobs(1);
+    await reserve();
+    await scene.changeJobs({ wants_worker: false });
+    await scene.db.transaction().execute(async (marking) => {
+      await marking.updateTable('workers').set({ registration_started_at: new Date() }).execute();
+      expect((await scene.match()).ended).toEqual([]);
+    });
+    expect((await scene.match()).ended).toEqual([]);
+    // Or has marked since the plan was made.
+    const names = (await scene.workers()).map((worker) => worker.pod_name);
+    const plan = { giveBack: names, takeBack: [], warm: { mark: [], renew: [], make: [] } };
+    expect(await scene.db.transaction().execute((trx) => lockPlanned(trx, plan))).toEqual(names);
+    expect(await scene.alive()).toHaveLength(1);
+  });
 
-  test('matching beside ingress that writes the same jobs and workers ends without a deadlock and within the caps (B6, C5)', async () => {
-    await putPools(testDb.db, pools.document);
-    const delivered = new AbortController();
-    const match = async () => {
-      while (!delivered.signal.aborted) {
-        await matchOnce(testDb.db, { most: 7 });
-        const alive = (await workers()).filter(
-          ({ status }) => status === 'pending' || status === 'running',
-        );
-        expect(alive.length).toBeLessThanOrEqual(30);
-      }
-    };
-    const delivering = Promise.all([0, 13, 26].map(deliver)).finally(() => delivered.abort());
-    await Promise.all([delivering, match(), match()]);
-    await matchAll(testDb.db);
-    // All jobs have ended, so no unregistered reservation is kept for them.
-    expect(await findReasons(testDb.db)).toEqual({});
-    expect(
-      (await workers()).filter(
-        ({ status, assigned_at: assigned }) => status === 'pending' && assigned === null,
-      ),
-    ).toEqual([]);
+  test('follows a job into the pool that serves it after a change (B4, C3)', async () => {
+    const { job_id: job } = await putJob(scene.db);
+    await reserve();
+    const linux = { name: 'linux', labels: ['linux', 'x64'] };
+    await putPools(
+      scene.db,
+      examplePools({ pools: [linux, { name: 'better', labels: ['linux'] }] }),
+    );
+    const current = await currentPoolsDocument(scene.db);
+    if (current === undefined) throw new Error('There is no pools document.');
+    await replaceWaitingJobs(scene.db, current);
+    expect(await scene.match()).toMatchObject({
+      ended: [expect.any(String)],
+      reserved: [{ pool: 'better', madeForJobId: job }],
+    });
+  });
+});
+
+describe('stopping spare workers (C3)', () => {
+  test('registered workers beyond the waiting jobs, the oldest first, each once, with its task (D14)', async () => {
+    const [oldest, middle, newest] = [
+      await putRegistered(30),
+      await putRegistered(20),
+      await putRegistered(10),
+    ];
+    await scene.putJobs(1);
+    const { stopped } = await scene.match();
+    expect(stopped.map(({ podName }) => podName).toSorted()).toEqual([oldest, middle].toSorted());
+    expect(await stopReasons()).toEqual({
+      [oldest]: 'surplus',
+      [middle]: 'surplus',
+      [newest]: null,
+    });
+    expect(await tasks()).toEqual(
+      [oldest, middle].toSorted().map((name) => ['stop-worker', name, null]),
+    );
+    expect((await scene.match()).stopped).toEqual([]);
+    expect(await scene.alive()).toHaveLength(3);
+  });
+
+  test('never with a job, stopping, being registered, or serving an entity’s other key (P2)', async () => {
+    await putRegistered(10, { assigned_at: minutesAgo(1) });
+    await putRegistered(10, {
+      stopping_at: minutesAgo(1),
+      stop_reason: 'idle',
+      deregistration_started_at: minutesAgo(1),
+    });
+    await putWorker(scene.db, { registration_started_at: minutesAgo(1) });
+    await putRegistered(10, { k8s_pool: 'gpu' });
+    await putPools(scene.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+    await putJob(scene.db, { k8s_pool: 'gpu' });
+    expect(await scene.match()).toMatchObject({ stopped: [], ended: [] });
+  });
+
+  test('are passed over while another transaction writes them, without waiting (C5)', async () => {
+    await putRegistered(10);
+    await scene.db.transaction().execute(async (binding) => {
+      await binding.updateTable('workers').set({ assigned_at: new Date() }).execute();
+      expect((await scene.match()).stopped).toEqual([]);
+    });
+    expect((await scene.match()).stopped).toEqual([]);
+  });
+
+  test.each([
+    ['one that runs serves the next job', {}, ['stop-worker']],
+    ['one without a pod is made again', { pod_uid: null }, ['provision-worker', 'stop-worker']],
+  ])('is called off: %s, and none is made beside it (P3)', async (_what, row, kinds) => {
+    const podName = await putRegistered(10, row);
+    expect((await scene.match()).stopped).toHaveLength(1);
+    await scene.putJobs(1);
+    expect(await scene.match()).toMatchObject({
+      takenBack: [{ podName }],
+      reserved: [],
+      lacking: 0,
+    });
+    expect(await scene.workers()).toMatchObject([{ stop_reason: null, stopping_at: null }]);
+    expect(new Set((await tasks()).map(([kind]) => kind))).toEqual(new Set(kinds));
+  });
+
+  test('is not called off once the deregistration has begun, nor for another reason (P1)', async () => {
+    await putRegistered(10);
+    expect((await scene.match()).stopped).toHaveLength(1);
+    await scene.changeWorkers({ deregistration_started_at: new Date() });
+    await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
+    await scene.putJobs(1);
+    expect(await scene.match()).toMatchObject({ takenBack: [], reserved: [{}] });
   });
 });

@@ -1,43 +1,24 @@
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { noteActiveRepositories } from '@paddock/db/jobs/repositories';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { putPools } from '@paddock/testing/demand-rows';
-import type { Kysely } from 'kysely';
-import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import * as scheduler from '../matching/match.ts';
+import { beforeEach } from '@jest/globals';
 import type { Database } from '@paddock/db/schema/tables';
+import { noteActiveRepositories } from '@paddock/db/jobs/repositories';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import { putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import type { Kysely, UpdateObject } from 'kysely';
+import * as scheduler from '../matching/match.ts';
 import { GATE } from './settings.scene.ts';
 
 /** Wide enough for a busy machine. */
-export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
+const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
 /** One pass with these settings; `given` has the differences. */
 export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
   scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 
-/** Passes until one makes no worker, as the scheduler does them. Returns how many were made. */
-export async function matchAll(
-  db: Kysely<Database>,
-  given: Partial<MatchingSettings> = {},
-): Promise<number> {
-  let made = 0;
-  for (;;) {
-    const { reserved } = await matchOnce(db, given);
-    if (reserved.length === 0) return made;
-    made += reserved.length;
-  }
-}
-
-/** For each pool with waiting jobs, the reason why no more workers are made. */
-export const findReasons = async (db: Kysely<Database>): Promise<Record<string, string | null>> => {
-  const keys = await db
-    .selectFrom('demand_keys')
-    .select(['k8s_pool', 'wait_reason'])
-    .orderBy('k8s_pool')
-    .execute();
-  return Object.fromEntries(keys.map((key) => [key.k8s_pool, key.wait_reason]));
-};
+/** As discovery does: the repositories of the jobs that came since. */
+export const noteRepositories = (db: Kysely<Database>): Promise<number> =>
+  noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
 
 const TABLES = [
   'tasks',
@@ -54,39 +35,68 @@ const TABLES = [
   'repositories',
 ] as const;
 
-export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
-  await emptyTables(db, TABLES);
-}
-
-/** As discovery does: the repositories of the jobs that came since. */
-export const noteRepositories = (db: Kysely<Database>): Promise<number> =>
-  noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
-
 /**
- * One database for the tests of a file. Before each of them it has no rows that matching
- * reads, and the given pools, if any, are in force.
+ * One database for the tests of a file. Before each of them it has no rows that matching reads, and
+ * the given pools, if any, are in force.
  */
-export function useMatchingDatabase(
-  pools?: Parameters<typeof putPools>[1],
-): Pick<TestDatabase, 'db' | 'url' | 'schema'> {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-  beforeEach(async () => {
-    await emptyMatchingTables(database.db);
+export function useMatching(pools?: Parameters<typeof putPools>[1]) {
+  const database = useTestDatabase();
+  const empty = async (): Promise<void> => {
+    await emptyTables(database.db, TABLES);
     if (pools !== undefined) await putPools(database.db, pools);
-  });
+  };
+  beforeEach(empty);
+  const match = (given: Partial<MatchingSettings> = {}) => matchOnce(database.db, given);
+  const workers = () =>
+    database.db
+      .selectFrom('workers')
+      .selectAll()
+      .orderBy('created_at')
+      .orderBy('pod_name')
+      .execute();
   return {
+    database,
     get db() {
       return database.db;
     },
-    get url() {
-      return database.url;
+    empty,
+    match,
+    /** Passes until one makes no worker, as the scheduler does them. Returns how many were made. */
+    async matchAll(given: Partial<MatchingSettings> = {}): Promise<number> {
+      let made = 0;
+      for (let passes = 0; passes < 50; passes += 1) {
+        const { reserved } = await match(given);
+        if (reserved.length === 0) return made;
+        made += reserved.length;
+      }
+      throw new Error('Each pass makes workers.');
     },
-    get schema() {
-      return database.schema;
+    async putJobs(count: number, given: Parameters<typeof putJob>[1] = {}): Promise<void> {
+      for (let n = 0; n < count; n += 1) await putJob(database.db, given);
     },
+    changeJobs: (set: UpdateObject<Database, 'jobs'>) =>
+      database.db.updateTable('jobs').set(set).execute(),
+    workers,
+    alive: async () =>
+      (await workers()).filter(({ status }) => status === 'pending' || status === 'running'),
+    /** Of all workers, unless a name is given. */
+    changeWorkers: (set: UpdateObject<Database, 'workers'>, podName?: string) =>
+      database.db
+        .updateTable('workers')
+        .set(set)
+        .$if(podName !== undefined, (update) => update.where('pod_name', '=', podName ?? ''))
+        .execute(),
+    /** Of each key with waiting jobs, by entity and pool: its unassigned workers, and its reason. */
+    keys: async () =>
+      (
+        await database.db
+          .selectFrom('demand_keys')
+          .selectAll()
+          .where('waiting', '>', 0)
+          .orderBy('entity_name')
+          .orderBy('k8s_pool')
+          .orderBy('scope_repo_id')
+          .execute()
+      ).map((key) => [key.entity_name, key.k8s_pool, key.unassigned, key.wait_reason]),
   };
 }
