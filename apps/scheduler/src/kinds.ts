@@ -4,7 +4,7 @@ import { createLookUpAccess } from './matching/look-up-access.ts';
 import { createProvisionWorker } from './provisioning/provision-worker.ts';
 import type { Provisioning } from './provisioning/provisioning.ts';
 import { createRemoveSecret } from './following/remove-secret.ts';
-import { waitingForCluster } from './following/waiting-for-cluster.ts';
+import { waitingForCluster } from './if-away.ts';
 import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
 import { LOOK_UP_ACCESS, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 
