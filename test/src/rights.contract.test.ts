@@ -31,7 +31,7 @@ const TAKES_NO_RIGHT = new Set([
   'probeCluster',
   'clusterSettings',
   'kubeRules',
-  'connectConfiguredCluster',
+  'connectCluster',
   'KubeError',
   'isTransient',
   'isAway',

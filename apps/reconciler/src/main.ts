@@ -11,7 +11,7 @@ import { appEvents } from '@paddock/github/follow-apps';
 import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
 import { probeGitHub } from '@paddock/github/probe';
-import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
+import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/probe';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
@@ -39,7 +39,8 @@ await runService('reconciler', declared, async (config, service) => {
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
-  const cluster = connectConfiguredCluster(config);
+  const { kubeconfig: kubeconfigFile, kubeTimeoutMs: requestTimeoutMs } = config;
+  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs });
   service.closeAtEnd(cluster.close);
   const connection = service.connect({
     applicationName: 'paddock-reconciler',

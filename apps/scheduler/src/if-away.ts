@@ -1,6 +1,12 @@
 import type { Reaches } from '@paddock/db/outages';
 import { type GitHubFailure, isUnanswered as isUnansweredByGitHub } from '@paddock/github/errors';
-import { isUnanswered as isUnansweredByCluster, type KubeFailure } from '@paddock/kube/errors';
+import {
+  isAway,
+  isUnanswered as isUnansweredByCluster,
+  KubeError,
+  type KubeFailure,
+} from '@paddock/kube/errors';
+import type { Handler } from '@paddock/queue/kind';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 
 /** While the service is away, no process that finds it away claims the task. */
@@ -26,3 +32,25 @@ export const ifClusterAway = async (
   isUnansweredByCluster(failure) && (await cluster.report())
     ? snooze(AWAY_MS, failure.message)
     : undefined;
+
+/** For a node or a webhook, whose return no event shows. */
+const RETRY_ONE_MS = 15_000;
+
+/**
+ * Wraps a handler so that its task waits while the cluster, a node or a webhook does not answer,
+ * without spending an attempt.
+ */
+export const waitingForCluster =
+  ({ reach }: { readonly reach: Reaches }, handler: Handler): Handler =>
+  async (task, signal) => {
+    try {
+      return await handler(task, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      const { failure } = error;
+      const away = await ifClusterAway(reach, failure);
+      if (away !== undefined) return away;
+      if (!isAway(failure)) throw error;
+      return snooze(Math.max(failure.retryAfterMs ?? 0, RETRY_ONE_MS), failure.message);
+    }
+  };

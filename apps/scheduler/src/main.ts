@@ -12,7 +12,7 @@ import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
 import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
-import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
+import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/probe';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
@@ -59,7 +59,8 @@ await runService('scheduler', declared, async (config, service) => {
     onNews: (appId) => endRefusalsOfApp(db, appId),
   });
   const runnerGroups = createRunnerGroups({ onRefused: events.runnerGroupRefused });
-  const cluster = connectConfiguredCluster(config);
+  const { kubeconfig: kubeconfigFile, kubeTimeoutMs: requestTimeoutMs } = config;
+  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs });
   service.closeAtEnd(cluster.close);
   let wakeExecutor: (() => void) | undefined;
   const reach = createReaches({

@@ -10,13 +10,6 @@ import { ConfigError } from '@paddock/runtime/config-error';
 import { isRecord } from '@paddock/domain/pools/as-record';
 import { KubeError } from './errors.ts';
 
-export interface ConnectOptions {
-  /** A kubeconfig file, instead of the pod's service account. */
-  readonly kubeconfigFile?: string | undefined;
-  /** The longest wait for a whole answer, or for the beginning of a watch. */
-  readonly requestTimeoutMs: number;
-}
-
 export interface ClusterRequest {
   readonly method: HttpMethod;
   /** Path below the server's address, with the query. */
@@ -42,7 +35,15 @@ export interface Cluster {
  * that it does badly is a test in client-node.test.ts. Throws ConfigError if the file cannot be
  * read or names no cluster.
  */
-export function connectCluster({ kubeconfigFile, requestTimeoutMs }: ConnectOptions): Cluster {
+export function connectCluster({
+  kubeconfigFile,
+  requestTimeoutMs,
+}: {
+  /** A kubeconfig file, instead of the pod's service account. */
+  readonly kubeconfigFile?: string | undefined;
+  /** The longest wait for a whole answer, or for the beginning of a watch. */
+  readonly requestTimeoutMs: number;
+}): Cluster {
   const config = loadConfig(kubeconfigFile);
   const current = config.getCurrentCluster();
   // Outside a cluster, the library builds an address from variables that are not set.

@@ -9,26 +9,12 @@ import { jobInLog, readJobInLog, refusedVersion } from './runner-log.ts';
 
 test.each([
   ['a short log is kept whole', 'one\ntwo\n', 100, 'one\ntwo\n'],
-  [
-    'the end is kept from the beginning of a line',
-    'first line\nsecond\nthird\n',
-    15,
-    'second\nthird\n',
-  ],
+  ['the end is kept from the beginning of a line', 'first\nsecond\nthird\n', 15, 'second\nthird\n'],
   ['a cut that falls between two lines loses none', 'one\ntwo\n', 4, 'two\n'],
   ['one line that is too long is cut itself', 'x'.repeat(50), 10, 'x'.repeat(10)],
   ['a character is never cut in two', 'ééééé', 5, 'éé'],
 ])('%s', (_title, text, maxBytes, expected) => {
   expect(keepEnd(text, maxBytes)).toBe(expected);
-});
-
-test('keeps no more bytes than the caller asked for, with any text', () => {
-  const text = 'añ€😀\n'.repeat(20);
-  for (let maxBytes = 1; maxBytes < Buffer.byteLength(text) + 2; maxBytes++) {
-    const kept = keepEnd(text, maxBytes);
-    expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(maxBytes);
-    expect(text.endsWith(kept)).toBe(true);
-  }
 });
 
 const BEGINNING = [
@@ -73,36 +59,16 @@ const WAITING = '2026-08-06 10:00:00Z: Listening for Jobs';
 
 // As runners wrote them in actions/runner#2246, #3471 and #4613.
 test.each([
-  [
-    'An error occurred: Runner version v2.296.2 is deprecated and cannot receive messages.',
-    '2.296.2',
-  ],
-  [
-    'An error occured: Runner version v2.319.0 is deprecated and cannot receive messages.',
-    '2.319.0',
-  ],
-  [
-    'An error occurred: Error: Forbidden Runner version v2.336.0 is deprecated and cannot receive messages.',
-    '2.336.0',
-  ],
-  [
-    '[RUNNER 2026-08-06 10:00:01Z ERR  Terminal] WRITE ERROR: An error occurred: Runner version v2.336.0 is deprecated and cannot receive messages.',
-    '2.336.0',
-  ],
-  ['A session for this runner already exists.', undefined],
-])('a log with "%s" shows the refused version %s (C11)', (line, version) => {
+  ['An error occurred: ', '2.296.2'],
+  ['An error occured: ', '2.319.0'],
+  ['An error occurred: Error: Forbidden ', '2.336.0'],
+  ['[RUNNER 2026-08-06 10:00:01Z ERR  Terminal] WRITE ERROR: An error occurred: ', '2.336.0'],
+])('a log that says "%s…" shows the refused version %s (C11)', (begin, version) => {
+  const line = `${begin}Runner version v${version} is deprecated and cannot receive messages.`;
   expect(refusedVersion([WAITING, line, 'Exiting runner...', ''].join('\n'))).toBe(version);
-});
-
-test('after a job began, the log’s words may be the job’s (P2)', () => {
-  const said = 'Runner version v2.336.0 is deprecated and cannot receive messages.';
-  const working = [WAITING, '2026-08-06 10:00:05Z: Running job: build', said];
-  expect(refusedVersion(working.join('\n'))).toBeUndefined();
-  expect(
-    refusedVersion(
-      [...working, '2026-08-06 10:00:09Z: Job build completed with result: Succeeded'].join('\n'),
-    ),
-  ).toBeUndefined();
+  // After a job began, the log's words may be the job's.
+  expect(refusedVersion([WAITING, JOB, line].join('\n'))).toBeUndefined();
+  expect(refusedVersion([WAITING, JOB, line, END].join('\n'))).toBeUndefined();
 });
 
 interface Line {
@@ -193,13 +159,9 @@ const POD = { namespace: 'runners', name: 'pdk-1' };
 
 async function readLines() {
   const taken: string[] = [];
-  const signal = AbortSignal.timeout(60_000);
-  const read = await readWholeLog(
-    cluster,
-    { ...POD, container: 'runner' },
-    (line) => void taken.push(line),
-    signal,
-  );
+  const take = (line: string) => void taken.push(line);
+  const ofRunner = { ...POD, container: 'runner' };
+  const read = await readWholeLog(cluster, ofRunner, take, AbortSignal.timeout(60_000));
   return { read, taken };
 }
 const job = (startedAt = new Date(START)) =>
@@ -216,7 +178,6 @@ describe('a whole log is read, in pages (E5, P2)', () => {
     ['of a kubelet', {}],
     ['of a server that ignores `sinceTime`', { ignores: ['sinceTime'] }],
     ['of a server that ignores `limitBytes`', { ignores: ['limitBytes'] }],
-    ['of a server that ignores both', { ignores: ['sinceTime', 'limitBytes'] }],
     ['of a server without timestamps', { ignores: ['timestamps'] }],
     ['of a server that ignores all', { ignores: ['timestamps', 'sinceTime', 'limitBytes'] }],
   ])('each line of several pages %s', async (_whose, given) => {

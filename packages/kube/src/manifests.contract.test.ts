@@ -3,11 +3,14 @@ import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import { callJson, objectPath } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
+import { classifyKubeError } from './errors.ts';
 import { createPod } from './pods.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
-import { failureOf } from './scenes/contract-parts.scene.ts';
 import { createSecret } from './secrets.ts';
 import { unknownPodFields } from './unknown-fields.ts';
+
+/** How a call failed, or undefined if it did not. */
+const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyKubeError);
 
 const assets = process.env['KUBEBUILDER_ASSETS'];
 const described = assets === undefined || assets === '' ? describe.skip : describe;
@@ -83,25 +86,19 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     await real.stop();
   });
 
+  const marksOf = (level = POOL.namespace) => ({
+    name: `pdk-i-${++made}`,
+    namespace: level,
+    instance: 'i',
+    pool: POOL.name,
+    entityId: 42,
+    scopeRepoId: 0,
+  });
   /** A pool's pod as the scheduler makes it, in a namespace of that Pod Security level. */
   const podIn = (level: string, more: object = {}) => {
-    const written = {
-      name: 'linux',
-      labels: ['linux'],
-      image: 'example.test/runner:1',
-      namespace: level,
-      ...more,
-    };
+    const written = { ...POOL, namespace: level, ...more };
     const [pool] = poolsDocument.parse({ pools: [written], entities: {} }).pools;
-    if (pool === undefined) throw new Error('There is no pool in the document.');
-    return runnerPod({
-      ...pool,
-      name: `pdk-i-${++made}`,
-      instance: 'i',
-      pool: pool.name,
-      entityId: 42,
-      scopeRepoId: 0,
-    });
+    return runnerPod({ image: POOL.image, ...pool, ...marksOf(level) });
   };
   const readSpec = async (pod: ReturnType<typeof podIn>) => {
     const path = objectPath(pod.metadata?.namespace ?? '', 'pods', pod.metadata?.name);
@@ -187,47 +184,19 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
   });
 
   test.each<object>([
-    { nodeSelctor: { a: 'b' } },
-    {
-      dockerdWithinRunnerContainer: true,
-      image: 'i:1',
-      env: [{ name: 'A', value: 'b' }],
-      serviceAccountName: 'default',
-    },
+    { nodeSelctor: { a: 'b' }, image: 'i:1', serviceAccountName: 'default', hostUsers: true },
     containers({
       imagePulPolicy: 'Always',
       securityContext: { capabilities: { dropp: ['ALL'] } },
       resources: { limit: { cpu: 1 } },
+      livenessProbe: null,
     }),
-    {
-      affinity: {
-        nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: {
-            nodeSelectorTerms: [{ matchExpression: [] }],
-          },
-        },
-      },
-    },
-    {
-      volumes: [
-        { name: 'a', emptyDir: { size: '1Gi' } },
-        { name: 'b', persistentVolumeClaim: { claimName: 'c', readonly: true } },
-      ],
-    },
     {
       initContainers: [{ name: 'a', image: 'a:1', comand: ['x'] }],
       tolerations: [{ operator: 'Exists', efect: 'NoSchedule' }],
+      volumes: [{ name: 'b', persistentVolumeClaim: { claimName: 'c', readonly: true } }],
     },
-    {
-      topologySpreadConstraints: [],
-      hostAliases: [{ ip: '10.0.0.1', hostname: 'a' }],
-      nodeSelector: { any: 'key' },
-      hostUsers: true,
-    },
-    containers({
-      env: [{ name: 'A', valueFrom: { fieldRef: { path: 'x', fieldPath: 'metadata.name' } } }],
-      livenessProbe: null,
-    }),
+    { topologySpreadConstraints: [], nodeSelector: { any: 'key' }, hostUsers: true },
   ])(
     'the fields of %j that a PodSpec lacks are those that the server warns of (H1, H3)',
     async (spec) => {
@@ -279,31 +248,15 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     });
   });
 
-  const marks = () => ({
-    name: `pdk-i-${++made}`,
-    namespace: POOL.namespace,
-    instance: 'i',
-    pool: POOL.name,
-    entityId: 42,
-    scopeRepoId: 0,
-  });
-
   describe('the keys of a pool that Kubernetes has too', () => {
-    beforeAll(async () => {
-      const priority = {
-        apiVersion: 'scheduling.k8s.io/v1',
-        kind: 'PriorityClass',
-        metadata: { name: 'builds' },
-        value: 1_000,
-      };
+    test('a pod has them, and a limit alone is a request too (H3)', async () => {
+      const apiVersion = 'scheduling.k8s.io/v1';
+      const metadata = { name: 'builds' };
       await callJson(cluster, {
         method: 'POST',
-        path: '/apis/scheduling.k8s.io/v1/priorityclasses',
-        body: priority,
+        path: `/apis/${apiVersion}/priorityclasses`,
+        body: { apiVersion, kind: 'PriorityClass', metadata, value: 1_000 },
       });
-    });
-
-    test('a pod has them, and a limit alone is a request too (H3)', async () => {
       const keys = {
         resources: { requests: { cpu: 0.5, memory: '1Gi' }, limits: { memory: '2Gi', [GPU]: 1 } },
         nodeSelector: { accelerator: 'l4' },
@@ -311,16 +264,9 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
         priorityClassName: 'builds',
         terminationGracePeriodSeconds: 3_600,
       };
-      const [pool] = poolsDocument.parse({ pools: [{ ...POOL, ...keys }], entities: {} }).pools;
-      const worker = { ...pool, ...marks(), image: POOL.image };
-      await createPod(cluster, runnerPod(worker));
-      const { spec } = (await callJson(cluster, {
-        method: 'GET',
-        path: objectPath(worker.namespace, 'pods', worker.name),
-      })) as {
-        spec: object;
-      };
-      expect(spec).toMatchObject({
+      const pod = podIn(POOL.namespace, keys);
+      await createPod(cluster, pod);
+      expect(await readSpec(pod)).toMatchObject({
         nodeSelector: keys.nodeSelector,
         tolerations: expect.arrayContaining(keys.tolerations),
         priorityClassName: 'builds',
@@ -344,7 +290,7 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
         // In a template they reach the API server unread.
         const { resources, ...rest } = keys as Record<string, unknown>;
         const template = { spec: { ...rest, containers: [{ name: 'runner', resources }] } };
-        const pod = runnerPod({ ...marks(), image: POOL.image, template });
+        const pod = runnerPod({ ...marksOf(), image: POOL.image, template });
         expect(await failureOf(createPod(cluster, pod, { dryRun: true }))).toBeDefined();
       },
     );

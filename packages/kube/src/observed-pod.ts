@@ -14,12 +14,7 @@ export interface ObservedContainer {
   readonly message?: string | undefined;
 }
 
-export interface ObservedCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-}
+export type ObservedCondition = WireJson<V1PodCondition>;
 
 /** A pod, reduced from some 10 KB to the few hundred bytes that we use. */
 export interface ObservedPod {
@@ -98,12 +93,7 @@ export function observePod(pod: WireJson<V1Pod>): ObservedPod {
     waitingMessage: stuck?.message,
     unschedulable: unschedulableMessage(conditions),
     disruption: conditionOf(conditions, 'DisruptionTarget', 'True')?.reason,
-    conditions: conditions.filter(isBad).map(({ type, status: is, reason, message }) => ({
-      type,
-      status: is,
-      reason,
-      message,
-    })),
+    conditions: conditions.filter(isBad),
     podReason: status.reason,
     podMessage: status.message,
     deletionTimestamp: instant(metadata.deletionTimestamp),
@@ -152,13 +142,13 @@ function endOf(
   return last.at(-1) ?? changes.find((change) => change !== undefined);
 }
 
-type Conditions = readonly WireJson<V1PodCondition>[];
+type Conditions = readonly ObservedCondition[];
 
 const conditionOf = (conditions: Conditions, wanted: string, is: string) =>
   conditions.find(({ type, status }) => type === wanted && status === is);
 
 /** Whether a condition differs from a healthy pod's. */
-const isBad = ({ type, status }: WireJson<V1PodCondition>): boolean =>
+const isBad = ({ type, status }: ObservedCondition): boolean =>
   (status !== 'True') !== (type === 'DisruptionTarget');
 
 /** A scheduling gate holds a pod until a quota has room, which is also a lack of room. */

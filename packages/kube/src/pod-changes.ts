@@ -62,53 +62,44 @@ function* readChanges(lines: readonly string[]): Generator<readonly PodChange[],
   const changes: PodChange[] = [];
   try {
     for (const line of lines) if (line !== '') changes.push(readChange(line));
-  } catch (error) {
+  } finally {
     if (changes.length > 0) yield changes;
-    throw error;
   }
-  if (changes.length > 0) yield changes;
 }
+
+const TYPES: ReadonlyMap<unknown, 'added' | 'modified' | 'deleted'> = new Map([
+  ['ADDED', 'added'],
+  ['MODIFIED', 'modified'],
+  ['DELETED', 'deleted'],
+]);
 
 function readChange(line: string): PodChange {
   const { type, object } = parseLine(line);
-  switch (type) {
-    case 'ADDED':
-      return change('added', object);
-    case 'MODIFIED':
-      return change('modified', object);
-    case 'DELETED':
-      return change('deleted', object);
-    case 'BOOKMARK':
-      return { type: 'bookmark', resourceVersion: readPod(object).metadata?.resourceVersion ?? '' };
-    default: {
-      const { code = 500, reason, message = 'no reason given' } = readStatus(object);
-      throw new KubeError({
-        kind: kindOf(code, reason),
-        status: code,
-        reason,
-        message: `The watch of pods ended with ${String(type)} ${code}: ${message}`,
-      });
-    }
+  if (type === 'BOOKMARK')
+    return { type: 'bookmark', resourceVersion: readPod(object).metadata?.resourceVersion ?? '' };
+  const known = TYPES.get(type);
+  if (known !== undefined) {
+    const pod = observePod(readPod(object));
+    return { type: known, pod, resourceVersion: pod.resourceVersion };
   }
+  const { code = 500, reason, message = 'no reason given' } = readStatus(object);
+  throw new KubeError({
+    kind: kindOf(code, reason),
+    status: code,
+    reason,
+    message: `The watch of pods ended with ${String(type)} ${code}: ${message}`,
+  });
 }
 
-function change(type: 'added' | 'modified' | 'deleted', object: unknown): PodChange {
-  const pod = observePod(readPod(object));
-  return { type, pod, resourceVersion: pod.resourceVersion };
-}
-
-function parseLine(line: string): { type: unknown; object: unknown } {
+function parseLine(line: string): Record<string, unknown> {
   try {
     const value = readJson(line);
-    if (isRecord(value)) return { type: value['type'], object: value['object'] };
-  } catch (error) {
-    throw new KubeError(
-      { kind: 'unavailable', message: 'The watch of pods sent a line that is not JSON.' },
-      { cause: error },
-    );
+    if (isRecord(value)) return value;
+  } catch {
+    // Reported like any other line that is no event.
   }
   throw new KubeError({
     kind: 'unavailable',
-    message: 'The watch of pods sent a line that is not an event.',
+    message: 'The watch of pods sent a line that is not an event in JSON.',
   });
 }

@@ -53,8 +53,11 @@ const NODE_GONE = new Set(['DeletionByTaintManager', 'DeletionByPodGC']);
  */
 const OUTDATED_EXIT_CODE = 7;
 
-/** Exit codes after SIGTERM and SIGKILL. */
-const ENDED_BY_SIGNAL = new Set([143, 137]);
+/** Whether it ended by SIGTERM or SIGKILL, and nothing else says why. */
+const isEndedBySignal = (container: ObservedContainer | undefined): boolean =>
+  container !== undefined &&
+  [143, 137].includes(container.exitCode ?? 0) &&
+  reasonOfExit(container) === 'exit_code';
 
 /**
  * Why a pod failed, was ended, or cannot start; undefined if none of these. Reads the status'
@@ -83,17 +86,12 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
       if (podReason !== undefined)
         return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
       const failed = failedContainer(pod);
-      const exit = failed === undefined ? undefined : exitOf(failed);
-      const others = endedByOthers(pod, exit);
-      if (pod.disruption !== undefined && others !== undefined) return others;
-      if (failed === undefined || exit === undefined)
-        return { reason: 'unknown', message: 'the pod failed' };
-      const reason = reasonOfExit(failed);
-      return reason === 'exit_code' &&
-        ENDED_BY_SIGNAL.has(failed.exitCode ?? 0) &&
-        others !== undefined
-        ? others
-        : { reason, message: exit };
+      const others = endedByOthers(pod, failed && exitOf(failed));
+      if (others !== undefined && (pod.disruption !== undefined || isEndedBySignal(failed)))
+        return others;
+      return failed === undefined
+        ? { reason: 'unknown', message: 'the pod failed' }
+        : { reason: reasonOfExit(failed), message: exitOf(failed) };
     }
     default:
       return phase satisfies never;

@@ -115,9 +115,8 @@ export async function listPods(
 ): Promise<PodList> {
   const pods: ObservedPod[] = [];
   let next: string | undefined;
-  let resourceVersion: string;
-  do {
-    const page = readPodPage(
+  for (;;) {
+    const page = asRecord(
       await callJson(cluster, {
         method: 'GET',
         path: objectPath(selection.namespace, 'pods'),
@@ -129,26 +128,16 @@ export async function listPods(
         signal,
       }),
     );
-    for (const pod of page.items) pods.push(observePod(pod));
-    ({ next, resourceVersion } = page);
-  } while (next !== undefined);
-  return { pods, resourceVersion };
-}
-
-function readPodPage(value: unknown) {
-  const { metadata, items } = asRecord(value);
-  const { resourceVersion, continue: next } = asRecord(metadata);
-  if (typeof resourceVersion !== 'string') {
-    throw new KubeError({
-      kind: 'unavailable',
-      message: 'The answer to a list of pods is not a PodList.',
-    });
+    const { resourceVersion, continue: rest } = asRecord(page['metadata']);
+    if (typeof resourceVersion !== 'string')
+      throw new KubeError({
+        kind: 'unavailable',
+        message: 'The answer to a list of pods is not a PodList.',
+      });
+    for (const pod of asList(page['items'])) pods.push(observePod(readPod(pod)));
+    if (typeof rest !== 'string' || rest === '') return { pods, resourceVersion };
+    next = rest;
   }
-  return {
-    items: asList(items).map(readPod),
-    next: typeof next === 'string' && next !== '' ? next : undefined,
-    resourceVersion,
-  };
 }
 
 /** Checks that the answer is an object. Its fields are not checked. */

@@ -25,7 +25,6 @@ import {
   type Volume,
   dropNulls,
   type EnvVar,
-  type Mount,
 } from './additions.ts';
 import { dindAdditions } from './dind.ts';
 import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
@@ -133,21 +132,17 @@ function needsAccount(
 }
 
 function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSettings): Additions {
-  const env = proxy === undefined ? [] : proxyVariables(proxy);
-  const ca = caBundle && caAdditions(caBundle);
-  const dind =
-    containerMode === 'dind'
-      ? dindAdditions({
-          runnerImage: image,
-          env,
-          mounts: caBundle === undefined ? [] : [daemonCaMount(caBundle)],
-        })
-      : undefined;
+  const variables = proxy === undefined ? [] : proxyVariables(proxy);
+  const ca = caBundle === undefined ? NO_CA : caAdditions(caBundle);
+  const env = [...variables, ...ca.env];
+  const { mounts, volumes } = ca;
+  if (containerMode === 'none') return { env, mounts, initContainers: [], volumes };
+  const dind = dindAdditions({ runnerImage: image, env: variables, mounts: ca.daemonMounts });
   return {
-    env: [...env, ...(ca?.env ?? []), ...(dind?.env ?? [])],
-    mounts: [...(ca?.mounts ?? []), ...(dind?.mounts ?? [])],
-    initContainers: dind?.initContainers ?? [],
-    volumes: [...(ca?.volumes ?? []), ...(dind?.volumes ?? [])],
+    env: [...env, ...dind.env],
+    mounts: [...mounts, ...dind.mounts],
+    initContainers: dind.initContainers,
+    volumes: [...volumes, ...dind.volumes],
   };
 }
 
@@ -242,28 +237,23 @@ const CA_VOLUME = 'github-server-tls-cert';
  */
 const TRUSTED_FOLDER = '/usr/local/share/ca-certificates';
 
+const NO_CA = { env: [], mounts: [], daemonMounts: [], volumes: [] };
+
 /**
  * Adds the bundle to the runner's trusted certificates: those of the system's store (.NET, curl,
- * git) and of Node.js.
+ * git) and of Node.js. The Docker daemon, a Go program, reads every file of its folder and the
+ * system's bundle.
  */
-function caAdditions({ configMap, key }: CaBundle): Omit<Additions, 'initContainers'> {
-  const path = `${TRUSTED_FOLDER}/${key}`;
+function caAdditions({ configMap, key }: CaBundle) {
+  const mountPath = `${TRUSTED_FOLDER}/${key}`;
+  const mount = { name: CA_VOLUME, subPath: key, readOnly: true };
   return {
     env: [
-      { name: 'NODE_EXTRA_CA_CERTS', value: path },
+      { name: 'NODE_EXTRA_CA_CERTS', value: mountPath },
       { name: 'RUNNER_UPDATE_CA_CERTS', value: '1' },
     ],
-    mounts: [{ name: CA_VOLUME, mountPath: path, subPath: key, readOnly: true }],
+    mounts: [{ ...mount, mountPath }],
+    daemonMounts: [{ ...mount, mountPath: `/etc/ssl/certs/paddock-${key}` }],
     volumes: [{ name: CA_VOLUME, configMap: { name: configMap, items: [{ key, path: key }] } }],
-  };
-}
-
-/** The Docker daemon, a Go program, reads every file of this folder and the system's bundle. */
-function daemonCaMount({ key }: CaBundle): Mount {
-  return {
-    name: CA_VOLUME,
-    mountPath: `/etc/ssl/certs/paddock-${key}`,
-    subPath: key,
-    readOnly: true,
   };
 }

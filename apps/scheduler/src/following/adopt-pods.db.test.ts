@@ -2,91 +2,37 @@ import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
-import { lasting } from '../scenes/adopted-rows.scene.ts';
-import { takeList } from './follow-pods.ts';
+import { matchOnce } from '../matching/match.ts';
+import type { End } from '../scenes/followed-pods.scene.ts';
+import { GATE } from '../scenes/settings.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { takeList } from './follow-pods.ts';
+import { createPodsSync } from './sync-pods.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
-const followed = useFollowedPods(world);
-const relist = async (pods?: readonly ObservedPod[]) =>
-  takeList(followed.parts, 'runners', pods ?? (await followed.list()), []);
-const kinds = async () =>
-  (
-    await world.db
-      .selectFrom('tasks')
-      .select('kind')
-      .where('subject_type', '=', 'worker')
-      .orderBy('kind')
-      .execute()
-  ).map(({ kind }) => kind);
-const podOf = async (name: string) => {
-  const pod = (await followed.list()).find((each) => each.name === name);
-  if (pod === undefined) throw new Error(`the pod ${name} is gone`);
-  return pod;
-};
-
-type End = 'succeeded' | 'failed';
-
-/** As the matcher wants them, with `count` pods that run. */
-async function makeWorkers(count: number): Promise<string[]> {
-  await world.match();
-  await world.runTasks();
-  await waitFor(
-    'the pods to run',
-    async () => (await followed.list()).filter(({ phase }) => phase === 'Running').length === count,
-  );
-  return (await world.workers()).map(({ pod_name }) => pod_name);
-}
+const pods = useFollowedPods(world);
 
 /**
  * Workers whose pods run, or have ended as told, and whose rows the follower has brought to that.
  */
-async function startWorkers(...ends: (End | undefined)[]) {
-  await Promise.all(ends.map(() => world.queueJob()));
-  const names = await makeWorkers(ends.length);
-  for (const [index, end] of ends.entries()) {
-    if (end === undefined) continue;
-    world.kube.endPod({
-      namespace: 'runners',
-      name: names[index] ?? '',
-      end,
-      exitCode: end === 'failed' ? 1 : undefined,
-    });
-  }
-  const ended = ends.filter((end) => end !== undefined).length;
-  await waitFor(
-    'the pods to end',
-    async () => (await followed.list()).filter((pod) => pod.containersTerminated).length === ended,
-  );
-  await relist();
-  return world.workers();
+async function startWorkers(...ends: (End | undefined)[]): Promise<string[]> {
+  const names = (await pods.makeWorkers(ends.length)).map(({ name }) => name);
+  for (const [index, end] of ends.entries())
+    if (end !== undefined) await pods.endPod(names[index] ?? '', end);
+  await pods.relist();
+  return names;
 }
 
 async function startWorker(end?: End) {
-  const [worker] = await startWorkers(end);
-  if (worker === undefined) throw new Error('no worker was made');
-  return worker;
-}
-
-async function row(name: string) {
-  const found = (await world.workers()).find((worker) => worker.pod_name === name);
-  if (found === undefined) throw new Error(`the worker ${name} has no row`);
-  return found;
-}
-
-const statuses = async () =>
-  new Map((await world.workers()).map(({ pod_name, status }) => [pod_name, status]));
-
-function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): Omit<T, K> {
-  const copy = { ...value };
-  for (const key of keys) delete copy[key];
-  return copy;
+  const [name = ''] = await startWorkers(end);
+  return pods.row(name);
 }
 
 /** As after a restore of an older state: there is neither the worker's row nor its task. */
-async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
-  await emptyTables(world.db, ['tasks', 'workers', ...more]);
-}
+const forget = (...more: ('jobs' | 'installations')[]) =>
+  emptyTables(world.db, ['tasks', 'workers', ...more]);
+const relist = async (shown?: readonly ObservedPod[]) => pods.take(shown ?? (await pods.list()));
+const TASKS = ['diagnose-pod', 'look-up-jobs', 'remove-secret', 'remove-secret'];
 
 describe('one of our pods without a row is adopted (E6)', () => {
   test.each([
@@ -94,14 +40,26 @@ describe('one of our pods without a row is adopted (E6)', () => {
     ['after it succeeded', 'succeeded'],
     ['after it failed', 'failed'],
   ] as const)('%s: the row is as before, with the pod’s own instants', async (_when, end) => {
-    const before = await startWorker(end);
+    const {
+      failure_info: _diagnosis,
+      unexplained_until: _until,
+      ...before
+    } = await startWorker(end);
     await forget();
     expect(await world.growth('paddock_events_total{event="podAdopted"}', () => relist())).toBe(1);
-    const after = await row(before.pod_name);
-    expect(lasting(after)).toEqual(lasting(before));
-    expect(after.registered_at).not.toBeNull();
-    expect(after.registration_started_at).not.toBeNull();
-    expect(after.pod_created_at).toEqual((await podOf(before.pod_name)).createdAt);
+    // The instants are those of its making, and a failure is diagnosed again.
+    expect(await pods.row(before.pod_name)).toMatchObject({
+      ...before,
+      created_at: expect.any(Date),
+      updated_at: expect.any(Date),
+      registered_at: expect.any(Date),
+      registration_started_at: expect.any(Date),
+      pod_created_at: (await pods.find(before.pod_name))?.createdAt,
+      revision: expect.anything(),
+      runner_id: null,
+      registered_labels: null,
+      secret_deleted_at: null,
+    });
   });
 
   test('its end has the usual effects: its Secret goes, a failure is diagnosed, an unexplained end counts for a job, old failures count against no key', async () => {
@@ -110,11 +68,11 @@ describe('one of our pods without a row is adopted (E6)', () => {
     await world.db.deleteFrom('demand_keys').execute();
     await forget();
     await relist();
-    expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
-    const unexplained = (await world.workers()).filter(
-      (worker) => worker.unexplained_until !== null,
-    );
-    expect(unexplained.map(({ status }) => status)).toEqual(['completed']);
+    expect(await pods.tasks()).toEqual(TASKS);
+    const rows = await world.workers();
+    expect(
+      rows.filter((row) => row.unexplained_until !== null).map(({ status }) => status),
+    ).toEqual(['completed']);
     expect(await world.failing()).toEqual([]);
   });
 
@@ -129,16 +87,9 @@ describe('one of our pods without a row is adopted (E6)', () => {
     const before = await startWorker();
     await forget('jobs', 'installations');
     await relist();
-    const after = await row(before.pod_name);
-    const { entity_name, entity_type, app_id, installation_id, demand_key } = before;
-    expect(after).toMatchObject({
-      entity_name,
-      entity_type,
-      app_id,
-      installation_id,
-      demand_key,
-      status: 'running',
-    });
+    const { pod_name, entity_name, entity_type, app_id, installation_id, demand_key } = before;
+    const facts = { entity_name, entity_type, app_id, installation_id, demand_key };
+    expect(await pods.row(pod_name)).toMatchObject({ ...facts, status: 'running' });
   });
 
   test('a job that is known to run on it is bound to it (B7, P2)', async () => {
@@ -149,62 +100,127 @@ describe('one of our pods without a row is adopted (E6)', () => {
       .set({ status: 'running', wants_worker: false, runner_name: before.pod_name })
       .execute();
     await relist();
-    const after = await row(before.pod_name);
-    expect(after.assigned_job_id).toBe(before.made_for_job_id);
-    expect(after.assigned_at).not.toBeNull();
+    expect(await pods.row(before.pod_name)).toMatchObject({
+      assigned_job_id: before.made_for_job_id,
+      assigned_at: expect.any(Date),
+    });
   });
 
   test('two followers at once make one row, and each goes on', async () => {
     await startWorkers(undefined, 'succeeded', 'failed', undefined);
-    const before = await statuses();
+    const before = await pods.statuses();
     await forget();
-    const pods = await followed.list();
-    await Promise.all([relist(pods), relist(pods.toReversed()), relist(pods)]);
-    expect(await statuses()).toEqual(before);
-    expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
+    const shown = await pods.list();
+    await Promise.all([relist(shown), relist(shown.toReversed()), relist(shown)]);
+    expect(await pods.statuses()).toEqual(before);
+    expect(await pods.tasks()).toEqual(TASKS);
   });
 });
 
 describe('a pod is left alone, and its neighbours are still adopted (E6)', () => {
   test.each<[string, (pod: ObservedPod) => ObservedPod]>([
-    ['whose labels cannot be read', (pod) => without(pod, 'worker')],
+    ['whose labels cannot be read', (pod) => ({ ...pod, worker: undefined })],
     ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
     ['whose name no row takes', (pod) => ({ ...pod, name: `${pod.name}.x` })],
     [
       'of an unknown entity',
       (pod) => {
-        if (pod.worker === undefined) throw new Error('the pod is not ours');
-        return {
-          ...pod,
-          worker: { ...without(pod.worker, 'entity', 'madeForJobId'), entityId: 4_711 },
-        };
+        const unknown = { entity: undefined, madeForJobId: undefined, entityId: 4_711 };
+        return { ...pod, worker: pod.worker && { ...pod.worker, ...unknown } };
       },
     ],
   ])('%s', async (_which, disguise) => {
-    const [strange = '', plain = ''] = (await startWorkers('succeeded', undefined)).map(
-      ({ pod_name }) => pod_name,
-    );
+    const [strange, plain] = await startWorkers('succeeded', undefined);
     await forget();
+    const shown = (await pods.list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
     const reported: (readonly string[])[] = [];
-    const told = (namespace: string, names: readonly string[]) => {
+    const podsWithoutRow = (namespace: string, names: readonly string[]) => {
       reported.push(names);
       world.events.podsWithoutRow(namespace, names);
     };
-    const events = { ...world.events, podsWithoutRow: told };
-    const pods = (await followed.list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
-    const take = () => takeList({ ...followed.parts, events }, 'runners', pods, []);
+    const parts = { ...pods.parts, events: { ...world.events, podsWithoutRow } };
+    const take = () => takeList(parts, 'runners', shown, []);
     expect(await world.growth('paddock_pods_without_row{namespace="runners"}', take)).toBe(1);
-    expect((await world.workers()).map(({ pod_name }) => pod_name)).toEqual([plain]);
-    expect(reported).toEqual([[disguise(await podOf(strange)).name]]);
+    expect([...(await pods.statuses()).keys()]).toEqual([plain]);
+    expect(reported).toEqual([shown.map(({ name }) => name).filter((name) => name !== plain)]);
     // Another replica may follow from now on: this one must drop its metrics.
     const follow = async () => {
       const stop = world.follow();
-      await waitFor(
-        'the lease',
-        async () => (await world.db.selectFrom('leases').select('name').execute()).length > 0,
-      );
+      const leases = () => world.db.selectFrom('leases').select('name').execute();
+      await waitFor('the lease', async () => (await leases()).length > 0);
       await stop();
     };
     expect(await world.growth('paddock_pods_without_row', follow)).toBe(-1);
+  });
+});
+
+const { signal } = new AbortController();
+
+/** A scheduler that has just begun. */
+function begin() {
+  const failures: (() => void)[] = [];
+  let synced = 0;
+  const sync = createPodsSync({
+    ...pods.parts,
+    outage: { onFailure: (act) => void failures.push(act) },
+    onSynced: () => void synced++,
+  });
+  return {
+    sync,
+    loseConnection: () => failures.forEach((act) => act()),
+    state: () => ({ isSynced: sync.isSynced(), times: synced }),
+    match: () =>
+      sync.before(async (mayMake) => {
+        expect(sync.isSynced()).toBe(false);
+        const { reserved, ended } = await matchOnce(world.parts.db, GATE);
+        return { mayMake, made: reserved.length, givenBack: ended.length };
+      }, signal),
+    mayMake: () => sync.before((mayMake) => Promise.resolve(mayMake), signal),
+  };
+}
+
+describe('before a scheduler makes workers, it adopts all pods (E6, C4)', () => {
+  test.each([
+    ['a job that comes back stays within the cap', 0],
+    ['reservations of the backup are given back where the adopted pods leave no room', 1],
+  ])('%s', async (_what, reserved) => {
+    await world.putPools({ ...world.pools, entities: { acme: { maxWorkers: 2, weight: 1 } } });
+    await startWorkers(undefined, undefined);
+    await forget('jobs');
+    await world.queueJob();
+    for (let pass = 0; pass < reserved; pass += 1) await world.match();
+    const scheduler = begin();
+    expect(await scheduler.match()).toEqual({ mayMake: true, made: 0, givenBack: reserved });
+    expect(scheduler.state()).toEqual({ isSynced: true, times: 1 });
+  });
+
+  test('it is due at the start and after each failure of PostgreSQL, and one during a pass is not made good by it', async () => {
+    const scheduler = begin();
+    await scheduler.mayMake();
+    expect(scheduler.state()).toEqual({ isSynced: true, times: 1 });
+    scheduler.loseConnection();
+    const fails = scheduler.sync.before(() => {
+      scheduler.loseConnection();
+      return Promise.reject(new Error('cut'));
+    }, signal);
+    await expect(fails).rejects.toThrow('cut');
+    expect(scheduler.state()).toEqual({ isSynced: false, times: 1 });
+    await scheduler.mayMake();
+    expect(scheduler.state()).toEqual({ isSynced: true, times: 2 });
+  });
+
+  test('while the cluster is away no worker is made, and the first pass after its return may', async () => {
+    const scheduler = begin();
+    world.kube.failNext({ status: 503, times: 10_000 });
+    expect([await scheduler.mayMake(), scheduler.state().isSynced]).toEqual([false, false]);
+    world.kube.clearFaults();
+    expect([await scheduler.mayMake(), scheduler.state().isSynced]).toEqual([true, true]);
+  });
+
+  test.each([403, 500])('a namespace that answers %d holds back no other (P6)', async (status) => {
+    await pods.set(await pods.startWorker(), { namespace: 'others' });
+    world.kube.failNext({ path: '/namespaces/others/pods$', status, times: 10_000 });
+    const scheduler = begin();
+    expect([await scheduler.mayMake(), scheduler.state().isSynced]).toEqual([true, true]);
   });
 });

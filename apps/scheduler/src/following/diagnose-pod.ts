@@ -13,7 +13,8 @@ import { done, poison } from '@paddock/queue/outcome';
 import { examinePod, keepDiagnosis, TAIL_LINES } from './examine-pod.ts';
 import { type NotingFailures, outdatedMessage } from './note-health.ts';
 
-interface Diagnosing extends NotingFailures {
+/** What handlers need that act on one worker's pod. */
+export interface Diagnosing extends NotingFailures {
   readonly cluster: Cluster;
 }
 

@@ -1,74 +1,67 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { takeChanges, takeList } from './follow-pods.ts';
-import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { waitFor } from '@paddock/testing/wait-for';
 import { change } from '../scenes/followed-pods.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { takeChanges } from './follow-pods.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 const pods = useFollowedPods(world);
 
-const tasks = async () =>
-  (await world.db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('kind').execute()).map(
-    (task) => task.kind,
-  );
-
 describe('a pod’s state goes into its worker’s row', () => {
   test('Running: node, uid and the pod’s own instant (C8)', async () => {
     const name = await pods.startWorker();
-    expect(
-      await world.growth('paddock_worker_to_running_seconds_count{pool="linux"}', pods.relist),
-    ).toBe(1);
+    const count = 'paddock_worker_to_running_seconds_count{pool="linux"}';
+    expect(await world.growth(count, pods.relist)).toBe(1);
     expect(await pods.row(name)).toMatchObject({
       status: 'running',
       k8s_node: 'sim-node',
       pod_uid: expect.any(String),
+      running_at: expect.any(Date),
       completed_at: null,
     });
-    expect((await pods.row(name))?.running_at).not.toBeNull();
-    expect(await tasks()).toEqual([]);
+    expect(await pods.tasks()).toEqual([]);
   });
 
   test('first seen Succeeded: both instants, the exit code, its Secret goes, and the job it may have run is looked up (A3, E7, C3)', async () => {
     const name = await pods.startWorker('succeeded');
     expect(await world.growth('paddock_events_total{event="podUnexplained"}', pods.relist)).toBe(1);
-    const instants = { running_at: expect.any(Date), completed_at: expect.any(Date) };
     expect(await pods.row(name)).toMatchObject({
       status: 'completed',
       exit_code: 0,
       failure_info: null,
-      ...instants,
+      running_at: expect.any(Date),
+      completed_at: expect.any(Date),
     });
-    expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
+    expect(await pods.tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
   });
 
   test('Failed: the reason at once, the diagnosis by a task (C8, P5)', async () => {
     const name = await pods.startWorker('oom');
-    expect(
-      await world.growth('paddock_workers_ended_total{pool="linux",status="failed"', pods.relist),
-    ).toBe(1);
+    const ended = 'paddock_workers_ended_total{pool="linux",status="failed"';
+    expect(await world.growth(ended, pods.relist)).toBe(1);
     expect(await pods.row(name)).toMatchObject({ status: 'failed', failure_info: { version: 1 } });
-    expect(await tasks()).toEqual(['diagnose-pod', 'remove-secret']);
+    expect(await pods.tasks()).toEqual(['diagnose-pod', 'remove-secret']);
     await world.runTasks();
-    expect((await pods.row(name))?.failure_info).toMatchObject({
-      version: 2,
-      reason: 'out_of_memory',
-      pod: { phase: 'Failed' },
-      containers: [expect.objectContaining({ name: 'runner', reason: 'OOMKilled', exitCode: 137 })],
+    const runner = { name: 'runner', reason: 'OOMKilled', exitCode: 137 };
+    expect(await pods.row(name)).toMatchObject({
+      failure_info: {
+        version: 2,
+        reason: 'out_of_memory',
+        pod: { phase: 'Failed' },
+        containers: [expect.objectContaining(runner)],
+      },
+      secret_deleted_at: expect.any(Date),
     });
-    expect((await pods.row(name))?.secret_deleted_at).not.toBeNull();
   });
 
   test('never moves a row back, even if older states come late (A6)', async () => {
-    const name = await pods.startWorker();
-    const running = await pods.podOf(name);
-    await pods.endPod(name, 'succeeded');
+    const running = await pods.makePod();
+    await pods.endPod(running.name, 'succeeded');
     await pods.relist();
-    if (running !== undefined)
-      await takeChanges(pods.parts, [
-        { type: 'modified', pod: running, resourceVersion: running.resourceVersion },
-      ]);
-    expect((await pods.row(name))?.status).toBe('completed');
+    await pods.see(running);
+    expect(await pods.row(running.name)).toMatchObject({ status: 'completed' });
   });
 
   test.each([
@@ -77,103 +70,162 @@ describe('a pod’s state goes into its worker’s row', () => {
   ])(
     'of changes that come together the newest of each pod counts, and a deletion among them that shows it %s (C8)',
     async (_how, shown) => {
-      const name = await pods.startWorker();
-      const running = await pods.podOf(name);
-      await pods.endPod(name, 'succeeded');
-      const ended = await pods.podOf(name);
-      if (running === undefined || ended === undefined) throw new Error('the pod is gone');
+      const running = await pods.makePod();
+      await pods.endPod(running.name, 'succeeded');
+      const ended = (await pods.find(running.name)) ?? running;
       await takeChanges(pods.parts, [
         change('modified', running),
         change('modified', ended),
         change('deleted', shown(running, ended)),
       ]);
-      expect(await pods.row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
-      expect((await pods.row(name))?.pod_deleted_at).not.toBeNull();
-      expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
+      expect(await pods.row(running.name)).toMatchObject({
+        status: 'completed',
+        exit_code: 0,
+        pod_deleted_at: expect.any(Date),
+      });
+      expect(await pods.tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
     },
   );
 
   test('a pod of the same name with another uid changes nothing', async () => {
     const name = await pods.startWorker('succeeded');
-    await world.db
-      .updateTable('workers')
-      .set({ pod_uid: 'another' })
-      .where('pod_name', '=', name)
-      .execute();
+    await pods.set(name, { pod_uid: 'another' });
     await pods.relist();
-    expect((await pods.row(name))?.status).toBe('pending');
+    expect(await pods.row(name)).toMatchObject({ status: 'pending' });
   });
 
   test('a phase that says Failed while a container still runs ends nothing (A3, P2)', async () => {
-    const name = await pods.startWorker();
-    const seen = (await pods.list()).map((pod) =>
-      Object.assign({}, pod, { phase: 'Failed' as const, podReason: 'NodeLost' }),
+    const pod = await pods.makePod();
+    await pods.see(pod, { phase: 'Failed', podReason: 'NodeLost' });
+    expect(await pods.row(pod.name)).toMatchObject({ status: 'running' });
+  });
+
+  test('a NUL in a termination message stops no watch: its own pod and those after it end (C8, P6)', async () => {
+    const [bad = '', good = ''] = (await pods.makeWorkers(2)).map(({ name }) => name);
+    const stop = world.follow();
+    const namespace = 'runners';
+    const isEnded = async (name: string) => (await pods.row(name)).completed_at !== null;
+    world.kube.endPod({ namespace, name: bad, end: 'failed', message: 'core dumped \0 here' });
+    await waitFor('the bad one to end', () => isEnded(bad));
+    world.kube.endPod({ namespace, name: good, end: 'succeeded' });
+    await waitFor('the good one to end', () => isEnded(good));
+    await stop();
+    const message = expect.stringContaining('core dumped \uFFFD here');
+    expect(await pods.row(bad)).toMatchObject({ failure_info: { message } });
+  });
+
+  test('one that its row cannot hold is passed over alone (P6)', async () => {
+    const [odd, ...others] = await pods.makeWorkers(3);
+    if (odd === undefined) return;
+    const exitCode = 2 ** 40;
+    const strange = { ...odd, runner: { ...odd.runner, exitCode } };
+    await takeChanges(
+      pods.parts,
+      [strange, ...others].map((pod) => change('modified', pod)),
     );
-    await takeList(pods.parts, 'runners', seen, []);
-    expect((await pods.row(name))?.status).toBe('running');
+    expect(await pods.statuses()).toEqual(
+      new Map([[odd.name, 'pending'], ...others.map(({ name }) => [name, 'running'] as const)]),
+    );
   });
 });
 
-describe('an unexplained end', () => {
-  test('counts against one waiting job for a grace (C3)', async () => {
-    const name = await pods.startWorker('succeeded');
-    await pods.relist();
-    const worker = await pods.row(name);
-    const graceMs = (worker?.unexplained_until?.getTime() ?? 0) - Date.now();
-    expect(graceMs).toBeGreaterThan(30_000);
-    expect(graceMs).toBeLessThan(61_000);
-    expect(await world.match()).toMatchObject({ reserved: 0 });
-  });
-
-  test.each([
-    ['a worker that was bound to a job', { assigned_at: new Date() }, 'succeeded', 0],
-    ['a worker that was stopping', { stopping_at: new Date() }, 'succeeded', 0],
-    ['a runner that ended with a code other than 0', {}, 'failed', 1],
-  ] as const)('is none for %s (C3)', async (_name, set, end, exitCode) => {
-    const name = await pods.startWorker(end, exitCode);
-    await world.db
-      .updateTable('workers')
-      .set({ ...set, updated_at: new Date() })
-      .where('pod_name', '=', name)
-      .execute();
-    await pods.relist();
-    const worker = await pods.row(name);
-    expect(worker?.completed_at).not.toBeNull();
-    expect(worker?.unexplained_until).toBeNull();
-  });
-});
-
-/** A worker whose runner has ended well, with the row that it had before that was seen. */
-async function endOf(set: object) {
+test('an unexplained end counts against one waiting job for a grace (C3)', async () => {
   const name = await pods.startWorker('succeeded');
-  await world.db.updateTable('workers').set(set).where('pod_name', '=', name).execute();
   await pods.relist();
-  return pods.row(name);
-}
+  const graceMs = ((await pods.row(name)).unexplained_until?.getTime() ?? 0) - Date.now();
+  expect(graceMs).toBeGreaterThan(30_000);
+  expect(graceMs).toBeLessThan(61_000);
+  expect(await world.match()).toMatchObject({ reserved: 0 });
+});
 
-describe('a runner that ends well after we have deregistered it', () => {
-  const stopped = {
-    stopping_at: new Date(),
-    stop_reason: 'idle',
-    deregistration_started_at: new Date(),
-  };
-  test('has failed with the reason of the stop, is not diagnosed, and does not count against its key (E5, C11)', async () => {
-    const worker = await endOf(stopped);
-    expect(worker).toMatchObject({
+const stopped = {
+  stopping_at: new Date(),
+  stop_reason: 'idle',
+  deregistration_started_at: new Date(),
+};
+const hadJob = { assigned_at: new Date() };
+const FOR_STOP = { version: 1, message: describeStop('idle') };
+
+describe('the end of a runner', () => {
+  test.each([
+    ['well, after it had a job', 'succeeded', hadJob, ['completed', null, null]],
+    ['well, while it was stopping', 'succeeded', stopped, ['failed', 'idle', FOR_STOP]],
+    [
+      'well, while it was stopping and not deregistered yet',
+      'succeeded',
+      { ...stopped, deregistration_started_at: null },
+      ['completed', 'idle', null],
+    ],
+    [
+      'well, while it was stopping, with a job',
+      'succeeded',
+      { ...stopped, ...hadJob },
+      ['completed', 'idle', null],
+    ],
+    ['drained, after it had a job', 'drained', hadJob, ['completed', null, null]],
+    ['drained, while it was stopping', 'drained', stopped, ['failed', 'idle', FOR_STOP]],
+  ] as const)(
+    '%s, is explained, and no failure (C3, C11, E5)',
+    async (_how, end, row, expected) => {
+      const name = await pods.startWorker(end);
+      await pods.set(name, row);
+      await pods.relist();
+      const [status, stop_reason, failure_info] = expected;
+      expect(await pods.row(name)).toMatchObject({
+        status,
+        stop_reason,
+        failure_info,
+        unexplained_until: null,
+      });
+      expect(await pods.tasks()).toEqual(['remove-secret']);
+      expect(await world.failing()).toEqual([]);
+    },
+  );
+
+  test('with a code other than 0 is no unexplained one (C3)', async () => {
+    const name = await pods.startWorker('failed', 1);
+    await pods.relist();
+    expect(await pods.row(name)).toMatchObject({ status: 'failed', unexplained_until: null });
+  });
+
+  test('drained with its node, and no job of its is known: evicted, and another is made once GitHub has said that it had none', async () => {
+    const name = await pods.startWorker('drained');
+    await pods.relist();
+    const message = expect.stringContaining('EvictionByEvictionAPI');
+    expect(await pods.row(name)).toMatchObject({
       status: 'failed',
-      stop_reason: 'idle',
-      exit_code: 0,
-      unexplained_until: null,
+      stop_reason: 'evicted',
+      failure_info: { version: 1, message },
     });
-    expect(worker?.failure_info).toEqual({ version: 1, message: describeStop('idle') });
-    expect(await tasks()).toEqual(['remove-secret']);
     expect(await world.failing()).toEqual([]);
+    // It may have done its job, and the delivery about that may be lost.
+    expect(await pods.tasks()).toContain('look-up-jobs');
+    expect(await world.match()).toMatchObject({ reserved: 0 });
+    await pods.set(name, { unexplained_until: null });
+    expect(await world.match()).toMatchObject({ reserved: 1 });
+    await world.runTasks();
+    expect(await pods.row(name)).toMatchObject({
+      failure_info: { version: 2, reason: 'evicted', message },
+    });
   });
 
   test.each([
-    ['a job was known on it', { ...stopped, assigned_at: new Date() }],
-    ['it was not deregistered yet', { ...stopped, deregistration_started_at: null }],
-  ])('has ended by itself if %s', async (_what, set) => {
-    expect(await endOf(set)).toMatchObject({ status: 'completed', failure_info: null });
-  });
+    ['ends well: it may have had a job', { phase: 'Succeeded', exitCode: 0 }, expect.any(Date)],
+    ['is killed in the end', { phase: 'Failed', exitCode: 143 }, null],
+  ] as const)(
+    'whose pod a person deletes, and that %s (C3, C11)',
+    async (_how, { phase, exitCode }, unexplained) => {
+      const pod = await pods.makePod();
+      const runner = { name: 'runner', state: 'terminated', exitCode } as const;
+      const deletionTimestamp = new Date();
+      const containers = { containersTerminated: true, runner, containers: [runner] };
+      await pods.see(pod, { phase, ...containers, deletionTimestamp });
+      expect(await pods.row(pod.name)).toMatchObject({
+        status: 'failed',
+        stop_reason: 'pod_deleted',
+        unexplained_until: unexplained,
+      });
+      expect(await world.failing()).toEqual([]);
+    },
+  );
 });

@@ -65,42 +65,42 @@ export async function followPods(parts: Following, signal: AbortSignal): Promise
 /**
  * Keeps one watch for each namespace of a pool in force or of a live worker. A namespace that no
  * pool names now is thus followed until its last worker has ended; afterwards its rights may go.
- * Ends with the first watch that fails.
+ * A change of the namespaces begins all watches anew. Ends with the first watch that fails.
  */
 async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
   const instance = await findInstance(parts.db);
-  const failure = new AbortController();
-  const stop = AbortSignal.any([signal, failure.signal]);
-  const watches = new Map<string, { readonly leave: () => void; readonly ended: Promise<void> }>();
-  const begin = (namespace: string) => {
-    const left = new AbortController();
-    const signals = AbortSignal.any([stop, left.signal]);
-    const ended = followNamespace(parts, { namespace, instance }, signals).catch((error: unknown) =>
-      failure.abort(error),
-    );
-    return { leave: () => left.abort(), ended };
-  };
   try {
-    while (!stop.aborted) {
-      const needed = await findNamespaces(parts.db);
-      for (const namespace of needed)
-        if (!watches.has(namespace)) watches.set(namespace, begin(namespace));
-      for (const [namespace, { leave, ended }] of watches) {
-        if (needed.includes(namespace)) continue;
-        leave();
-        await ended;
-        watches.delete(namespace);
-      }
-      await noteStuckPods(parts);
-      await stopUnstartable(parts, stop);
-      await pause(parts.namespacesMs ?? NAMESPACES_MS, stop);
+    while (!signal.aborted) {
+      const namespaces = new Set(await findNamespaces(parts.db));
+      const ended = new AbortController();
+      const stop = AbortSignal.any([signal, ended.signal]);
+      const works = [
+        ...[...namespaces].map((namespace) =>
+          followNamespace(parts, { namespace, instance }, stop),
+        ),
+        tendUntilChanged(parts, namespaces, stop),
+      ].map((work) => work.finally(() => ended.abort()));
+      await Promise.allSettled(works);
+      await Promise.all(works);
     }
   } finally {
-    failure.abort();
-    await Promise.all([...watches.values()].map(({ ended }) => ended));
     parts.events.followingEnded();
   }
-  if (!signal.aborted) throw failure.signal.reason;
+}
+
+/** Looks after pods that do not start or go, until the namespaces are no longer these. */
+async function tendUntilChanged(
+  parts: Following,
+  namespaces: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  let needed = namespaces;
+  while (!signal.aborted && namespaces.symmetricDifference(needed).size === 0) {
+    await noteStuckPods(parts);
+    await stopUnstartable(parts, signal);
+    await pause(parts.namespacesMs ?? NAMESPACES_MS, signal);
+    needed = new Set(await findNamespaces(parts.db));
+  }
 }
 
 /** Enqueues diagnoses of pods that have been pending or terminating for too long. */

@@ -1,38 +1,42 @@
 import { describe, expect, test } from '@jest/globals';
-import { deletePod } from '@paddock/kube/pods';
+import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { findKnownPods } from '@paddock/db/workers/worker-pods';
-import { takeChanges, takeList } from './follow-pods.ts';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { change } from '../scenes/followed-pods.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { takeChanges } from './follow-pods.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 const pods = useFollowedPods(world);
+
+const hasStatus = (name: string, status: string) =>
+  waitFor(`the worker to be ${status}`, async () => (await pods.row(name)).status === status);
+const areOpen = (count: number) =>
+  // A watch ends by itself after 96 s at the soonest, and begins again.
+  waitFor(`${count} watches`, () => world.kube.report().openWatches === count, {
+    timeoutMs: 60_000,
+  });
 
 describe('a pod that is gone', () => {
   test.each(['deleted before our eyes', 'missing from a list'])(
     'ends no row; its worker is no longer supply and counts in the caps: %s (A3, C3, P1)',
     async (how) => {
       await world.putPools(examplePools({ pools: [{ maxWorkers: 2 }] }));
-      const name = await pods.startWorker();
+      const pod = await pods.makePod();
       await pods.relist();
-      const pod = await pods.podOf(name);
-      await deletePod(world.cluster, { namespace: 'runners', name });
-      await waitFor('the pod to be gone', async () => (await pods.podOf(name)) === undefined);
+      await pods.losePod(pod.name);
       if (how === 'missing from a list') await pods.relist();
-      else if (pod !== undefined)
-        await takeChanges(pods.parts, [
-          { type: 'deleted', pod, resourceVersion: pod.resourceVersion },
-        ]);
-      expect(await pods.row(name)).toMatchObject({
+      else await takeChanges(pods.parts, [change('deleted', pod)]);
+      expect(await pods.row(pod.name)).toMatchObject({
         status: 'running',
         stop_reason: 'pod_gone',
+        stopping_at: expect.any(Date),
         completed_at: null,
       });
-      expect((await pods.row(name))?.stopping_at).not.toBeNull();
-      expect((await world.match()).reserved).toBe(1);
+      expect(await world.match()).toMatchObject({ reserved: 1 });
       await world.queueJob();
-      expect((await world.match()).reserved).toBe(0);
+      expect(await world.match()).toMatchObject({ reserved: 0 });
     },
   );
 
@@ -43,37 +47,58 @@ describe('a pod that is gone', () => {
     await world.runTasks();
     await world.db
       .updateTable('workers')
-      .set({ created_at: new Date(Date.now() - 3_600_000) })
+      .set({ created_at: minutesAgo(60) })
       .execute();
-    await takeList(pods.parts, 'runners', shown, known);
+    await pods.take(shown, known);
     expect(await world.workers()).toMatchObject([
       { pod_uid: expect.any(String), stopping_at: null },
     ]);
   });
 
   test('deleted with its end unseen: the end in its last state counts (C8)', async () => {
-    const name = await pods.startWorker('succeeded');
-    const pod = await pods.podOf(name);
-    if (pod !== undefined)
-      await takeChanges(pods.parts, [
-        { type: 'deleted', pod, resourceVersion: pod.resourceVersion },
-      ]);
-    const worker = await pods.row(name);
-    expect(worker).toMatchObject({ status: 'completed', exit_code: 0 });
-    expect(worker?.pod_deleted_at).not.toBeNull();
+    const { name } = await pods.makePod();
+    await pods.endPod(name, 'succeeded');
+    for (const pod of await pods.list()) await takeChanges(pods.parts, [change('deleted', pod)]);
+    expect(await pods.row(name)).toMatchObject({
+      status: 'completed',
+      exit_code: 0,
+      pod_deleted_at: expect.any(Date),
+    });
+  });
+
+  test('one empty list takes no worker for lost, two take all (C8, P1, P6)', async () => {
+    await pods.makeWorkers(10);
+    await pods.relist();
+    const lists = () => world.kube.report().calls['list pods'] ?? 0;
+    const reasons = async () =>
+      new Set((await world.workers()).map(({ stop_reason }) => stop_reason));
+
+    world.kube.failNext({ verb: 'list', path: '/pods$', empty: true });
+    const before = lists();
+    const stop = world.follow({ confirmAfterMs: 1 });
+    await waitFor('a second list', () => lists() >= before + 2);
+    await stop();
+    expect(await reasons()).toEqual(new Set([null]));
+
+    world.kube.failNext({ verb: 'list', path: '/pods$', empty: true, times: 2 });
+    const stopAgain = world.follow({ confirmAfterMs: 1 });
+    await waitFor('the workers to be taken for lost', async () =>
+      (await reasons()).has('pod_gone'),
+    );
+    await stopAgain();
+    expect(await reasons()).toEqual(new Set(['pod_gone']));
   });
 });
 
 describe('followPods', () => {
   test('learns from its first list which pods went while no replica followed, even those just made (C8)', async () => {
     const name = await pods.startWorker();
-    await deletePod(world.cluster, { namespace: 'runners', name });
-    await waitFor('the pod to be gone', async () => (await pods.podOf(name)) === undefined);
+    await pods.losePod(name);
     const follow = async () => {
       const stop = world.follow();
       await waitFor(
         'the absence to be noted',
-        async () => (await pods.row(name))?.stop_reason === 'pod_gone',
+        async () => (await pods.row(name)).stop_reason === 'pod_gone',
       );
       await stop();
     };
@@ -84,54 +109,26 @@ describe('followPods', () => {
   test('goes on through cut watches and forgotten versions, with two followers beside each other (C8)', async () => {
     const stops = [world.follow(), world.follow()];
     const first = await pods.startWorker();
-    await waitFor(
-      'the first worker to run',
-      async () => (await pods.row(first))?.status === 'running',
-    );
+    await hasStatus(first, 'running');
     world.kube.cutWatches();
     world.kube.compact();
     const second = await pods.startWorker();
-    await waitFor(
-      'the second worker to run',
-      async () => (await pods.row(second))?.status === 'running',
-    );
-    world.kube.endPod({ namespace: 'runners', name: first, end: 'succeeded' });
-    await waitFor(
-      'the first worker to end',
-      async () => (await pods.row(first))?.status === 'completed',
-    );
-    expect((await pods.row(second))?.status).toBe('running');
+    await hasStatus(second, 'running');
+    await pods.endPod(first, 'succeeded');
+    await hasStatus(first, 'completed');
+    expect(await pods.row(second)).toMatchObject({ status: 'running' });
     await Promise.all(stops.map((stop) => stop()));
   });
 
-  test('begins to follow a namespace when a pool comes to use it (C8)', async () => {
+  test('follows a namespace that a pool begins to use, and one that it has left until its last worker has ended (C8)', async () => {
     const stop = world.follow();
-    await waitFor('the first watch', () => world.kube.report().openWatches === 1);
-    const document = structuredClone(world.pools);
-    document.pools.push({ ...pool(), name: 'other', labels: ['other'], namespace: 'others' });
-    await world.putPools(document);
-    expect(await waitFor('the second watch', () => world.kube.report().openWatches === 2)).toBe(
-      true,
-    );
-    await stop();
-  });
-
-  test('follows a namespace that a pool has left until its last worker has ended (C8)', async () => {
+    await areOpen(1);
     const name = await pods.startWorker();
-    await world.putPools({ ...world.pools, pools: [{ ...pool(), namespace: 'others' }] });
-    const stop = world.follow();
-    await waitFor('both watches', () => world.kube.report().openWatches === 2);
-    world.kube.endPod({ namespace: 'runners', name, end: 'succeeded' });
-    await waitFor('the worker to end', async () => (await pods.row(name))?.status === 'completed');
-    // A watch ends by itself after 96 s at the soonest, and begins again.
-    const oneLess = () => world.kube.report().openWatches === 1;
-    expect(await waitFor('one watch less', oneLess, { timeoutMs: 60_000 })).toBe(true);
+    await world.putPools(examplePools({ pools: [{ namespace: 'others' }] }));
+    await areOpen(2);
+    await pods.endPod(name, 'succeeded');
+    await hasStatus(name, 'completed');
+    expect(await areOpen(1)).toBe(true);
     await stop();
   });
 });
-
-function pool() {
-  const [first] = world.pools.pools;
-  if (first === undefined) throw new Error('there is no pool');
-  return first;
-}

@@ -1,20 +1,23 @@
-import { adoptWorkers } from '@paddock/db/workers/registrations';
+import { adoptWorkers, type PodToAdopt } from '@paddock/db/workers/registrations';
 import { isBadData } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import {
+  type PodState,
   type PodTransition,
   type RecordedPods,
   recordPodStates,
 } from '@paddock/db/workers/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
+import { isWorkerName } from '@paddock/domain/workers/worker-name';
+import { podSays } from '@paddock/domain/workers/nothing-runs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { podFailure } from '@paddock/kube/pod-failure';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Transaction } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 import { noteHealth, type NotingFailures } from './note-health.ts';
-import { podState } from './pod-state.ts';
-import { podToAdopt } from './pod-to-adopt.ts';
+import { hideSecrets } from './hide-secrets.ts';
 
 export interface Recording extends NotingFailures {
   readonly events: SchedulerEvents;
@@ -112,6 +115,32 @@ async function adoptPods(
   };
 }
 
+/**
+ * The worker that a pod's labels and name describe. Undefined if the labels cannot be read, or if
+ * the name is not ours, such as that of a copy made for debugging.
+ */
+function podToAdopt(pod: ObservedPod): PodToAdopt | undefined {
+  const { worker } = pod;
+  if (worker === undefined || !isWorkerName(pod.name, worker.instance)) return undefined;
+  return {
+    podName: pod.name,
+    podUid: pod.uid,
+    podCreatedAt: pod.createdAt,
+    namespace: pod.namespace,
+    pool: worker.pool,
+    image: pod.image ?? null,
+    entityId: worker.entityId,
+    scopeRepoId: worker.scopeRepoId,
+    madeForJobId: worker.madeForJobId ?? null,
+    deliveryGuid: worker.deliveryGuid ?? null,
+    entityType: worker.entity?.type ?? null,
+    entityName: worker.entity?.name ?? null,
+    appId: worker.entity?.appId ?? null,
+    installationId: worker.entity?.installationId ?? null,
+    repoFullName: worker.entity?.repoFullName ?? null,
+  };
+}
+
 async function recordWithFollowUps(
   trx: Transaction<Database>,
   states: Parameters<typeof recordPodStates>[1],
@@ -152,5 +181,49 @@ function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: Pod
       ];
     default:
       return status satisfies never;
+  }
+}
+
+/**
+ * The state of a worker, read from its pod. Succeeded and Failed count as an end only when no
+ * container runs: a pod on a lost node may say Failed while its runner still works.
+ */
+export function podState(pod: ObservedPod): PodState {
+  const failure = podFailure(pod);
+  const phase = phaseOf(pod);
+  return {
+    podName: pod.name,
+    podUid: pod.uid,
+    podCreatedAt: pod.createdAt,
+    node: pod.nodeName ?? null,
+    phase,
+    runningAt: pod.runningAt ?? null,
+    endedAt: pod.endedAt ?? null,
+    exitCode: pod.runner.exitCode ?? null,
+    isRunnerOver: pod.runner.state === 'terminated' && !pod.containersTerminated,
+    isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
+    terminatingAt: pod.deletionTimestamp ?? null,
+    terminatingSeconds: pod.deletionGraceSeconds ?? null,
+    stuckReason: phase === 'pending' ? (failure?.reason ?? null) : null,
+    failureReason: pod.phase === 'Failed' ? (failure?.reason ?? null) : null,
+    endedBy: phase === 'succeeded' ? (failure?.reason ?? null) : null,
+    // The message may end with text that a container wrote.
+    message: failure === undefined ? null : hideSecrets(failure.message),
+  };
+}
+
+function phaseOf(pod: ObservedPod): PodState['phase'] {
+  switch (pod.phase) {
+    case 'Pending':
+      return 'pending';
+    case 'Running':
+      return 'running';
+    case 'Unknown':
+    case 'Succeeded':
+    case 'Failed':
+      if (podSays(pod) === 'ended') return pod.phase === 'Succeeded' ? 'succeeded' : 'failed';
+      return pod.runningAt === undefined ? 'pending' : 'running';
+    default:
+      return pod.phase satisfies never;
   }
 }

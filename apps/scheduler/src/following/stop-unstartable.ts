@@ -1,13 +1,11 @@
 import { requestStops } from '@paddock/db/workers/worker-stops';
 import { findUnstartableWorkers, type UnstartableWorker } from '@paddock/db/workers/stuck-pods';
-import type { Database } from '@paddock/db/schema/tables';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
 import { isAway, KubeError } from '@paddock/kube/errors';
 import { isPulling, podEvents } from '@paddock/kube/events';
 import { enqueue } from '@paddock/queue/enqueue';
-import type { Kysely } from 'kysely';
-import type { SchedulerEvents } from '../events.ts';
+import type { Recording } from './record-pods.ts';
 
 /** By then a kubelet has pulled three times: at once, after 10 s, and 20 s later. */
 const FAILING_MS = 30_000;
@@ -27,15 +25,7 @@ const MOST_AT_ONCE = 20;
  * being pulled. Returns how many stops it requested.
  */
 export async function stopUnstartable(
-  {
-    db,
-    cluster,
-    events,
-  }: {
-    db: Kysely<Database>;
-    cluster: Cluster;
-    events: Pick<SchedulerEvents, 'unstartableStopped'>;
-  },
+  { db, cluster, events }: Recording & { readonly cluster: Cluster },
   signal: AbortSignal,
 ): Promise<number> {
   const unstartable: UnstartableWorker[] = [];

@@ -1,54 +1,31 @@
 import { expect } from '@jest/globals';
-import { findInstance } from '@paddock/db/instance';
 import { requestStops } from '@paddock/db/workers/worker-stops';
-import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { readJobInLog } from '@paddock/kube/runner-log';
-import { deletePod, findPod, listPods } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { enqueue } from '@paddock/queue/enqueue';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { takeList } from '../following/follow-pods.ts';
+import { followedPods } from './followed-pods.scene.ts';
 import { NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
-import { FOLLOWING } from './settings.scene.ts';
 
 export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
 
 /** The acts and checks of tests about the ends of workers. */
 export async function setStopScene(world: SchedulerWorld) {
   const { db, gitHub, cluster } = world;
-  const instance = await findInstance(db);
-  const following = { ...world.parts, ...FOLLOWING };
-  const row = (podName: string) =>
-    db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
-  const pod = (podName: string) => findPod(cluster, { namespace: NAMESPACE, name: podName });
+  const pods = await followedPods(world);
+  const { row, find: pod, relist: follow } = pods;
   const runner = async (podName: string) =>
     (await gitHub.truth()).runners.find(({ name }) => name === podName);
-  const follow = async () => {
-    const known = await findKnownPods(db, NAMESPACE);
-    const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
-    await takeList(following, NAMESPACE, pods, known);
-  };
-
-  /**
-   * GitHub calls a runner busy before the runner has read of it: until its log shows the job, no
-   * evidence could prove it.
-   */
-  const waitForWork = async (podName: string) => {
-    const place = { namespace: NAMESPACE, name: podName };
-    await waitFor('the runner to work', async () => (await runner(podName))?.state === 'busy');
-    await waitFor(
-      'its log to show the job',
-      async () => (await readJobInLog(cluster, place, AbortSignal.timeout(60_000))) === 'job_begun',
-    );
-  };
+  const isCalled = (podName: string, state: string) =>
+    waitFor(`GitHub to call it ${state}`, async () => (await runner(podName))?.state === state);
 
   /** Makes the worker of one more waiting job, whose pod is there. */
-  const makeWorker = async (queue: () => Promise<number>): Promise<string> => {
+  const makeWorker = async (queue = () => world.queueJob()): Promise<string> => {
     const jobId = await queue();
     await world.match();
     await world.runTasks();
@@ -60,15 +37,68 @@ export async function setStopScene(world: SchedulerWorld) {
     return podName;
   };
 
+  /**
+   * As if this much time had passed since every instant of the row, and since GitHub refused an
+   * entity.
+   */
+  const letTimePass = async (minutes = 1): Promise<void> => {
+    const earlier = (column: string) =>
+      sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
+    const columns = [
+      'idle_since',
+      'offline_since',
+      'registration_gone_at',
+      'deregistration_started_at',
+      'stopping_at',
+      'pod_gone_at',
+    ] as const;
+    await db
+      .updateTable('workers')
+      .set(Object.fromEntries(columns.map((column) => [column, earlier(column)])))
+      .where('status', 'in', ['pending', 'running'])
+      .execute();
+    await db
+      .updateTable('installation_events')
+      .set({ received_at: earlier('received_at') })
+      .where('event', 'like', 'auth_attempt%')
+      .execute();
+    await world.passRefused(minutes);
+    world.passTime(minutes * 60_000);
+    await world.makeDue();
+  };
+
+  /**
+   * Runs due tasks, again and again as if all waits were over, until the worker has ended or no
+   * work is left.
+   */
+  const letEnd = async (podName: string, { attempts = 12, minutes = 1 } = {}): Promise<void> => {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      await world.runTasks();
+      await follow();
+      const { completed_at, stopping_at } = await row(podName);
+      if (completed_at !== null || stopping_at === null) return;
+      await letTimePass(minutes);
+    }
+  };
+
   return {
-    row,
+    ...pods,
     pod,
     runner,
     follow,
+    isCalled,
     makeWorker,
+    letTimePass,
+    letEnd,
+    /** `letEnd` until the worker has ended. */
+    finish: (podName: string) =>
+      waitFor('its row to end', async () => {
+        await letEnd(podName);
+        return (await row(podName)).completed_at !== null;
+      }),
     /** A worker whose runner never came online, and whose pod is in the given state. */
     async startUnregistered(phase: 'Running' | 'Pending' = 'Running'): Promise<string> {
-      const podName = await makeWorker(() => world.queueJob());
+      const podName = await makeWorker();
       await waitFor(`the pod to be ${phase}`, async () => (await pod(podName))?.phase === phase);
       await follow();
       return podName;
@@ -79,25 +109,15 @@ export async function setStopScene(world: SchedulerWorld) {
      */
     async connectRunner(podName: string): Promise<() => Promise<unknown>> {
       const stop = new AbortController();
-      const secret = await callJson(cluster, {
-        method: 'GET',
-        path: objectPath(NAMESPACE, 'secrets', podName),
-      });
+      const path = objectPath(NAMESPACE, 'secrets', podName);
+      const secret = await callJson(cluster, { method: 'GET', path });
       const encoded = (secret as { data: Record<string, string> }).data[JIT_CONFIG_KEY] ?? '';
       const ended = playRunner(Buffer.from(encoded, 'base64').toString(), stop.signal);
-      await waitFor(
-        'the runner to be online',
-        async () => (await runner(podName))?.state === 'idle',
-      );
+      await isCalled(podName, 'idle');
       return async () => {
         stop.abort();
         return ended;
       };
-    },
-    /** Its pod goes as if a person had deleted it; no replica follows pods meanwhile. */
-    async losePod(podName: string): Promise<void> {
-      await deletePod(cluster, { namespace: NAMESPACE, name: podName });
-      await waitFor('the pod to go', async () => (await pod(podName)) === undefined);
     },
     /** A worker whose job was cancelled before its runner came; no delivery has said so. */
     async idleWorker(): Promise<string> {
@@ -106,22 +126,27 @@ export async function setStopScene(world: SchedulerWorld) {
         await gitHub.cancelJob(jobId);
         return jobId;
       });
-      await waitFor(
-        'the runner to wait for a job',
-        async () => (await runner(podName))?.state === 'idle',
-      );
+      await isCalled(podName, 'idle');
       await follow();
       return podName;
     },
     /**
      * A worker whose runner has a job that lasts until it is cancelled; no delivery has said so.
+     * GitHub calls a runner busy before the runner has read of it: until its log shows the job, no
+     * evidence could prove it.
      */
     async busyWorker(): Promise<{ podName: string; jobId: number }> {
       let jobId = 0;
       const podName = await makeWorker(
         async () => (jobId = await world.queueJob({ durationMs: 600_000 })),
       );
-      await waitForWork(podName);
+      await isCalled(podName, 'busy');
+      const place = { namespace: NAMESPACE, name: podName };
+      await waitFor(
+        'its log to show the job',
+        async () =>
+          (await readJobInLog(cluster, place, AbortSignal.timeout(60_000))) === 'job_begun',
+      );
       await follow();
       return { podName, jobId };
     },
@@ -131,57 +156,12 @@ export async function setStopScene(world: SchedulerWorld) {
         await enqueue(trx, [stopTask(podName)]);
       });
     },
-    /**
-     * As if this much time had passed since every instant of the row, and since GitHub refused an
-     * entity.
-     */
-    async letTimePass(minutes = 1): Promise<void> {
-      const earlier = (column: string) =>
-        sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
-      const columns = [
-        'idle_since',
-        'offline_since',
-        'registration_gone_at',
-        'deregistration_started_at',
-        'stopping_at',
-        'pod_gone_at',
-      ] as const;
-      await db
-        .updateTable('workers')
-        .set(Object.fromEntries(columns.map((column) => [column, earlier(column)])))
-        .where('status', 'in', ['pending', 'running'])
-        .execute();
-      await db
-        .updateTable('installation_events')
-        .set({ received_at: earlier('received_at') })
-        .where('event', 'like', 'auth_attempt%')
-        .execute();
-      await world.passRefused(minutes);
-      world.passTime(minutes * 60_000);
-      await world.makeDue();
-    },
-    /**
-     * Runs due tasks, again and again as if all waits were over, until the worker has ended or no
-     * work is left.
-     */
-    async letEnd(podName: string, { attempts = 12, minutes = 1 } = {}): Promise<void> {
-      for (let attempt = 0; attempt < attempts; attempt += 1) {
-        await world.runTasks();
-        await follow();
-        const { status, stopping_at } = await row(podName);
-        if (status === 'completed' || status === 'failed' || stopping_at === null) return;
-        await this.letTimePass(minutes);
-      }
-    },
-    async job(jobId: number) {
-      return (await gitHub.truth()).jobs.find(({ id }) => id === jobId);
-    },
     /** The job, its runner and its pod are untouched. */
     async expectWorking(podName: string, jobId: number): Promise<void> {
-      expect(await this.job(jobId)).toMatchObject({ status: 'in_progress', killed: false });
-      expect((await runner(podName))?.state).toBe('busy');
-      expect(await pod(podName)).toMatchObject({ phase: 'Running' });
-      expect((await pod(podName))?.deletionTimestamp).toBeUndefined();
+      const job = (await gitHub.truth()).jobs.find(({ id }) => id === jobId);
+      expect(job).toMatchObject({ status: 'in_progress', killed: false });
+      expect(await runner(podName)).toMatchObject({ state: 'busy' });
+      expect(await pod(podName)).toMatchObject({ phase: 'Running', deletionTimestamp: undefined });
     },
     async cancelAll(): Promise<void> {
       for (const { id, status } of (await gitHub.truth()).jobs)

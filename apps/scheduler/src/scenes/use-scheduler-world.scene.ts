@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { late } from '@paddock/testing/use-test-database';
 import { look, type Seen } from './evidence.scene.ts';
 import { type FollowedPods, followedPods } from './followed-pods.scene.ts';
@@ -47,11 +47,16 @@ export function useEvidence(world: SchedulerWorld): Seen {
   return late(() => seen);
 }
 
-/** What tests about the ends of that world's workers do. */
+/** What tests about the ends of that world's workers do; no job outlasts its test. */
 export function useStopScene(world: SchedulerWorld): StopScene {
   let scene: StopScene;
   beforeAll(async () => {
     scene = await setStopScene(world);
+  });
+  afterEach(async () => {
+    world.kube.clearFaults();
+    await world.gitHub.clearFaults();
+    await scene.cancelAll();
   });
   return late(() => scene);
 }

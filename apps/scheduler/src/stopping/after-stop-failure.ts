@@ -11,8 +11,7 @@ import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
 import { ifClusterAway, ifGitHubAway } from '../if-away.ts';
-import { unseenRepository } from '../scope-of.ts';
-import { RefusedEntityError, UnseenRepositoryError } from './read-evidence.ts';
+import { HiddenRunnerError } from './read-evidence.ts';
 
 interface Failing {
   readonly db: Kysely<Database>;
@@ -37,14 +36,14 @@ export async function afterStopFailure(
     const away = await ifClusterAway(parts.reach, error.failure);
     return away ?? snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
   }
-  if (error instanceof RefusedEntityError) {
-    await noteStopHeldUp(db, worker.podName, error.message);
-    return awaitGitHub(error);
+  const hidden = error instanceof HiddenRunnerError ? error : undefined;
+  if (hidden !== undefined && hidden.refusal === undefined) {
+    await noteStopHeldUp(db, worker.podName, hidden.message);
+    return awaitGitHub(hidden);
   }
-  const isUnseen = error instanceof UnseenRepositoryError;
-  const failure = isUnseen ? unseenRepository(worker) : classifyGitHubError(error);
+  const failure = hidden?.refusal ?? classifyGitHubError(error);
   if (failure.operation === 'unknown') throw error;
-  if (!isUnseen) events.stopFailed(worker, classifyGitHubError(error));
+  if (hidden === undefined) events.stopFailed(worker, failure);
   await noteStopHeldUp(db, worker.podName, failure.message);
   if (failure.kind === 'rate_limited') return awaitGitHub(failure);
   const away = await ifGitHubAway(parts.reach, failure);
@@ -56,14 +55,9 @@ export async function afterStopFailure(
   return awaitGitHub(failure);
 }
 
-/**
- * Whether GitHub hides its knowledge of a runner: it refuses the call, hides the repository, or was
- * not asked after a refusal.
- */
+/** Whether GitHub hides its knowledge of a runner: it refuses the call or hides the repository. */
 export const isRefused = (error: unknown): boolean =>
-  error instanceof UnseenRepositoryError ||
-  error instanceof RefusedEntityError ||
-  refusedSubject(classifyGitHubError(error)) !== undefined;
+  error instanceof HiddenRunnerError || refusedSubject(classifyGitHubError(error)) !== undefined;
 
 /** Whether a call of GitHub failed, or was spared after a refusal. */
 export const isGitHubs = (error: unknown): boolean =>

@@ -11,6 +11,7 @@ import {
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
 import type { StopEvidence, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import type { GitHubFailure } from '@paddock/github/errors';
 import { listRunJobs } from '@paddock/github/jobs';
 import { findRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
@@ -19,8 +20,8 @@ import { readJobInLog } from '@paddock/kube/runner-log';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import type { Kysely } from 'kysely';
-import { scopeOf } from '../scope-of.ts';
-import type { RecentRunJobs } from './recent-run-jobs.ts';
+import { scopeOf, unseenRepository } from '../scope-of.ts';
+import type { createRecentRunJobs } from './recent-run-jobs.ts';
 
 /** Each run costs a call. More at once would use up the entity's budget at GitHub. */
 export const MOST_RUNS = 100;
@@ -31,38 +32,23 @@ export interface ReadingEvidence {
   readonly cluster: Cluster;
   /** Most runs with waiting jobs that one attempt asks GitHub for. */
   readonly maxRuns?: number;
-  readonly recentRunJobs: RecentRunJobs;
+  readonly recentRunJobs: ReturnType<typeof createRecentRunJobs>;
   readonly stopRules: Pick<StopRules, 'lastLookMs'>;
 }
 
-/**
- * GitHub hides the repository where a runner is registered: it is deleted, or not among those of
- * the installation.
- */
-export class UnseenRepositoryError extends Error {
-  constructor({ podName, scopeRepoId }: WorkerToStop) {
-    super(
-      `GitHub does not show us repository ${scopeRepoId}, where the runner ${podName} is registered: give the App access to it.`,
-    );
-    this.name = 'UnseenRepositoryError';
-  }
-}
+/** GitHub says nothing of a runner. `refusal` is news; without it, GitHub was not asked at all. */
+export class HiddenRunnerError extends Error {
+  readonly refusal: GitHubFailure | undefined;
 
-/**
- * GitHub refused us there a short while ago, so it is not asked again for each worker; or no
- * configured App is installed there.
- */
-export class RefusedEntityError extends Error {
-  constructor({ login }: WorkerToStop) {
-    super(
-      `the entity ${login} is not looked up at GitHub now: GitHub refused us there, or no configured App is installed on it.`,
-    );
-    this.name = 'RefusedEntityError';
+  constructor(message: string, refusal?: GitHubFailure) {
+    super(message);
+    this.name = 'HiddenRunnerError';
+    this.refusal = refusal;
   }
 }
 
 /** Facts that an attempt has read beside its evidence. */
-export interface Seen {
+interface Seen {
   readonly client: InstallationClient;
   scope?: RegistrationScope;
   pod?: ObservedPod;
@@ -70,34 +56,29 @@ export interface Seen {
   jobId?: number;
 }
 
-export type Look = Extract<StopStep, { look: unknown }>['look'];
+export interface StopAttempt extends ReadingEvidence {
+  readonly worker: WorkerToStop;
+  readonly seen: Seen;
+  readonly signal: AbortSignal;
+}
 
-/**
- * Reads one piece of evidence now and returns it with the rest. Throws what the clients of GitHub
- * and the cluster throw.
- */
+type Look = Extract<StopStep, { look: unknown }>['look'];
+
+/** Reads one piece of evidence now. Throws what the clients of GitHub and the cluster throw. */
 export async function readEvidence(
   what: Look,
-  parts: ReadingEvidence,
-  worker: WorkerToStop,
-  { evidence, seen, signal }: { evidence: StopEvidence; seen: Seen; signal: AbortSignal },
-): Promise<StopEvidence> {
+  attempt: StopAttempt,
+  evidence: StopEvidence,
+): Promise<Partial<StopEvidence>> {
   switch (what) {
     case 'pod':
-      return { ...evidence, ...(await readPod(parts, worker, seen)) };
+      return readPod(attempt);
     case 'runner':
-      if (worker.isRefused) throw new RefusedEntityError(worker);
-      return readRunner(parts, worker, evidence, seen);
+      return readRunner(attempt, evidence);
     case 'job':
-      return {
-        ...evidence,
-        job: await readJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)),
-      };
+      return { job: await readJobs(attempt, sinceDeregistration(evidence, attempt.stopRules)) };
     case 'log':
-      return {
-        ...evidence,
-        log: await readLog(parts, worker, seen, signal),
-      };
+      return { log: await readLog(attempt) };
     default:
       return what satisfies never;
   }
@@ -105,11 +86,7 @@ export async function readEvidence(
 
 export const placeOf = ({ namespace, podName }: WorkerToStop) => ({ namespace, name: podName });
 
-async function readPod(
-  { cluster }: ReadingEvidence,
-  worker: WorkerToStop,
-  seen: Seen,
-): Promise<Pick<StopEvidence, 'pod' | 'isGoing'>> {
+async function readPod({ cluster, worker, seen }: StopAttempt): Promise<Partial<StopEvidence>> {
   const pod = await findPod(cluster, placeOf(worker));
   // A pod of another uid that has taken the name is not ours.
   if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid))
@@ -123,14 +100,19 @@ async function readPod(
  * lie apart.
  */
 async function readRunner(
-  { db }: ReadingEvidence,
-  worker: WorkerToStop,
+  { db, worker, seen }: StopAttempt,
   evidence: StopEvidence,
-  seen: Seen,
-): Promise<StopEvidence> {
+): Promise<Partial<StopEvidence>> {
+  if (worker.isRefused)
+    throw new HiddenRunnerError(
+      `GitHub is not asked about the entity ${worker.login} now: it refused us there a short while ago, or no configured App is installed on it.`,
+    );
   const { podName } = worker;
   const scope = await scopeOf(worker, seen.client);
-  if (scope === undefined) throw new UnseenRepositoryError(worker);
+  if (scope === undefined) {
+    const refusal = unseenRepository(worker);
+    throw new HiddenRunnerError(refusal.message, refusal);
+  }
   const named = await findRunner(seen.client, scope, podName);
   const runner = named !== undefined && isRunnerOf(worker, named) ? named : undefined;
   await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
@@ -143,30 +125,14 @@ async function readRunner(
   const [read] = await saveRunnerReadings(db, [reading]);
   seen.scope = scope;
   if (runner !== undefined) seen.runner = runner;
-  const known =
-    read === undefined
-      ? { ...evidence.worker, hasEnded: true }
-      : { ...evidence.worker, ...withoutName(read) };
-  return { ...evidence, worker: known, runner: runnerSays(runner) };
+  const known = { ...evidence.worker, ...(read ?? { hasEnded: true }) };
+  return { worker: known, runner: runnerSays(runner) };
 }
 
-const withoutName = <T extends { podName: string }>({
-  podName: _podName,
-  ...rest
-}: T): Omit<T, 'podName'> => rest;
-
 /** A node answers 400 for a container that has not started; other failures are of the way there. */
-async function readLog(
-  { cluster }: ReadingEvidence,
-  worker: WorkerToStop,
-  { pod }: Seen,
-  signal: AbortSignal,
-): Promise<LogSays> {
-  const read = await readJobInLog(
-    cluster,
-    { ...placeOf(worker), startedAt: pod?.runnerStartedAt },
-    signal,
-  );
+async function readLog({ cluster, worker, seen, signal }: StopAttempt): Promise<LogSays> {
+  const log = { ...placeOf(worker), startedAt: seen.pod?.runnerStartedAt };
+  const read = await readJobInLog(cluster, log, signal);
   if (typeof read === 'string') return read;
   return read.unreadable.status === 400 ? 'none' : 'unreadable';
 }
@@ -186,11 +152,10 @@ const sinceDeregistration = (
  * nothing of its jobs.
  */
 async function readJobs(
-  { db, maxRuns = MOST_RUNS, recentRunJobs }: ReadingEvidence,
-  { podName, runnerId, runsReadFrom }: WorkerToStop,
-  seen: Seen,
+  { db, maxRuns = MOST_RUNS, recentRunJobs, worker, seen }: StopAttempt,
   sinceMs: number,
 ): Promise<JobsSay> {
+  const { podName, runnerId, runsReadFrom } = worker;
   const found = await findFittingRuns(db, podName, { limit: maxRuns, readFrom: runsReadFrom });
   const runs = found.slice(0, maxRuns);
   for (const { runId, repoFullName } of runs) {

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readJobInLog } from '@paddock/kube/runner-log';
 import { findAssets } from '@paddock/testing/played-nodes';
-import { waitFor } from '@paddock/testing/wait-for';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';
 import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
 import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
@@ -39,26 +38,17 @@ described('logs of a real API server (E5, P2; needs KUBEBUILDER_ASSETS with kwok
 
   const write = (lines: readonly string[], at = WRITTEN) =>
     writeFile(logsFile, lines.map((line) => `${at} stdout F ${line}\n`).join(''));
-  const startWorker = async () => {
-    const podName = await scene.makeWorker(() => world.queueJob());
-    await waitFor('the pod to run', async () => (await scene.pod(podName))?.phase === 'Running');
-    await scene.follow();
-    return podName;
-  };
 
   test('a runner that has been idle for long is stopped, although its log has thousands of lines', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await write(LONG_IDLE);
     await scene.askToStop(podName, 'not_assigned');
-    await waitFor('its row to end', async () => {
-      await scene.letEnd(podName);
-      return (await scene.row(podName)).completed_at !== null;
-    });
+    await scene.finish(podName);
     expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
   });
 
   test('a log is read whole, whatever its length, and one without its beginning is known', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     const startedAt = (await scene.pod(podName))?.runnerStartedAt;
     expect(startedAt).toBeInstanceOf(Date);
     const read = () =>

@@ -1,86 +1,85 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { connectCluster } from '@paddock/kube/connect';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { sql } from 'kysely';
 import { schedulerKinds } from '../kinds.ts';
-import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { type HeldCall, startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
+import { NAMESPACE } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 /**
- * Runners are not played: pods run until they are ended, their logs stay empty, and GitHub never
- * calls a runner online.
+ * Runners are not played: pods run until they are ended, their logs stay empty, and GitHub calls a
+ * runner online only where a test connects it.
  */
-let world: SchedulerWorld;
-let scene: StopScene;
+const world = useSchedulerWorld({ playRunners: false });
+const scene = useStopScene(world);
 let atCluster: Awaited<ReturnType<typeof startHoldingProxy>>;
 beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  scene = await setStopScene(world);
   atCluster = await startHoldingProxy(world.kube.url);
 });
-afterAll(async () => {
-  await world.stop();
-  await atCluster.stop();
+afterAll(() => atCluster.stop());
+
+const calls = () => world.kube.report().calls;
+let earlier = 0;
+beforeEach(() => {
+  earlier = calls()['delete pods'] ?? 0;
 });
-beforeEach(() => world.reset());
-afterEach(() => scene.cancelAll());
+/** How many deletions of a pod a test has asked for. */
+const deletions = () => (calls()['delete pods'] ?? 0) - earlier;
+const runsRead = async () =>
+  (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'] ?? 0;
+const secretOf = (podName: string) =>
+  world.kube.report().secretsLeft.find((name) => name === `runners/${podName}`);
 
-const startsWith = (start: string) =>
-  world.putPools(
-    examplePools({
-      pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }],
-    }),
-  );
-
-/**
- * Deregisters the stopping workers. Then continues as an executor whose calls of the cluster go
- * through the proxy, up to the deletion.
- */
-async function endSlowly(): Promise<void> {
-  const kubeconfigFile = world.kube.writeKubeconfig(atCluster.url);
-  const cluster = connectCluster({
-    kubeconfigFile,
-    requestTimeoutMs: FAR_BEYOND_ANY_TEST_MS,
-  });
-  try {
-    for (let run = 0; run < RUNS_TO_DEREGISTER; run += 1) {
-      await world.runTasks();
-      await scene.letTimePass();
-    }
-    await runDueTasks({
-      db: world.db,
-      kinds: schedulerKinds({ ...world.parts, cluster }),
-      holder: 'slow',
-      random: () => 0.5,
-    });
-  } finally {
-    cluster.close();
+/** Asks twice whether the runner is idle, and deregisters it. */
+async function letDeregister(podName: string): Promise<void> {
+  await scene.askToStop(podName, 'not_registered');
+  for (let run = 0; run < 2; run += 1) {
+    await world.runTasks();
+    await scene.letTimePass();
   }
 }
 
-/** Two questions to GitHub whether the runner is idle. */
-const RUNS_TO_DEREGISTER = 2;
-const FAR_BEYOND_ANY_TEST_MS = 300_000;
+/**
+ * Stops a worker up to its deletion, by an executor whose calls of the cluster go through the
+ * proxy. It is held at one of them, and goes on once `meanwhile` is done. Returns by how many
+ * deletions that was.
+ */
+async function endSlowly(podName: string, call: HeldCall, meanwhile: () => Promise<unknown>) {
+  await letDeregister(podName);
+  const cluster = connectCluster({
+    kubeconfigFile: world.kube.writeKubeconfig(atCluster.url),
+    requestTimeoutMs: 300_000,
+  });
+  const held = atCluster.hold(call);
+  const kinds = schedulerKinds({ ...world.parts, cluster });
+  const ended = runDueTasks({ db: world.db, kinds, holder: 'slow', random: () => 0.5 });
+  const missed = ended.then(() => Promise.reject(new Error(`${call.path} was never called.`)));
+  await Promise.race([held.reached, missed]);
+  await meanwhile();
+  const before = deletions();
+  held.release();
+  await ended;
+  missed.catch(() => undefined);
+  cluster.close();
+  return deletions() - before;
+}
 
-const deletions = () => world.kube.report().calls['delete pods'] ?? 0;
-const logReads = () => world.kube.report().calls['get pods/log'] ?? 0;
+const WORKS = { phase: 'Running', deletionTimestamp: undefined };
 
 describe('a pod that runs', () => {
   test('without its runner ever coming online: deregistered, the log read again, the pod deleted, the row ended failed (E5, A3)', async () => {
     const podName = await scene.startUnregistered();
-    await scene.askToStop(podName, 'not_registered');
-    const before = deletions();
-    await world.runTasks();
-    await scene.letTimePass();
-    await world.runTasks();
+    await letDeregister(podName);
     expect(await scene.runner(podName)).toBeUndefined();
-    expect(deletions()).toBe(before);
-    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+    expect(deletions()).toBe(0);
+    expect(await scene.pod(podName)).toMatchObject(WORKS);
 
     await scene.letEnd(podName);
-    expect(deletions()).toBe(before + 1);
+    expect(deletions()).toBe(1);
     const row = await scene.row(podName);
     expect(row).toMatchObject({
       status: 'failed',
@@ -88,9 +87,7 @@ describe('a pod that runs', () => {
       failure_info: { version: 2 },
     });
     // Pods have whole seconds.
-    expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(
-      row.running_at?.getTime() ?? Infinity,
-    );
+    expect(Number(row.completed_at)).toBeGreaterThanOrEqual(Number(row.running_at));
     expect(await world.failing()).toMatchObject([
       { entity: 'acme', pool: 'linux', failureClass: 'not_registered', failures: 1 },
     ]);
@@ -98,51 +95,29 @@ describe('a pod that runs', () => {
 
   test('and changes between the look and the deletion: it is not deleted, and decided about again (E5, A3)', async () => {
     const podName = await scene.startUnregistered();
-    await scene.askToStop(podName, 'not_registered');
     const path = objectPath(NAMESPACE, 'pods', podName);
-    const held = atCluster.hold({ method: 'DELETE', path: `${path}$`, at: 'call' });
-    const ended = endSlowly();
-    await Promise.race([
-      held.reached,
-      ended.then(() => Promise.reject(new Error('The pod was never deleted.'))),
-    ]);
-    const body = { metadata: { annotations: { 'test.paddock/seen': 'by another client' } } };
-    await callJson(world.cluster, {
-      method: 'PATCH',
-      path,
-      body,
-      contentType: 'application/merge-patch+json',
-    });
-    const before = deletions();
-    held.release();
-    await ended;
-    expect(deletions()).toBe(before + 1);
-    const pod = await scene.pod(podName);
-    expect(pod).toMatchObject({ phase: 'Running' });
-    expect(pod?.deletionTimestamp).toBeUndefined();
-
+    const deletion = { method: 'DELETE', path: `${path}$`, at: 'call' } as const;
+    const tried = await endSlowly(podName, deletion, () =>
+      callJson(world.cluster, {
+        method: 'PATCH',
+        path,
+        body: { metadata: { annotations: { 'test.paddock/seen': 'by another client' } } },
+        contentType: 'application/merge-patch+json',
+      }),
+    );
+    expect(tried).toBe(1);
+    expect(await scene.pod(podName)).toMatchObject(WORKS);
     await scene.letTimePass();
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'failed',
-      stop_reason: 'not_registered',
-    });
+    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'not_registered' });
+    expect(await scene.pod(podName)).toBeUndefined();
   });
 
   test('and is bound to a job while its log is read for the last time: it is not deleted (E5, P2)', async () => {
     const podName = await scene.startUnregistered();
-    await scene.askToStop(podName, 'not_registered');
-    const held = atCluster.hold({ method: 'GET', path: '/log$', at: 'answer' });
-    const ended = endSlowly();
-    await Promise.race([
-      held.reached,
-      ended.then(() => Promise.reject(new Error('Its log was never read.'))),
-    ]);
-    await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
-    const before = deletions();
-    held.release();
-    await ended;
-    expect(deletions()).toBe(before);
+    const lastLook = { method: 'GET', path: '/log$', at: 'answer' } as const;
+    const bind = () => scene.set(podName, { assigned_at: new Date() });
+    expect(await endSlowly(podName, lastLook, bind)).toBe(0);
     await scene.letTimePass();
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({
@@ -150,42 +125,51 @@ describe('a pod that runs', () => {
       stopping_at: null,
       assigned_at: expect.any(Date),
     });
-    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+    expect(await scene.pod(podName)).toMatchObject(WORKS);
   });
 
   test('is not deleted by a run whose lease is about to end (D6, P2)', async () => {
     const podName = await scene.startUnregistered();
-    await scene.askToStop(podName, 'not_registered');
-    for (let run = 0; run < RUNS_TO_DEREGISTER; run += 1) {
-      await world.runTasks();
-      await scene.letTimePass();
-    }
-    const before = deletions();
+    await letDeregister(podName);
     await world.runTasks('short', 1);
-    expect(deletions()).toBe(before);
-    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+    expect(deletions()).toBe(0);
+    expect(await scene.pod(podName)).toMatchObject(WORKS);
   });
 
   test('with the name of its worker, but not the worker’s pod, stays untouched (E5)', async () => {
     const podName = await scene.startUnregistered();
-    await world.db
-      .updateTable('workers')
-      .set({ pod_uid: 'of-the-pod-that-was-here-before' })
-      .execute();
+    await scene.set(podName, { pod_uid: 'of-the-pod-that-was-here-before' });
     await scene.askToStop(podName);
-    const before = deletions();
     await scene.letEnd(podName, { minutes: 11 });
     expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
-    expect(deletions()).toBe(before);
-    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+    expect(deletions()).toBe(0);
+    expect(await scene.pod(podName)).toMatchObject(WORKS);
+  });
+
+  test('and cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {
+    const podName = await scene.startUnregistered();
+    world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });
+    await scene.askToStop(podName, 'not_registered');
+    await scene.letEnd(podName, { attempts: 6 });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stop_held_by: expect.any(String),
+    });
+    world.kube.clearFaults();
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
   });
 });
 
+async function startAs(start: string): Promise<string> {
+  await scene.startsWith(start);
+  return scene.startUnregistered('Pending');
+}
+
 describe('a pod that does not start', () => {
   test('is deleted once its node has said twice that it has no log of it, before and after the deregistration, and no run is read (E5)', async () => {
-    await startsWith('image-pull-error');
-    const podName = await scene.startUnregistered('Pending');
-    const before = logReads();
+    const podName = await startAs('image-pull-error');
+    const before = calls()['get pods/log'] ?? 0;
     await scene.askToStop(podName, 'pending_timeout');
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({
@@ -194,23 +178,141 @@ describe('a pod that does not start', () => {
       running_at: null,
     });
     expect(await scene.runner(podName)).toBeUndefined();
-    expect(logReads()).toBe(before + 2);
-    expect(
-      (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'],
-    ).toBeUndefined();
+    expect(calls()['get pods/log']).toBe(before + 2);
+    expect(await runsRead()).toBe(0);
+  });
+
+  test('on no node, although more runs wait than one attempt reads: none is read (P6)', async () => {
+    const podName = await startAs('unschedulable');
+    for (let run = 0; run < 100; run += 1) await world.queueJob();
+    await scene.askToStop(podName, 'pending_timeout');
+    await scene.letEnd(podName, { attempts: 4, minutes: 0 });
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+    expect([await scene.pod(podName), await scene.runner(podName)]).toEqual([undefined, undefined]);
+    expect(await runsRead()).toBe(0);
+  });
+
+  test('on no node: it ends although GitHub does not answer, and its registration is left for later (P6)', async () => {
+    const podName = await startAs('unschedulable');
+    await world.gitHub.failNext({ path: '/actions/runners', status: 502, times: 1_000 });
+    await scene.askToStop(podName, 'pending_timeout');
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      registration_gone_at: null,
+    });
+    expect(await scene.pod(podName)).toBeUndefined();
+  });
+
+  test('on no node, but its runner is online: somebody runs it elsewhere, and it stays (P2)', async () => {
+    const podName = await startAs('unschedulable');
+    await scene.cancelAll();
+    const disconnect = await scene.connectRunner(podName);
+    await scene.askToStop(podName, 'pending_timeout');
+    await scene.letEnd(podName, { attempts: 4 });
+    expect(await scene.row(podName)).toMatchObject({
+      completed_at: null,
+      stop_held_by: expect.stringContaining('no line of a runner'),
+    });
+    expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
+    await disconnect();
   });
 });
 
-test('a pod that cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {
+/** Its entity has removed the App, so that GitHub gives no answer about its runner. */
+async function abandonedWorker(): Promise<string> {
   const podName = await scene.startUnregistered();
-  world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });
-  await scene.askToStop(podName, 'not_registered');
-  await scene.letEnd(podName, { attempts: 6 });
-  expect(await scene.row(podName)).toMatchObject({
-    status: 'running',
-    stop_held_by: expect.any(String),
+  await scene.losePod(podName);
+  const path = '/access_tokens$|/actions/runners';
+  await world.gitHub.failNext({ path, status: 404, times: 10_000 });
+  await scene.follow();
+  return podName;
+}
+
+describe('a worker without a pod (A3)', () => {
+  const GONE = { status: 'failed', stop_reason: 'pod_gone', stop_held_by: null };
+
+  test('which is gone, and GitHub does not know the runner: it ends at once, when its pod went', async () => {
+    const podName = await scene.startUnregistered();
+    await scene.losePod(podName);
+    const runner = await scene.runner(podName);
+    const { octokit } = world.github.asInstallation({
+      appId: 1001,
+      installationId: world.installationId,
+      entityId: 0,
+    });
+    await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', {
+      org: 'acme',
+      runner_id: runner?.id ?? 0,
+    });
+    await scene.follow();
+    const { pod_gone_at: goneAt } = await scene.row(podName);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({
+      ...GONE,
+      completed_at: goneAt,
+      pod_deleted_at: goneAt,
+    });
+    expect(secretOf(podName)).toBeUndefined();
   });
-  world.kube.clearFaults();
-  await scene.letEnd(podName);
-  expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+
+  test('which is gone, but GitHub calls the runner online: it may work on a node that is cut off, and ends ten minutes after GitHub has called it offline, not before (P2)', async () => {
+    const podName = await scene.startUnregistered();
+    await scene.cancelAll();
+    const disconnect = await scene.connectRunner(podName);
+    await scene.losePod(podName);
+    await scene.follow();
+    await scene.letEnd(podName, { attempts: 4, minutes: 60 });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stop_held_by: expect.stringContaining('online'),
+    });
+    expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
+
+    await disconnect();
+    await scene.isCalled(podName, 'offline');
+    await world.runTasks();
+    await scene.letTimePass(9);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running' });
+    await scene.letTimePass(2);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject(GONE);
+  });
+
+  test('which was never made: deregistered, then ended', async () => {
+    world.kube.setQuota(0);
+    const podName = await scene.makeWorker();
+    expect(await scene.runner(podName)).toBeDefined();
+    await scene.askToStop(podName, 'surplus');
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'surplus',
+      pod_uid: null,
+    });
+    expect([await scene.runner(podName), secretOf(podName)]).toEqual([undefined, undefined]);
+  });
+
+  test('and without its App ends after a week, for no runner lives as long, and not before', async () => {
+    const podName = await abandonedWorker();
+    await scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stop_held_by: expect.any(String),
+    });
+    await scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
+    expect(await scene.row(podName)).toMatchObject(GONE);
+  });
+
+  test('and without its App ends at once when a person states that its runner is gone', async () => {
+    const podName = await abandonedWorker();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running' });
+    const page = await readFile(join(import.meta.dirname, '../../../../docs/stopping.md'), 'utf8');
+    const [, stated = ''] = /```sql\n(with stated as .*?)```/s.exec(page) ?? [];
+    await sql.raw(stated.replace('pdk-abc123-linux-x64-0123456789ab', podName)).execute(world.db);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject(GONE);
+  });
 });

@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld();
 const scene = useStopScene(world);
-afterEach(() => scene.cancelAll());
 
 /** Lost on its way, or done with its answer lost. */
 const FAULTS = [{}, { afterCommit: true }] as const;

@@ -79,50 +79,31 @@ async function cancelJob(): Promise<void> {
   await arrived();
 }
 
+const ANY = { nth: fc.nat(100) };
+const named = <S extends string>(step: S) => ({ step: fc.constant(step) });
+const REASONS = Object.keys(STOP_REASONS) as StopReason[];
+const FAULT = {
+  side: fc.constantFrom('GitHub' as const, 'cluster' as const),
+  status: fc.constantFrom(403, 409, 500, undefined),
+  after: fc.nat(3),
+};
+const TIME = { minutes: fc.constantFrom(1, 11), replicas: fc.constantFrom(1, 2) };
 const steps = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('job' as const), isKnown: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ step: fc.constant('idle worker' as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ step: fc.constant('end of a job' as const), nth: fc.nat(100) }),
-  },
+  { weight: 3, arbitrary: fc.record({ ...named('job'), isKnown: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record(named('idle worker')) },
+  { weight: 1, arbitrary: fc.record({ ...named('end of a job'), ...ANY }) },
   {
     weight: 6,
-    arbitrary: fc.record({
-      step: fc.constant('stop' as const),
-      nth: fc.nat(100),
-      reason: fc.constantFrom(...(Object.keys(STOP_REASONS) as StopReason[])),
-    }),
+    arbitrary: fc.record({ ...named('stop'), ...ANY, reason: fc.constantFrom(...REASONS) }),
   },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      step: fc.constant('time' as const),
-      minutes: fc.constantFrom(1, 11),
-      replicas: fc.constantFrom(1, 2),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ step: fc.constant('assigned' as const), nth: fc.nat(100) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ step: fc.constant('lie' as const), busyLies: fc.boolean() }),
-  },
+  { weight: 6, arbitrary: fc.record({ ...named('time'), ...TIME }) },
+  { weight: 2, arbitrary: fc.record({ ...named('assigned'), ...ANY }) },
+  { weight: 2, arbitrary: fc.record({ ...named('lie'), busyLies: fc.boolean() }) },
   {
     weight: 3,
-    arbitrary: fc.record({
-      step: fc.constant('no log' as const),
-      times: fc.integer({ min: 1, max: 8 }),
-    }),
+    arbitrary: fc.record({ ...named('no log'), times: fc.integer({ min: 1, max: 8 }) }),
   },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      step: fc.constant('fault' as const),
-      side: fc.constantFrom('GitHub' as const, 'cluster' as const),
-      status: fc.constantFrom(403, 409, 500, undefined),
-      after: fc.nat(3),
-    }),
-  },
+  { weight: 1, arbitrary: fc.record({ ...named('fault'), ...FAULT }) },
 );
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never;
 

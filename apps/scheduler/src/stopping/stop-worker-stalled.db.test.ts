@@ -1,30 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { bothEnds, type StalledCall } from '../scenes/stalled-run.scene.ts';
 import {
-  bothEnds,
-  type StalledCall,
-  type StalledRuns,
-  startStalledRuns,
-} from '../scenes/stalled-run.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+  useSchedulerWorld,
+  useStalledRuns,
+  useStopScene,
+} from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let scene: StopScene;
-let runs: StalledRuns;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-  scene = await setStopScene(world);
-  runs = await startStalledRuns(world);
-});
-afterAll(async () => {
-  await world.stop();
-  await runs.stop();
-});
-beforeEach(() => world.reset());
-afterEach(async () => {
-  world.kube.clearFaults();
-  await scene.cancelAll();
-});
+const world = useSchedulerWorld();
+const scene = useStopScene(world);
+const runs = useStalledRuns(world);
 
 /** Made only where the log cannot be read. */
 const RUN_JOBS = '/runs/[^/]+/jobs$';
@@ -79,11 +63,8 @@ describe('a run that stops while its successor does everything, and then continu
     'at the $at of $what, and the runner gets a job meanwhile: it keeps working',
     async (step) => {
       const { podName, goOn } = await stall(step);
-      const job = await world.gitHub.queueJob({
-        repo: 'acme/api',
-        labels: ['linux'],
-        durationMs: 600_000,
-      });
+      const queued = { repo: 'acme/api', labels: ['linux'], durationMs: 600_000 };
+      const job = await world.gitHub.queueJob(queued);
       await runs.takeOver();
       expect(await scene.row(podName)).toMatchObject({
         stopping_at: null,
@@ -102,15 +83,11 @@ describe('a run that stops while its successor does everything, and then continu
 });
 
 test('a job that is bound to a worker while its log is read keeps it from being deregistered (E5, P2)', async () => {
-  const { podName, goOn } = await stall({
-    side: 'cluster',
-    method: 'GET',
-    path: '/log$',
-    at: 'answer',
-  });
-  await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
+  const log = { side: 'cluster', method: 'GET', path: '/log$', at: 'answer' } as const;
+  const { podName, goOn } = await stall(log);
+  await scene.set(podName, { assigned_at: new Date() });
   await goOn();
-  expect((await scene.runner(podName))?.state).toBe('idle');
+  expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
   expect(await scene.row(podName)).toMatchObject({
     deregistration_started_at: null,
     registration_gone_at: null,
@@ -123,7 +100,7 @@ test('a run whose claim is about to end deregisters nothing: its successor looks
   await world.runTasks();
   await scene.letTimePass();
   await world.runTasks('short', 1);
-  expect((await scene.runner(podName))?.state).toBe('idle');
+  expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
   await scene.letTimePass();
   await scene.letEnd(podName);
   expect(await scene.runner(podName)).toBeUndefined();

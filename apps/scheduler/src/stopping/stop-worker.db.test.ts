@@ -1,56 +1,63 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { putJob } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
 import { schedulerKinds } from '../kinds.ts';
 import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld();
 const scene = useStopScene(world);
-afterEach(() => scene.cancelAll());
 
-const KEPT = {
-  status: 'running',
-  stopping_at: null,
-  stop_reason: null,
-  assigned_at: expect.any(Date),
-};
+const ON_IT = { status: 'running', stopping_at: null, registration_gone_at: null };
+const KEPT = { ...ON_IT, stop_reason: null, assigned_at: expect.any(Date) };
+const lie = (busyLies = true) => world.gitHub.setRunnerFaults({ busyLies });
 
-describe('an idle worker', () => {
-  test('is called idle twice, then deregistered, and ends; its registration, its Secret and its pod’s work are gone (E5)', async () => {
-    const podName = await scene.idleWorker();
-    await scene.askToStop(podName, 'surplus');
-    await world.runTasks();
-    expect((await scene.row(podName)).idle_since).not.toBeNull();
-    expect((await scene.runner(podName))?.state).toBe('idle');
+/** A busy worker that GitHub calls idle and whose stop was asked for. */
+async function stoppedBusy() {
+  const busy = await scene.busyWorker();
+  await lie();
+  await scene.askToStop(busy.podName);
+  return busy;
+}
 
-    await scene.letTimePass();
-    await world.runTasks();
-    expect((await scene.row(podName)).registration_gone_at).not.toBeNull();
-    expect(await scene.runner(podName)).toBeUndefined();
+/** GitHub tells the truth again, and the runner works. */
+async function expectWorking({ podName, jobId }: { podName: string; jobId: number }) {
+  await lie(false);
+  await scene.expectWorking(podName, jobId);
+}
 
-    await waitFor('its row to end', async () => {
-      await scene.letEnd(podName);
-      return (await scene.row(podName)).completed_at !== null;
-    });
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({
-      stop_reason: 'surplus',
-      unexplained_until: null,
-      stop_held_by: null,
-    });
-    expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
+test('an idle worker is called idle twice, then deregistered, and ends; its registration, its Secret and its pod’s work are gone (E5)', async () => {
+  const podName = await scene.idleWorker();
+  await scene.askToStop(podName, 'surplus');
+  await world.runTasks();
+  expect(await scene.row(podName)).toMatchObject({ idle_since: expect.any(Date) });
+  expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
+
+  await scene.letTimePass();
+  await world.runTasks();
+  expect(await scene.row(podName)).toMatchObject({ registration_gone_at: expect.any(Date) });
+  expect(await scene.runner(podName)).toBeUndefined();
+
+  await scene.finish(podName);
+  await world.runTasks();
+  expect(await scene.row(podName)).toMatchObject({
+    stop_reason: 'surplus',
+    failure_info: { version: 1 },
+    unexplained_until: null,
+    stop_held_by: null,
   });
+  expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
 });
 
 /**
  * Stops a worker whose log cannot be read, and that GitHub calls idle. Five runs wait, newer than its
  * own, of which one attempt may ask for two. Returns what held the stop up.
  */
-async function stopUnread(podName: string): Promise<{ held: (string | null)[] }> {
+async function stopUnread(podName: string): Promise<(string | null)[]> {
   for (const nth of [1, 2, 3, 4, 5])
     await putJob(world.db, { entity_id: world.entityId, run_id: 9_000_000_000_000 + nth });
-  await world.gitHub.setRunnerFaults({ busyLies: true });
+  await lie();
   world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
   await scene.askToStop(podName);
   const kinds = schedulerKinds({ ...world.parts, maxRuns: 2 });
@@ -63,33 +70,17 @@ async function stopUnread(podName: string): Promise<{ held: (string | null)[] }>
     held.push(stop_held_by);
     await scene.letTimePass(5);
   }
-  return { held };
+  return held;
 }
 
 test('a backlog of runs delays the end of an idle worker whose log cannot be read, and does not forbid it (P6)', async () => {
   const podName = await scene.idleWorker();
-  const { held } = await stopUnread(podName);
-  expect(held).toContainEqual(expect.stringContaining('more runs'));
-  await waitFor('its row to end', async () => {
-    await scene.letEnd(podName);
-    return (await scene.row(podName)).completed_at !== null;
-  });
+  expect(await stopUnread(podName)).toContainEqual(expect.stringContaining('more runs'));
+  await scene.finish(podName);
   expect(await scene.row(podName)).toMatchObject({ stop_reason: 'idle', stop_held_by: null });
 });
 
 describe('a working runner is never stopped (P2)', () => {
-  test('with a bound job causes no call', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    await scene.askToStop(podName);
-    await world.db
-      .updateTable('workers')
-      .set({ assigned_at: new Date(), assigned_job_id: jobId })
-      .execute();
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject(KEPT);
-    await scene.expectWorking(podName, jobId);
-  });
-
   test('that GitHub calls busy: it is assigned, job unknown (C3)', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await scene.askToStop(podName);
@@ -99,58 +90,37 @@ describe('a working runner is never stopped (P2)', () => {
   });
 
   test('that GitHub calls idle: its job is found at GitHub, bound, and looked up (E5)', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    await world.gitHub.setRunnerFaults({ busyLies: true });
-    await scene.askToStop(podName);
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: jobId });
-    const job = await world.db
-      .selectFrom('jobs')
-      .selectAll()
-      .where('job_id', '=', jobId)
-      .executeTakeFirstOrThrow();
+    const busy = await stoppedBusy();
+    await scene.letEnd(busy.podName);
+    expect(await scene.row(busy.podName)).toMatchObject({ ...KEPT, assigned_job_id: busy.jobId });
+    const jobs = world.db.selectFrom('jobs').select('lookup_due_at');
+    const job = await jobs.where('job_id', '=', busy.jobId).executeTakeFirstOrThrow();
     expect(job.lookup_due_at).not.toBeNull();
-    await world.gitHub.setRunnerFaults({ busyLies: false });
-    await scene.expectWorking(podName, jobId);
+    await expectWorking(busy);
   });
 
-  test('that GitHub calls idle, with an unknown job: its log shows it (E5)', async () => {
-    const { podName, jobId } = await scene.busyWorker();
+  test('that GitHub calls idle, with an unknown job: its log shows it, and while it cannot be read the row says so (E5)', async () => {
+    const busy = await stoppedBusy();
     await world.db.deleteFrom('jobs').execute();
-    await world.gitHub.setRunnerFaults({ busyLies: true });
-    await scene.askToStop(podName);
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
-    await scene.expectWorking(podName, jobId);
-  });
-
-  test('whose log cannot be read: it stays, the row says why, and once the log can be read it is decided', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    await world.db.deleteFrom('jobs').execute();
-    await world.gitHub.setRunnerFaults({ busyLies: true });
     world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
-    await scene.askToStop(podName);
-    await scene.letEnd(podName, { attempts: 5 });
-    const held = await scene.row(podName);
-    expect(held).toMatchObject({
+    await scene.letEnd(busy.podName, { attempts: 5 });
+    expect(await scene.row(busy.podName)).toMatchObject({
       stop_held_by: expect.stringContaining('log cannot be read'),
       stop_held_since: expect.any(Date),
     });
-    await scene.expectWorking(podName, jobId);
-
     world.kube.clearFaults();
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, stop_held_by: null });
-    await scene.expectWorking(podName, jobId);
+    await scene.letEnd(busy.podName);
+    const unknown = { assigned_job_id: null, stop_held_by: null };
+    expect(await scene.row(busy.podName)).toMatchObject({ ...KEPT, ...unknown });
+    await expectWorking(busy);
   });
 
   test('whose log cannot be read, while its job is of an older run than one attempt may ask for: it is found by a later attempt (E5)', async () => {
-    const { podName, jobId } = await scene.busyWorker();
-    const { held } = await stopUnread(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: jobId });
+    const busy = await scene.busyWorker();
+    const held = await stopUnread(busy.podName);
+    expect(await scene.row(busy.podName)).toMatchObject({ ...KEPT, assigned_job_id: busy.jobId });
     expect(held).toContainEqual(expect.stringContaining('more runs'));
-    await world.gitHub.setRunnerFaults({ busyLies: false });
-    await scene.expectWorking(podName, jobId);
+    await expectWorking(busy);
   });
 
   test('that GitHub refuses to remove: it is assigned (422)', async () => {
@@ -159,7 +129,7 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.askToStop(podName);
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, deregistration_started_at: null });
-    expect((await scene.runner(podName))?.state).toBe('idle');
+    expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
   });
 
   test('whose entity refuses us: it stays, and the refusal is recorded (C9)', async () => {
@@ -167,12 +137,11 @@ describe('a working runner is never stopped (P2)', () => {
     await world.gitHub.failNext({ path: '/actions/runners', status: 403, times: 1_000 });
     await scene.askToStop(podName);
     await world.runTasks();
-    expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
-    const events = await world.db
-      .selectFrom('installation_events')
-      .select(['event', 'source'])
-      .execute();
-    expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
+    expect(await scene.row(podName)).toMatchObject({ stop_held_by: expect.any(String) });
+    const events = world.db.selectFrom('installation_events').select(['event', 'source']);
+    expect(await events.execute()).toEqual([
+      { event: 'auth_attempt.other_error', source: 'scheduler' },
+    ]);
     // For a while no worker of the entity asks again.
     const { calls } = await world.gitHub.report();
     await world.makeDue();
@@ -183,25 +152,148 @@ describe('a working runner is never stopped (P2)', () => {
 
   test('that GitHub has asked to wait for: it waits without an attempt, and no refusal is recorded (D4)', async () => {
     const podName = await scene.idleWorker();
-    await world.gitHub.failNext({
-      path: '/actions/runners',
-      status: 429,
-      headers: { 'retry-after': '600' },
-    });
+    const headers = { 'retry-after': '600' };
+    await world.gitHub.failNext({ path: '/actions/runners', status: 429, headers });
     await scene.askToStop(podName);
     for (let turn = 0; turn < 3; turn += 1) {
       await world.runTasks();
       await world.makeDue();
     }
-    const task = await world.db
-      .selectFrom('tasks')
-      .select('attempt')
-      .where('kind', '=', 'stop-worker')
-      .executeTakeFirstOrThrow();
-    expect([task, (await world.gitHub.report()).callsAgainstWait]).toEqual([{ attempt: 0 }, 0]);
+    expect(await world.db.selectFrom('tasks').select(['kind', 'attempt']).execute()).toEqual([
+      { kind: 'stop-worker', attempt: 0 },
+    ]);
+    expect((await world.gitHub.report()).callsAgainstWait).toBe(0);
     expect(await world.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
     await world.endWaits();
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
+  });
+});
+
+/** As the deliveries of a job leave it. */
+async function bind(podName: string, jobId: number, status: 'running' | 'completed') {
+  await scene.set(podName, { assigned_job_id: jobId, assigned_at: new Date() });
+  const known = { status, wants_worker: false, k8s_pod: podName, runner_name: podName };
+  await world.db.updateTable('jobs').set(known).where('job_id', '=', jobId).execute();
+}
+
+describe('a worker that has had its job and lives on (E5)', () => {
+  test('beside a container that a webhook has added, with a job whose end is unknown: the job is in doubt, and the worker waits for its end', async () => {
+    const annotations = { 'test.paddock/inject': 'proxy' };
+    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
+    const { name } = await scene.makePod(({ runner }) => runner.state === 'terminated');
+    await scene.follow();
+    const jobId = (await scene.row(name)).made_for_job_id ?? 0;
+    await bind(name, jobId, 'running');
+    await scene.askToStop(name, 'over');
+    expect(await scene.row(name)).toMatchObject({ stopping_at: null });
+    await scene.set(name, { runner_ended_at: minutesAgo(11) });
+    const rules = {
+      stuckAfterMs: 600_000,
+      firstLookMs: 3_600_000,
+      longestLookMs: 21_600_000,
+      limit: 3,
+      perKey: 10,
+      batch: 100,
+      silenceMs: 86_400_000,
+      queuedAtMostMs: 172_800_000,
+    };
+    expect(await markJobsInDoubt(world.db, rules)).toMatchObject([
+      { jobId, doubt: 'worker_ended' },
+    ]);
+  });
+
+  test('that GitHub called busy once and idle ever since, and whose log shows that it waits: it is deregistered, and ends', async () => {
+    const podName = await scene.idleWorker();
+    await scene.set(podName, { assigned_at: new Date() });
+    await scene.askToStop(podName, 'over');
+    await scene.finish(podName);
+    expect(await scene.runner(podName)).toBeUndefined();
+    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'over', stop_held_by: null });
+  });
+});
+
+describe('a working runner is never stopped as one that has had its job (P2)', () => {
+  test('whose job has not ended: it is not even asked for', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await bind(podName, jobId, 'running');
+    await scene.askToStop(podName, 'over');
+    expect(await scene.row(podName)).toMatchObject({ stopping_at: null });
+  });
+
+  test.each([false, true])(
+    'whose job is unknown, or which has another that is over, and `busy` lies: %s',
+    async (busyLies) => {
+      const busy = await scene.busyWorker();
+      await bind(busy.podName, await world.queueJob(), 'completed');
+      await world.db.deleteFrom('jobs').where('job_id', '=', busy.jobId).execute();
+      await lie(busyLies);
+      await scene.askToStop(busy.podName, 'over');
+      expect(await scene.row(busy.podName)).toMatchObject({ stopping_at: expect.any(Date) });
+      await scene.letEnd(busy.podName);
+      expect(await scene.row(busy.podName)).toMatchObject({
+        ...ON_IT,
+        deregistration_started_at: null,
+      });
+      await expectWorking(busy);
+    },
+  );
+
+  test.each(['idle', 'over'] as const)(
+    'whose job becomes known while it is stopped as %s',
+    async (reason) => {
+      const busy = await scene.busyWorker();
+      await lie();
+      if (reason === 'over') await scene.set(busy.podName, { assigned_at: new Date() });
+      await scene.askToStop(busy.podName, reason);
+      await world.runTasks();
+      await bind(busy.podName, busy.jobId, 'running');
+      await scene.letTimePass();
+      await world.runTasks();
+      expect(await scene.row(busy.podName)).toMatchObject(ON_IT);
+      await expectWorking(busy);
+    },
+  );
+});
+
+const NO_NAME =
+  '2026-03-02 08:00:11Z: Runner connect error: Name or service not known (api.github.com:443). Retrying until reconnected.';
+
+describe('a runner that GitHub never saw leaves its trace before its pod goes (P5)', () => {
+  test.each(['not_registered', 'registration_gone'] as const)(
+    'stopped as %s: log, events, states, and the cause in a sentence',
+    async (reason) => {
+      const podName = await scene.silentWorker("Current runner version: '2.336.0'", NO_NAME);
+      await scene.follow();
+      await scene.askToStop(podName, reason);
+      await scene.finish(podName);
+      await world.runTasks();
+      expect(await scene.row(podName)).toMatchObject({
+        status: 'failed',
+        stop_reason: reason,
+        failure_info: {
+          version: 2,
+          reason,
+          message: expect.stringContaining('a name that cannot be resolved'),
+          pod: { phase: 'Running', node: 'sim-node' },
+          containers: [{ name: 'runner', log: expect.stringContaining(NO_NAME) }],
+          events: expect.arrayContaining([expect.objectContaining({ reason: 'Started' })]),
+        },
+      });
+    },
+  );
+
+  test('kept after all, it loses the diagnosis', async () => {
+    const podName = await scene.silentWorker(NO_NAME);
+    await scene.follow();
+    await scene.askToStop(podName, 'not_registered');
+    await world.runTasks();
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ failure_info: { version: 2 } });
+    await scene.set(podName, { assigned_at: new Date() });
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ stopping_at: null, failure_info: null });
   });
 });

@@ -22,7 +22,6 @@ import {
 } from '@paddock/domain/workers/stop-steps';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { deleteRunner } from '@paddock/github/runners';
-import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Handler, Task } from '@paddock/queue/kind';
@@ -33,12 +32,17 @@ import { isExplainedByPod } from '../following/diagnosis.ts';
 import { examinePod, keepDiagnosis } from '../following/examine-pod.ts';
 import type { NotingFailures } from '../following/note-health.ts';
 import { requireTimeLeft } from '../task-run.ts';
-import { placeOf, readEvidence, type ReadingEvidence, type Seen } from './read-evidence.ts';
+import { placeOf, readEvidence, type ReadingEvidence, type StopAttempt } from './read-evidence.ts';
 
 export interface Stopping extends ReadingEvidence, NotingFailures {
   readonly reach: Reaches;
   readonly events: SchedulerEvents;
   readonly stopRules: StopRules;
+}
+
+interface Attempt extends Stopping, StopAttempt {
+  readonly stopRules: StopRules;
+  readonly task: Task;
 }
 
 /**
@@ -52,18 +56,19 @@ export function createStopWorker(parts: Stopping): Handler {
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
     const { deliveryGuid } = worker;
     const correlation = deliveryGuid === null ? {} : { correlationId: deliveryGuid };
-    const seen: Seen = { client: parts.github.asInstallation(worker, { signal, ...correlation }) };
-    let evidence: StopEvidence = { worker: evidenceInRow(worker) };
+    const client = parts.github.asInstallation(worker, { signal, ...correlation });
+    const attempt: Attempt = { ...parts, worker, seen: { client }, task, signal };
+    const evidence: StopEvidence = { worker: evidenceInRow(worker) };
     try {
       for (;;) {
         const step = nextStopStep(evidence, parts.stopRules);
-        if (!('look' in step)) return await act(step, parts, worker, { seen, task, signal });
-        evidence = await readEvidence(step.look, parts, worker, { evidence, seen, signal });
+        if (!('look' in step)) return await act(step, attempt);
+        Object.assign(evidence, await readEvidence(step.look, attempt, evidence));
       }
     } catch (error) {
       signal.throwIfAborted();
-      if (hasOutlived(evidence) && isRefused(error)) return end(parts, worker);
-      if (isUnplaced(evidence) && isGitHubs(error)) return endUnplaced(parts, worker, seen, task);
+      if (hasOutlived(evidence) && isRefused(error)) return end(attempt);
+      if (isUnplaced(evidence) && isGitHubs(error)) return endUnplaced(attempt);
       return afterStopFailure(parts, worker, error);
     }
   };
@@ -84,49 +89,32 @@ function evidenceInRow(worker: WorkerToStop): StopEvidence['worker'] {
 
 type Act = Exclude<StopStep, { look: unknown }>;
 
-interface Attempt {
-  readonly seen: Seen;
-  readonly task: Task;
-  readonly signal: AbortSignal;
-}
-
-async function act(
-  step: Act,
-  parts: Stopping,
-  worker: WorkerToStop,
-  attempt: Attempt,
-): Promise<Outcome> {
-  const { db, events } = parts;
-  const { podName } = worker;
-  const { seen, task } = attempt;
+async function act(step: Act, attempt: Attempt): Promise<Outcome> {
+  const { db, events, worker, seen } = attempt;
   switch (step.act) {
     case 'leave':
       return done({ left: step.why });
     case 'keep':
-      return keep(parts, worker, { isAssigned: step.assigned, why: step.why });
+      return keep(attempt, step.assigned, step.why);
     case 'bind':
-      await keepForJob(db, { worker: podName, jobId: seen.jobId ?? 0 });
+      await keepForJob(db, { worker: worker.podName, jobId: seen.jobId ?? 0 });
       events.workerKept(worker, 'GitHub says that a job runs on it');
       return done({ kept: 'a job runs on it', jobId: seen.jobId });
     case 'deregister':
-      return deregister(parts, worker, attempt);
+      return deregister(attempt);
     case 'delete_pod':
-      return deleteStoppedPod(parts, worker, seen, task);
+      return deleteStoppedPod(attempt);
     case 'end':
-      return end(parts, worker);
+      return end(attempt);
     case 'wait':
-      await noteStopHeldUp(db, podName, step.heldUp ? step.why : null);
+      await noteStopHeldUp(db, worker.podName, step.heldUp ? step.why : null);
       return snooze(step.forMs, step.why);
     default:
       return step satisfies never;
   }
 }
 
-async function keep(
-  { db, events }: Stopping,
-  worker: WorkerToStop,
-  { isAssigned, why }: { isAssigned: boolean; why: string },
-) {
+async function keep({ db, events, worker }: Attempt, isAssigned: boolean, why: string) {
   await keepWorker(db, worker.podName, { isAssigned });
   if (isAssigned) await noteKeySuccess(db, worker.podName, 'assigned');
   events.workerKept(worker, why);
@@ -135,24 +123,17 @@ async function keep(
 
 const RETRY_MS = 1_000;
 
-async function deregister(
-  parts: Stopping,
-  worker: WorkerToStop,
-  { seen, task, signal }: Attempt,
-): Promise<Outcome> {
-  const { db, events, stopRules } = parts;
+async function deregister(attempt: Attempt): Promise<Outcome> {
+  const { db, events, stopRules, worker, seen, task } = attempt;
   const { client, scope, runner } = seen;
-  await examineBeforeEnd(parts, worker, seen, signal);
+  await examineBeforeEnd(attempt);
   if (!(await markDeregistering(db, worker.podName))) return snooze(RETRY_MS, CHANGED);
   if (scope !== undefined && runner !== undefined) {
     // A run that stood still may act on old evidence; the run that took over reads its own.
     requireTimeLeft(task);
     const result = await deleteRunner(client, scope, runner.id);
     if (result === 'busy')
-      return keep(parts, worker, {
-        isAssigned: true,
-        why: 'GitHub refuses to remove its runner: it is busy',
-      });
+      return keep(attempt, true, 'GitHub refuses to remove its runner: it is busy');
     events.runnerDeregistered(worker);
   }
   await markDeregistered(db, worker.podName);
@@ -164,15 +145,10 @@ async function deregister(
  * Examines the pod while it is there: the runner may end with its deregistration, and the pod soon
  * after.
  */
-async function examineBeforeEnd(
-  { db, cluster, events }: Stopping,
-  worker: WorkerToStop,
-  { pod }: Seen,
-  signal: AbortSignal,
-): Promise<void> {
-  if (pod === undefined || worker.diagnosis !== null || !isExplainedByPod(worker.stopReason))
-    return;
-  const diagnosis = await examinePod(cluster, pod, worker.stopReason, signal);
+async function examineBeforeEnd({ db, cluster, events, worker, seen, signal }: Attempt) {
+  const { stopReason } = worker;
+  if (seen.pod === undefined || worker.diagnosis !== null || !isExplainedByPod(stopReason)) return;
+  const diagnosis = await examinePod(cluster, seen.pod, stopReason, signal);
   if (await keepDiagnosis(db, worker, diagnosis)) events.runnerUnseen(worker, diagnosis.message);
 }
 
@@ -182,17 +158,10 @@ const CHANGED = 'the worker has changed meanwhile';
  * second.
  */
 const DELETED_MS = 5_000;
-/** Stop reasons that count against the key. A pod that no node took is no failure of its key. */
-const isCounted = (reason: string, { nodeName }: ObservedPod): boolean =>
-  reason === 'not_registered' || (reason === 'pending_timeout' && nodeName !== undefined);
 
-async function deleteStoppedPod(
-  parts: Stopping,
-  worker: WorkerToStop,
-  { pod }: Seen,
-  task: Task,
-): Promise<Outcome> {
-  const { db, cluster, events } = parts;
+async function deleteStoppedPod(attempt: Attempt): Promise<Outcome> {
+  const { db, cluster, events, worker, seen, task } = attempt;
+  const { pod } = seen;
   if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(RETRY_MS, CHANGED);
   // If a node has got it, or anything else has changed since it was read, it stays.
   requireTimeLeft(task);
@@ -202,32 +171,30 @@ async function deleteStoppedPod(
     resourceVersion: pod.resourceVersion,
   });
   if (result === 'changed') return snooze(RETRY_MS, 'the pod has changed since it was read');
+  const isPlaced = pod.nodeName !== undefined;
   if (result === 'deleted') {
     events.stoppedPodDeleted(worker);
-    const { stopReason, diagnosis } = worker;
-    if (stopReason !== null && isCounted(stopReason, pod)) {
-      const message = `the runner ${worker.podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
-      const failure = { podName: worker.podName, failureClass: stopReason, message };
-      await noteKeyFailure(db, failure, parts.failureRules);
-    }
+    await noteFailedStart(attempt, isPlaced);
   }
-  const isGone =
-    pod.nodeName === undefined && (await findPod(cluster, placeOf(worker))) === undefined;
-  return isGone ? end(parts, worker) : snooze(DELETED_MS, 'its pod is being deleted');
+  const isGone = !isPlaced && (await findPod(cluster, placeOf(worker))) === undefined;
+  return isGone ? end(attempt) : snooze(DELETED_MS, 'its pod is being deleted');
+}
+
+/** Counts the stop against the key, if its runner is at fault. That no node took the pod is not. */
+async function noteFailedStart({ db, worker, failureRules }: Attempt, isPlaced: boolean) {
+  const { podName, stopReason, diagnosis } = worker;
+  if (stopReason !== 'not_registered' && !(stopReason === 'pending_timeout' && isPlaced)) return;
+  const message = `the runner ${podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
+  await noteKeyFailure(db, { podName, failureClass: stopReason, message }, failureRules);
 }
 
 /** GitHub does not answer, and is not needed: its registration goes later, as that of a failed one. */
-async function endUnplaced(
-  parts: Stopping,
-  worker: WorkerToStop,
-  seen: Seen,
-  task: Task,
-): Promise<Outcome> {
-  if (!(await markDeregistering(parts.db, worker.podName))) return snooze(RETRY_MS, CHANGED);
-  return deleteStoppedPod(parts, worker, seen, task);
+async function endUnplaced(attempt: Attempt): Promise<Outcome> {
+  const isMarked = await markDeregistering(attempt.db, attempt.worker.podName);
+  return isMarked ? deleteStoppedPod(attempt) : snooze(RETRY_MS, CHANGED);
 }
 
-async function end({ db, events }: Stopping, worker: WorkerToStop): Promise<Outcome> {
+async function end({ db, events, worker }: Attempt): Promise<Outcome> {
   const { podName, stopReason } = worker;
   const ended = await db.transaction().execute(async (trx) => {
     const isOver = await endStoppedWorker(trx, podName, {

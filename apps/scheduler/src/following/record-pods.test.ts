@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { podState } from './pod-state.ts';
+import { podState } from './record-pods.ts';
 
 const pod = (given: Partial<ObservedPod>): ObservedPod => ({
   name: 'pdk-abc123-linux-0123456789ab',
@@ -40,19 +40,8 @@ describe('podState', () => {
   test('takes node, uid, instants and the runner’s exit code from the pod (C8)', () => {
     const endedAt = new Date('2026-01-01T00:02:00Z');
     const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
-    const state = podState(
-      pod({
-        phase: 'Succeeded',
-        containersTerminated: true,
-        ...ran,
-        endedAt,
-        nodeName: 'n1',
-        runner,
-        containers: [runner],
-      }),
-    );
-    expect(state).toEqual({
-      isUnschedulable: false,
+    const ended = { phase: 'Succeeded', containersTerminated: true, endedAt, runner } as const;
+    expect(podState(pod({ ...ran, ...ended, nodeName: 'n1', containers: [runner] }))).toEqual({
       podName: 'pdk-abc123-linux-0123456789ab',
       podUid: 'uid',
       podCreatedAt: new Date('2026-01-01T00:00:00Z'),
@@ -62,6 +51,7 @@ describe('podState', () => {
       endedAt,
       exitCode: 0,
       isRunnerOver: false,
+      isUnschedulable: false,
       terminatingAt: null,
       terminatingSeconds: null,
       stuckReason: null,
@@ -71,21 +61,18 @@ describe('podState', () => {
     });
   });
 
-  test('gives the reason why a pod failed or does not start (P5)', () => {
-    const evicted = { podReason: 'Evicted', podMessage: 'low on memory' };
-    const told = { failureReason: 'evicted', message: 'Evicted: low on memory' };
-    expect(
-      podState(pod({ phase: 'Failed', containersTerminated: true, ...evicted })),
-    ).toMatchObject(told);
-    const stuck = { failureReason: null, stuckReason: 'image_pull', message: 'ImagePullBackOff' };
-    expect(podState(pod({ phase: 'Pending', waitingReason: 'ImagePullBackOff' }))).toMatchObject(
-      stuck,
-    );
-    expect(
-      podState(pod({ phase: 'Running', ...ran, waitingReason: 'CrashLoopBackOff' })),
-    ).toMatchObject({
-      stuckReason: null,
-      message: null,
-    });
+  const told = { failureReason: null, stuckReason: null, message: null };
+  test.each([
+    [
+      { phase: 'Failed', containersTerminated: true, podReason: 'Evicted', podMessage: 'm' },
+      { ...told, failureReason: 'evicted', message: 'Evicted: m' },
+    ],
+    [
+      { phase: 'Pending', waitingReason: 'ImagePullBackOff' },
+      { ...told, stuckReason: 'image_pull', message: 'ImagePullBackOff' },
+    ],
+    [{ phase: 'Running', ...ran, waitingReason: 'CrashLoopBackOff' }, told],
+  ] as const)('gives the reason why a pod failed or does not start: %j (P5)', (given, reasons) => {
+    expect(podState(pod(given))).toMatchObject(reasons);
   });
 });

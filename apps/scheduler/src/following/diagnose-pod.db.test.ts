@@ -1,35 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { diagnoseTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let stopFollowing: () => Promise<void>;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  stopFollowing = world.follow();
-});
-afterEach(() => stopFollowing());
+const world = useSchedulerWorld();
+const pods = useFollowedPods(world);
 
 const usePools = async (image: string) => world.putPools(examplePools({ pools: [{ image }] }));
-const reasons = async () =>
-  (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map(
-    (key) => key.wait_reason,
-  );
+const isOutdated = async () => {
+  const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
+  return keys.some(({ wait_reason }) => wait_reason === 'runner_outdated');
+};
 const ended = async () =>
-  (await world.workers()).filter(({ status }) => status === 'completed' || status === 'failed');
+  (await world.workers()).filter(({ completed_at }) => completed_at !== null);
 
 /** The scheduler's work until `count` workers have ended and all that follows is done. */
 async function workUntilEnded(count: number): Promise<void> {
   await waitFor(`${count} workers to end`, async () => {
     await world.match();
     await world.runTasks();
+    await pods.relist();
     return (await ended()).length >= count;
   });
   await world.runTasks();
@@ -44,23 +36,12 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await usePools(image);
     await world.queueJob();
     await workUntilEnded(1);
-    // One log proves nothing. The second pod may have ended by now.
-    const early = await reasons();
-    expect((await ended()).length === 1 ? early : []).not.toEqual(['runner_outdated']);
+    // One log proves nothing.
+    expect(await isOutdated()).toBe(false);
     await workUntilEnded(2);
-    await waitFor('the reason', async () => {
-      await world.match();
-      await world.runTasks();
-      return (await reasons()).includes('runner_outdated');
-    });
-    const workers = await ended();
-    expect(workers).toMatchObject([how, how]);
-    for (const worker of workers) {
-      expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
-    }
-    expect(
-      (await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null),
-    ).toHaveLength(2);
+    expect(await isOutdated()).toBe(true);
+    const outdated = { ...how, stop_reason: 'outdated_runner', unexplained_until: null };
+    expect(await world.workers()).toMatchObject([outdated, outdated]);
     expect(await world.failing()).toMatchObject([
       { pool: 'linux', failureClass: 'outdated_runner', failures: 2, pauses: 1 },
     ]);
@@ -91,3 +72,35 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     expect(await failures()).toEqual([1]);
   });
 });
+
+const NOT_KNOWN =
+  'Failed to create a session. The runner registration has been deleted from the server, please re-configure. Runner registrations are automatically deleted for runners that have not connected to the service recently.';
+const DIAGNOSIS = {
+  version: 2,
+  reason: 'not_registered',
+  message: expect.stringContaining('a registration that GitHub does not know'),
+  containers: [{ name: 'runner', exitCode: 0, log: expect.stringContaining(NOT_KNOWN) }],
+};
+
+test.each([
+  ['and never reached GitHub leaves its trace', [NOT_KNOWN], DIAGNOSIS],
+  [
+    'after it had listened gets no diagnosis',
+    ['2026-08-17 14:15:44Z: Listening for Jobs', NOT_KNOWN],
+    null,
+  ],
+  ['without a reason in its log gets no diagnosis', ['hello'], null],
+])(
+  'a runner that ends well %s; its end stays unexplained (C3, P5)',
+  async (_how, log, failure_info) => {
+    const name = await pods.silentWorker(...log);
+    await pods.endPod(name, 'succeeded');
+    await pods.relist();
+    await world.runTasks();
+    expect(await pods.row(name)).toMatchObject({
+      status: 'completed',
+      unexplained_until: expect.any(Date),
+      failure_info,
+    });
+  },
+);
