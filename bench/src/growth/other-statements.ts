@@ -4,7 +4,7 @@
  */
 export const otherStatements: Readonly<Record<string, string>> = {
   'a delivery, or GitHub’s answer instead of one': `
-    recordDeliveries compareBodies storeJobs storeNewJob readJobs recordJobs bindRunners
+    recordDeliveries compareBodies storeJobs storeNewJob readJobs bindRunners
     bindWorkers appendEvents recordFindings storeInstallations lockInstallations
     noteInstallations noteOtherRepositories pinLogins repairInstallations
     endRefusalsOfRepositories rememberLostDeliveries recordRedeliveryRequest wantExtraPasses

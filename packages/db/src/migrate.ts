@@ -16,10 +16,7 @@ const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/**
- * The role that gives a service's rights in a schema. Roles belong to a whole server, so the schema
- * is in the name.
- */
+/** The role with a service's rights in a schema. Roles belong to a whole server. */
 export const roleOf = (schema: string, service: ServiceName): string => `${schema}_${service}`;
 
 const rolesOf = (schema: string): string[] => SERVICES.map((service) => roleOf(schema, service));
@@ -89,10 +86,7 @@ export interface Migrated {
   readonly applied: string[];
   /** A migration of the schema that this version does not know: a newer version made it. */
   readonly unknown?: string;
-  /**
-   * Roles of services that are missing and that the migrator may not make. Until they exist, no
-   * service's role gets rights.
-   */
+  /** Roles that are missing and that we may not make. Until then, no service gets rights. */
   readonly missingRoles?: readonly string[];
 }
 
@@ -166,10 +160,7 @@ async function findPending(
     : { pending: [], unknown };
 }
 
-/**
- * The SQL that `migrate` would run, bookkeeping included, for an operator who applies it by hand.
- * Changes nothing.
- */
+/** The SQL that `migrate` would run, to be applied by hand. Changes nothing. */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
   const { schema, folder = MIGRATIONS } = options;
   const { pending } = await withDatabase(options, (db) => findPending(db, schema, folder));

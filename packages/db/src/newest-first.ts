@@ -61,10 +61,7 @@ export const newestRows = <Id>(
   select ${listed.id}, created_at from ${listed.table}
   where ${condition} and ${isOnPage(listed, page)} ${order(listed, page)}`;
 
-/**
- * The same where the condition holds for few rows. Materialized, or PostgreSQL may look for them
- * among all, by their time.
- */
+/** The same if few rows fit: PostgreSQL might look for them among all, by their time. */
 export const newestOfFew = <Id>(
   listed: ListedTable,
   condition: RawBuilder<unknown>,
@@ -113,10 +110,7 @@ export const has = (
 ): RawBuilder<unknown> | undefined =>
   value === undefined ? undefined : sql`${sql.ref(column)} = ${value}`;
 
-/**
- * The same of foreign text, which indexes have hashed. Two texts of one hash of 64 bits are not
- * expected.
- */
+/** The same of foreign text, which indexes have hashed to 64 bits. */
 export const hasText = (
   column: string,
   text: string | undefined,

@@ -73,10 +73,7 @@ export function createReaches(options: ReachesOptions): Reaches {
 
 const NAMES = { github: 'GitHub', cluster: 'the API server' } as const;
 
-/**
- * Deletes the rows of services that answer this process: who wrote them may have died, or is the
- * only one whose calls fail.
- */
+/** Deletes rows of services that answer us: who wrote them died, or only its calls fail. */
 export async function confirmOutages(
   db: Kysely<Database>,
   reaches: Reaches,

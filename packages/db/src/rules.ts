@@ -10,10 +10,7 @@ export const dbRules = {
    * for those in force. The other services rely on a stored document two refreshes later.
    */
   poolsRefreshMs: { value: 15_000, min: 100, max: 600_000 },
-  /**
-   * Most workers to make for one installation in a minute. GitHub allows 900 points, and a
-   * registration costs 5.
-   */
+  /** Most registrations of an installation in a minute: each costs 5 of GitHub's 900 points. */
   registrationsPerMinute: { value: 180, min: 1, max: 1_000_000 },
   /**
    * How long a registered worker without a job waits for the next one. It goes at once if a job
@@ -22,10 +19,7 @@ export const dbRules = {
   surplusAfterMs: { value: 60_000, min: 0, max: DAY_MS },
   /** Age at which a warm worker is replaced. GitHub forgets an unused registration after a day. */
   warmLifetimeMs: { value: 43_200_000, min: 1_000, max: 82_800_000 },
-  /**
-   * First pause of a demand key whose workers fail before they have a job; doubled by each further
-   * failure.
-   */
+  /** First pause of a demand key whose workers fail without a job; each failure doubles it. */
   failingPauseMs: { value: USUAL_FAILURE_RULES.firstPauseMs, min: 100, max: DAY_MS },
   /** Longest such pause: a cause that is mended shows within this time. */
   failingLongestPauseMs: { value: USUAL_FAILURE_RULES.longestPauseMs, min: 100, max: DAY_MS },

@@ -1,10 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './schema/tables.ts';
 
-/**
- * The number of the newest migration that this code was written for; a test compares it with
- * db/migrations.
- */
+/** The newest migration that this code was written for; a test compares it. */
 export const SCHEMA_VERSION = 1;
 
 /**

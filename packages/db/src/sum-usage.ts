@@ -93,10 +93,7 @@ export async function sumUsage(db: Kysely<Database>, hour: Date): Promise<void> 
     from used group by entity_id, repo_id, workflow_name, k8s_pool`.execute(db);
 }
 
-/**
- * Removes the sums that are older than KEEP_MONTHS, and those of hours to come, which a wrong clock
- * left. Returns how many rows.
- */
+/** Removes sums older than KEEP_MONTHS, and of hours to come (wrong clock). Returns how many. */
 export async function retireUsage(db: Kysely<Database>): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('usage_hours')

@@ -3,10 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { namedIfMarked } from './prepared.ts';
 
-/**
- * As `prefer` of libpq, which is the meaning of a DSN that says nothing: encrypted if the server
- * can, unencrypted if it cannot.
- */
+/** As `prefer` of libpq, the default of a DSN: encrypted if the server can, else unencrypted. */
 export type TlsOptions = (ConnectionOptions & { readonly isPreferred?: true }) | false;
 
 export interface ClientOptions extends pg.ClientConfig {
@@ -119,10 +116,7 @@ interface RawConnection {
 
 const NO_TLS = 'N';
 
-/**
- * node-postgres fails where the server answers its request for TLS with no; the server itself waits
- * for the start-up message.
- */
+/** node-postgres fails if the server has no TLS; the server waits for the start-up message. */
 function goOnWithoutTls(connection: RawConnection): void {
   const connect = connection.connect.bind(connection);
   connection.connect = (port, host) => {

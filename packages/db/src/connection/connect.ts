@@ -7,10 +7,7 @@ import type { Outage } from './outage.ts';
 import { assertSchemaName } from './schema-name.ts';
 
 export interface DatabaseOptions {
-  /**
-   * The DSN, `postgresql://user:password@host/database`; its sslmode has the meaning that
-   * PostgreSQL documents.
-   */
+  /** `postgresql://user:password@host/database`; sslmode as PostgreSQL documents it. */
   url: string;
   /** The environment's schema, the only one in the search path. */
   schema: string;
@@ -74,10 +71,7 @@ function parseInt8(text: string): number {
 /** The options of a connection of an environment, and the function to call when it breaks. */
 export interface ConnectionConfig
   extends pg.ClientConfig, Pick<DatabaseOptions, 'longestUseMs' | 'outage' | 'onCut'> {
-  /**
-   * Longest time for a new connection and its first statement, and for a free one of a pool, in
-   * milliseconds.
-   */
+  /** Longest wait for a free connection, or a new one with its first statement, in milliseconds. */
   readonly connectionTimeoutMillis: number;
   /**
    * Longest wait for an answer, in milliseconds: for the longest statement and a little more. Absent

@@ -19,10 +19,7 @@ export function databaseUrl({ databaseUrl: given, sslMode }: DatabaseSettings): 
   return url.href;
 }
 
-/**
- * The same, for a service that starts: warns where the URL of another host does not say how to
- * encrypt.
- */
+/** The same; warns where the URL of another host does not say how to encrypt. */
 export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): string {
   const url = databaseUrl(settings);
   const { searchParams, hostname } = new URL(url);
@@ -36,10 +33,7 @@ export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): str
   return url;
 }
 
-/**
- * A socket's folder, a name or an address of the loopback interface; without a host it is one of
- * these as well.
- */
+/** A socket's folder, a name or an address of the loopback interface, or no host at all. */
 const isThisMachine = (host: string): boolean =>
   host === '' || /^(\/|%2f|localhost$|127\.|\[?::1\]?$)/i.test(host);
 

@@ -1,27 +1,18 @@
-/**
- * SQLSTATE of an error that PostgreSQL raised, or undefined. Every SQLSTATE has a digit; the
- * system's EPIPE has none.
- */
+/** SQLSTATE of an error that PostgreSQL raised. It has a digit; the system's EPIPE has none. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/**
- * The statement lost against a concurrent one and may simply be repeated: serialization failure or
- * deadlock.
- */
+/** The statement may be repeated: it lost against another (serialization failure, deadlock). */
 export const isConflict = (error: unknown): boolean =>
   ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
 /** A unique constraint refused the row. */
 export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505';
 
-/**
- * The data itself is at fault (class 22, data exception) or breaks a constraint (class 23):
- * repeating changes nothing.
- */
+/** Repeating changes nothing: the data is at fault (class 22) or breaks a constraint (23). */
 export const isBadData = (error: unknown): boolean =>
   ['22', '23'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
 
@@ -32,14 +23,7 @@ export const isBadData = (error: unknown): boolean =>
 export function isUnavailable(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state === undefined) return true;
-  const unavailable = ['08', '53', '57', '58', '55'];
-  return (
-    unavailable.includes(state.slice(0, 2)) ||
-    state === '25006' ||
-    state === '28000' ||
-    state === '28P01' ||
-    state === '3D000'
-  );
+  return /^(08|53|55|57|58)|^(25006|28000|28P01|3D000)$/.test(state);
 }
 
 /**

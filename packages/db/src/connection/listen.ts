@@ -7,16 +7,10 @@ export interface ListenOptions {
   /** From `clientConfig`: the listener has a connection of its own, never inside a transaction. */
   config: ConnectionConfig;
   channels: readonly string[];
-  /**
-   * Called for each notification, and without arguments after every (re)connect, because
-   * notifications may have been missed.
-   */
+  /** For each notification; without arguments after a (re)connect, which may have missed some. */
   onWake: (channel: string | undefined, payload: string | undefined) => void;
   onError: (error: unknown) => void;
-  /**
-   * How often the connection is tried while silent, and how long an answer may take, in
-   * milliseconds.
-   */
+  /** How often the connection is tried while silent, and the longest wait, in milliseconds. */
   heartbeatMs?: number;
 }
 

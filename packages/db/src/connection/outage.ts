@@ -20,10 +20,7 @@ export interface Outage {
 
 const TRY_EVERY_MS = 500;
 const TRY_LIMIT_MS = 2_000;
-/**
- * An outage is over after this time without another failure: some connections break later than
- * others.
- */
+/** An outage is over after so long without a failure: some connections break late. */
 const CALM_MS = 1_000;
 const DEEPEST_CAUSE = 3;
 

@@ -1,10 +1,7 @@
 /** The longest channel name PostgreSQL takes is 63 bytes, and `_queue_event` is 12 of them. */
 const PLAIN_IDENTIFIER = /^[a-z_][a-z0-9_]{0,50}$/;
 
-/**
- * Throws for a name that cannot be used unquoted as a schema, in a channel's name and in
- * search_path.
- */
+/** Throws for a name that cannot be used unquoted as a schema, in channels and search_path. */
 export function assertSchemaName(schema: string): void {
   if (!PLAIN_IDENTIFIER.test(schema) || schema.startsWith('pg_')) {
     throw new Error(

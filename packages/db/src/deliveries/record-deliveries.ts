@@ -121,17 +121,11 @@ const jobsOf = (batch: readonly DeliveryToRecord[], { document }: CurrentPools):
       : [],
   );
 
-/**
- * The delivery writes installations outside of the statements for jobs: an installation, a name, or
- * a waiting job in passing.
- */
+/** The delivery writes installations apart from the statements for jobs. */
 const isAboutEntity = ({ parsed }: DeliveryToRecord): boolean =>
   parsed.kind !== 'job' && parsed.kind !== 'noted';
 
-/**
- * The entity with this login, by the delivery. Not one that lost the App: it may have lost its name
- * since.
- */
+/** The delivery's entity, unless it lost the App: it may have lost its name since. */
 function entityOf({ parsed }: DeliveryToRecord): NamedEntity[] {
   const isOfUse =
     parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);

@@ -5,10 +5,7 @@ import { milliseconds, NOW } from '../milliseconds.ts';
 
 /** A delivery of GitHub's log, by all its attempts. */
 export interface JudgedDelivery extends LoggedDelivery {
-  /**
-   * The newest attempt, the one to repeat. A whole number as text: it does not fit a JavaScript
-   * number.
-   */
+  /** The newest attempt, the one to repeat. As text: it does not fit a JavaScript number. */
   deliveryId: string;
   firstFailedAt: Date;
   lastFailedAt: Date;
@@ -118,10 +115,7 @@ const REQUESTS_AT_ONCE = 2;
 const mayBeAskedAtOnce = (row: string) =>
   sql<boolean>`(${sql.ref(`${row}.requests`)} <= ${REQUESTS_AT_ONCE} or ${sql.ref(`${row}.last_requested_at`)} < now() - interval '1 minute')`;
 
-/**
- * The highest number of requests for a delivery in the last minute. Tests space them closer, which
- * is not counted.
- */
+/** The most requests of the last minute. Tests space them closer, which does not count. */
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
 /** Of an unresolved delivery: its newest attempt failed, and may get through later. */
@@ -216,10 +210,7 @@ export const findUnresolved = (
     .limit(1)
     .executeTakeFirst();
 
-/**
- * For how long the oldest failed delivery of any App has been unresolved, in seconds; 0 if there is
- * none.
- */
+/** The age of the oldest unresolved delivery of any App, in seconds; 0: there is none. */
 export async function oldestUnresolvedSeconds(db: Kysely<Database>): Promise<number> {
   const age = sql<number | null>`extract(epoch from now() - min(first_failed_at))::float8`;
   const { seconds } = await db
@@ -271,10 +262,7 @@ export async function storeLogMark(
     .execute();
 }
 
-/**
- * Discovery looks at these repositories next, before all that are merely due. `lost` has rows of
- * unresolved deliveries.
- */
+/** Discovery looks at the repositories of these unresolved deliveries before all that are due. */
 const handOverToDiscovery = (lost: string) =>
   sql.raw(`
     insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)

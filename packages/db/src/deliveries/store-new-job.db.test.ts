@@ -69,6 +69,7 @@ describe('nothing is written of what goes the long way (A5, A12):', () => {
       ofJob('queued', 901, { owner: { ...ACME, id: 12 } }),
     ],
     ['an entity under a new name', ofJob('queued', 901, { owner: { ...ACME, login: 'beta' } })],
+    ['another installation', ofJob('queued', 901, { installation: 32 })],
     ['an App that is heard of for the first time', { ...ofJob('queued', 901), appId: 42 }],
   ])('%s', async (_name, delivery) => {
     const before = await database.db.selectFrom('jobs').selectAll().execute();

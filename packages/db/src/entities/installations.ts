@@ -54,10 +54,7 @@ export interface InstallationToStore extends InstallationStatement {
   readonly appId: number;
 }
 
-/**
- * When the login of the row `e` was stated: an older statement that comes late or again does not
- * change it.
- */
+/** When the login of row `e` was stated: an older statement does not change it. */
 const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
 
 /**
@@ -135,10 +132,7 @@ export interface InstallationMention {
   readonly installationId: number;
   /** When GitHub said so, to the second; null: now. */
   readonly statedAt: string | null;
-  /**
-   * The delivery is about this name. It wins within one second, because a job's delivery may still
-   * have the old name.
-   */
+  /** The delivery is about this name, and wins within a second: a job's may have the old one. */
   readonly isRename?: true;
 }
 
@@ -155,10 +149,7 @@ export async function noteInstallations(
     await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
 }
 
-/**
- * The value of `mentions` below: the latest mention of each entity and App, mostly a single row for
- * a batch.
- */
+/** The value of `mentions` below: the latest mention of each entity and App. */
 export function mentionsParameter(mentions: readonly InstallationMention[]): string {
   const newest = new Map<string, InstallationMention>();
   for (const mention of mentions) {
@@ -185,10 +176,7 @@ function isNewer(a: InstallationMention, b: InstallationMention): boolean {
   return b.statedAt !== null && (a.statedAt === null || a.statedAt > b.statedAt);
 }
 
-/**
- * The same as a query inside other statements, with an optional condition for writing. A renaming
- * wins within its second.
- */
+/** The same inside other statements, on a condition. A renaming wins within its second. */
 export const notingInstallations = (mentions: `$${number}`, condition = 'true'): string => `
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at, login_stated_at)
     select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type, to_timestamp(0), said.at

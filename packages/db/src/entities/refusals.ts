@@ -153,10 +153,7 @@ export async function endRefusals(
   if (rows.length > 0) await end(db, places);
 }
 
-/**
- * Ends the refusals of an App and of all that it asks for: its key has changed, or it is among the
- * configured Apps anew.
- */
+/** Ends all refusals of an App and of what it asks for: its key has changed, or it is new. */
 export async function endRefusalsOfApp(db: Kysely<Database>, appId: number): Promise<void> {
   const ofApp = sql`app_id = ${appId}`;
   await end(db, { apps: ofApp, installations: ofApp, repositories: ofApp });

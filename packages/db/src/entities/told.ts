@@ -42,10 +42,7 @@ const unlessKnown = (of: (column: string) => RawBuilder<unknown>, appIds: readon
         select ${of('app_id')}, ${of('installation_id')}, null, false
         where ${of('app_id')} = any(${appIds}::bigint[]) and not exists (select from installations known where known.entity_id = ${of('entity_id')})`;
 
-/**
- * For a WHERE: the App of this row of `installations` is configured here, installed and not
- * suspended.
- */
+/** For a WHERE: this installation is not suspended, and its App is configured here. */
 export const isUsable = (alias: string, appIds: readonly number[]): RawBuilder<boolean> =>
   sql`${sql.ref(`${alias}.deleted_at`)} is null and ${sql.ref(`${alias}.suspended_at`)} is null and ${sql.ref(`${alias}.app_id`)} = any(${appIds}::bigint[])`;
 
@@ -69,14 +66,6 @@ export const entityToday = (row: string): RawBuilder<unknown> => sql`
 //   refused        no calls and no new workers until then; afterwards one worker shows whether it still
 //                  holds. A success there, or news of GitHub's, ends it at once
 
-/** The columns with the ids of what a call depends on. */
-export interface AskedColumns {
-  readonly appId: string;
-  readonly entityId: string;
-  /** `0`: it is about no repository. */
-  readonly repoId: string;
-}
-
 /** Until when GitHub allows installation `i` no registrations; null: it has said nothing. */
 const NO_REGISTRATIONS_UNTIL =
   'case when i.registrations_left = 0 then i.registrations_reset_at end';
@@ -87,33 +76,27 @@ const HOLDS_REGISTRATIONS = sql.raw<boolean>(
 );
 
 /**
- * For a WHERE: sweeps may call about the ids in these columns. GitHub has neither refused us there
- * nor asked us to wait; an App's wait stops only calls that need a new token, so it does not count.
+ * For a WHERE: sweeps may call through `i` about the entity of this row and the repository with this
+ * id (0: none). GitHub has neither refused us there nor asked us to wait; an App's wait stops only
+ * calls that need a new token, so it does not count.
  */
-export const mayCall = ({ appId, entityId, repoId }: AskedColumns): RawBuilder<boolean> =>
-  sql.raw(`(
-    not exists (select from apps told where told.app_id = ${appId} and refused_until > now())
+export const mayCall = (row: string, repoId: string): RawBuilder<boolean> =>
+  sql.raw(`(i.app_id is not null
+    and not exists (select from apps told where told.app_id = i.app_id and refused_until > now())
     and not exists (
-      select from installations told where (told.entity_id, told.app_id) = (${entityId}, ${appId})
+      select from installations told where (told.entity_id, told.app_id) = (${row}.entity_id, i.app_id)
         and greatest(refused_until, wait_until, core_wait_until) > now())
     and not exists (select from repositories told where told.repo_id = ${repoId} and refused_until > now()))`);
 
-/**
- * For a SELECT: how long GitHub still refuses us what these columns name, in milliseconds; null: it
- * does not.
- */
-export const refusedForMs = ({
-  appId,
-  entityId,
-  repoId,
-}: AskedColumns): RawBuilder<number | null> =>
+/** For a SELECT: how long GitHub refuses us worker `w`, in milliseconds; null: it does not. */
+export const refusedForMs = (appId: string): RawBuilder<number | null> =>
   sql.raw(`(
     select extract(epoch from max(until) - now())::float8 * 1000 from (
       select refused_until from apps where app_id = ${appId}
       union all
-      select refused_until from installations where (entity_id, app_id) = (${entityId}, ${appId})
+      select refused_until from installations where (entity_id, app_id) = (w.entity_id, ${appId})
       union all
-      select refused_until from repositories where repo_id = ${repoId}
+      select refused_until from repositories where repo_id = w.scope_repo_id
     ) told(until) where until > now())`);
 
 /** A `Told`: what GitHub told us, and whether a worker is on its way that shows if it still holds. */

@@ -53,10 +53,7 @@ export const createWaits = (db: Kysely<Database>, onBegun: (wait: BegunWait) => 
 
 const REGISTRATIONS = 'actions_runner_registration';
 
-/**
- * Until when calls of an installation wait, by the budget that they count against. An App has only
- * one budget.
- */
+/** Until when calls of an installation wait, by their budget. An App has only one. */
 const budgetWait = (resource: string) =>
   sql.raw<Date | null>(
     resource === REGISTRATIONS

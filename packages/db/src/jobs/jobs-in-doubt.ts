@@ -24,20 +24,14 @@ export interface JobInDoubt {
 }
 
 export interface DoubtRules {
-  /**
-   * How long a job may wait without a reason, or run without its worker, before it is stuck, in
-   * milliseconds.
-   */
+  /** How long a job waits for no reason, or runs without its worker, until it is stuck. */
   readonly stuckAfterMs: number;
   /** The first look-up of a job that is held back, and the longest time between two. */
   readonly firstLookMs: number;
   readonly longestLookMs: number;
   /** After this many recoveries a job may fail. */
   readonly limit: number;
-  /**
-   * How long GitHub must have been silent about it by then, counted from the first unanswered
-   * question.
-   */
+  /** How long GitHub must have been silent by then, since the first unanswered question. */
   readonly silenceMs: number;
   /** How long GitHub keeps a job in its queue. */
   readonly queuedAtMostMs: number;
@@ -213,10 +207,7 @@ export async function endJoblessGraces(
   return rows;
 }
 
-/**
- * How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here
- * and completed by GitHub.
- */
+/** How many jobs stay stuck after `limit` recoveries, and how many of a day were misjudged. */
 export async function countStuckJobs(
   db: Kysely<Database>,
   limit: number,

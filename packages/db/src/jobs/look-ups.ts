@@ -25,8 +25,7 @@ export interface LookUpQuery {
   readonly appIds: readonly number[];
 }
 
-/** GitHub can be called about job `j` through `i`. */
-const mayAsk = sql`i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
+const MAY_ASK = mayCall('j', 'j.repo_id');
 
 /** The jobs that are due to be looked up. */
 export async function findJobsToLookUp(
@@ -45,7 +44,7 @@ export async function findJobsToLookUp(
       select job_id from entities cross join lateral (
         select j.job_id, j.lookup_due_at, row_number() over (order by j.lookup_due_at, j.job_id) as turn from (
           select j.job_id, j.lookup_due_at from jobs j ${installationToday('j', appIds)}
-          where j.entity_id = entities.entity_id and j.lookup_due_at <= now() and ${mayAsk} order by j.lookup_due_at, j.job_id limit ${batch}
+          where j.entity_id = entities.entity_id and j.lookup_due_at <= now() and ${MAY_ASK} order by j.lookup_due_at, j.job_id limit ${batch}
         ) j
       ) of_entity order by turn, lookup_due_at, job_id limit ${batch}
     )
@@ -58,7 +57,7 @@ export async function findJobsToLookUp(
       coalesce(j.seen_gone_at <= now() - ${milliseconds(secondLookMs)}, false) as "wasGone"
     from due join jobs j using (job_id)
     ${installationToday('j', appIds)}
-    where ${mayAsk}
+    where ${MAY_ASK}
     order by j.lookup_due_at, j.job_id`.execute(db);
   return rows;
 }
@@ -231,10 +230,7 @@ const lockJobs = (
     .orderBy('job_id')
     .forNoKeyUpdate();
 
-/**
- * GitHub was asked about a job (a row of `jobs`) and has not answered; `unanswered_since` says
- * since when.
- */
+/** GitHub was asked about a row of `jobs`, at `unanswered_since`, and has not answered. */
 export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
 /** Makes jobs due for a look-up now. */

@@ -29,10 +29,7 @@ export interface JobToStore {
   readonly facts: DeliveredStatement;
   /** Without a pool the job is stored only if it has a row or runs on one of our workers. */
   readonly place: PlacedJob | IgnoredJob;
-  /**
-   * The login, in lower case, by which its entity is admitted: it has to be this entity's own
-   * (`login_pins`).
-   */
+  /** The login that admits its entity, in lower case: it has to be its own (`login_pins`). */
   readonly byLogin: string | undefined;
   /** Pools that do not serve such jobs: a worker of theirs that runs it is misused. */
   readonly closedPools: readonly string[];

@@ -32,10 +32,7 @@ export async function bindRunners(
   );
 }
 
-/**
- * No pool serves the job, which has just got a row: it was seen on one of our workers. Its earlier
- * deliveries had no row.
- */
+/** No pool serves the new job, which ran on our worker. Its earlier deliveries had no row. */
 const isFound = ({ before, changed, place }: StoredJob): boolean =>
   before === undefined && changed && 'ignored' in place;
 

@@ -59,10 +59,7 @@ export interface RepositoryIntervals {
   readonly activeMs: number;
 }
 
-/**
- * How much further back than the last time jobs are read: a transaction may commit this much later
- * than it began.
- */
+/** Jobs are read from this much earlier: a transaction may commit that long after its beginning. */
 const MARGIN = sql`interval '5 minutes'`;
 
 const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.active_at))`;
@@ -96,10 +93,7 @@ export async function noteActiveRepositories(
   return rows.length;
 }
 
-/**
- * Forgets repositories without a run for a week whose entity has lost the App: its listings no
- * longer name them.
- */
+/** Forgets repositories without a run for a week whose entity has lost the App. */
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
   await db
     .deleteFrom('repositories as r')
@@ -137,7 +131,7 @@ export async function findDueRepositories(
     from (select distinct entity_id from installations usable where ${isUsable('usable', appIds)}) e
     cross join lateral (${of(false)} union all ${of(true)}) r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
-    where ${mayCall({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })}
+    where ${mayCall('r', 'r.repo_id')}
     order by turn, r.due_at, r.repo_id limit ${MOST_DUE}`.execute(db);
   return rows;
 }
@@ -187,10 +181,7 @@ export const findInstallation = (
     .limit(1)
     .executeTakeFirst();
 
-/**
- * Has all runs of an entity's repositories read anew and first, where something happened in the last
- * `activeMs`. Returns how many.
- */
+/** Has the runs of an entity's active repositories read anew, and first. Returns how many. */
 export async function readAnew(
   db: Kysely<Database>,
   entityId: number,
@@ -308,7 +299,7 @@ export function findUnlistedInstallations(
     .select([hasChanged.as('hasChanged'), sql<string>`now()::text`.as('now')])
     .where(isUsable('i', appIds))
     .where(sql<boolean>`installation_id::text <> all(${except}::text[])`)
-    .where(mayCall({ appId: 'i.app_id', entityId: 'i.entity_id', repoId: '0' }))
+    .where(mayCall('i', '0'))
     .where(({ or, eb }) => or([hasChanged, eb('listed_at', '<', ago(everyMs))]))
     .orderBy(hasChanged, 'desc')
     .orderBy('listed_at', (by) => by.asc().nullsFirst())

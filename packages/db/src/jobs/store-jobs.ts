@@ -131,10 +131,7 @@ class JobAppeared extends Error {
   override readonly name = 'JobAppeared';
 }
 
-/**
- * Runs a transaction that stores jobs, again if another transaction has committed one of its new
- * jobs meanwhile.
- */
+/** Runs a transaction that stores jobs until no other has committed one of the new ones. */
 export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

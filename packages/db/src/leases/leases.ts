@@ -42,10 +42,7 @@ export async function renewLease(
   return numUpdatedRows === 1n;
 }
 
-/**
- * Gives a lease back, so that the next holder need not wait. The row stays, because its fence must
- * not start again.
- */
+/** Gives a lease back at once. The row stays: its fence must not start again. */
 async function releaseLease(db: Kysely<Database>, name: string, fence: number): Promise<void> {
   await db
     .updateTable('leases')
@@ -76,94 +73,59 @@ export async function holdLease(
   work: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, name, holder, leaseMs, renewMs, onError } = options;
   while (!signal.aborted) {
-    const asked = performance.now();
-    const fence = await takeLease(db, name, holder, leaseMs).catch((error: unknown) => {
-      onError(error);
-      return undefined;
-    });
-    const term = leaseTerm(name, leaseMs - renewMs, asked);
-    if (fence === undefined || term.lost.aborted) {
-      term.end();
-      await pause(renewMs, signal);
-      continue;
-    }
-    const working = AbortSignal.any([signal, term.lost]);
-    const renewing = keepRenewing(options, fence, term, working);
-    try {
-      await work(working);
-    } catch (error) {
-      onError(error);
-    } finally {
-      term.end();
-      await renewing;
-      await releaseLease(db, name, fence).catch(onError);
-    }
-    if (!signal.aborted) await pause(renewMs, signal);
+    await holdOnce(options, work, signal).catch(options.onError);
+    await pause(options.renewMs, signal);
   }
-}
-
-interface LeaseTerm {
-  /** Aborts when the term is over or ended. */
-  readonly lost: AbortSignal;
-  /** Another term, from when its renewal was asked for. */
-  prolong(askedAt: number): void;
-  end(): void;
-}
-
-/**
- * How long this process may believe to hold a lease: shorter than its row says, and by a timer, so
- * that an unanswered statement does not prolong it. Monotonic: a step of the wall clock neither
- * prolongs nor ends it.
- */
-function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
-  const lost = new AbortController();
-  const end = () =>
-    lost.abort(
-      new Error(
-        `the lease ${name} has ended or could not be renewed, and any replica may take it now`,
-      ),
-    );
-  let timer: NodeJS.Timeout | undefined;
-  const prolong = (from: number) => {
-    clearTimeout(timer);
-    const leftMs = from + termMs - performance.now();
-    if (leftMs <= 0) end();
-    else if (!lost.signal.aborted) timer = setTimeout(end, leftMs);
-  };
-  prolong(askedAt);
-  return {
-    lost: lost.signal,
-    prolong,
-    end() {
-      clearTimeout(timer);
-      end();
-    },
-  };
 }
 
 /** How soon the next renewal follows a failed one: perhaps only its connection was broken. */
 const RETRIES_PER_RENEWAL = 4;
 
-async function keepRenewing(
-  options: HoldLeaseOptions,
-  fence: number,
-  term: LeaseTerm,
-  working: AbortSignal,
+/**
+ * We believe to hold the lease for a shorter time than its row says, from when it was asked for,
+ * and by a timer: an unanswered statement does not prolong it, nor does a step of the wall clock.
+ */
+async function holdOnce(
+  { db, name, holder, leaseMs, renewMs, onError }: HoldLeaseOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
 ): Promise<void> {
-  const { db, name, leaseMs, renewMs, onError } = options;
-  let waitMs = renewMs;
-  while (!working.aborted) {
-    await pause(waitMs, working);
-    if (working.aborted) return;
-    const asked = performance.now();
-    const ours = await renewLease(db, name, fence, leaseMs).catch((error: unknown) => {
-      onError(error);
-      return undefined;
-    });
-    waitMs = ours === undefined ? renewMs / RETRIES_PER_RENEWAL : renewMs;
-    if (ours === true) term.prolong(asked);
-    if (ours === false) term.end();
+  let asked = performance.now();
+  const leftMs = () => asked + leaseMs - renewMs - performance.now();
+  const fence = await takeLease(db, name, holder, leaseMs);
+  if (fence === undefined || leftMs() <= 0) return;
+  const lost = new AbortController();
+  const lose = () =>
+    lost.abort(
+      new Error(
+        `the lease ${name} has ended or could not be renewed, and any replica may take it now`,
+      ),
+    );
+  let timer = setTimeout(lose, leftMs());
+  const working = AbortSignal.any([signal, lost.signal]);
+  const renewing = async () => {
+    let waitMs = renewMs;
+    for (;;) {
+      await pause(waitMs, working);
+      if (working.aborted) return;
+      const askedNow = performance.now();
+      const isOurs = await renewLease(db, name, fence, leaseMs).catch(onError);
+      waitMs = isOurs === undefined ? renewMs / RETRIES_PER_RENEWAL : renewMs;
+      if (isOurs === false) lose();
+      if (isOurs !== true) continue;
+      asked = askedNow;
+      clearTimeout(timer);
+      timer = setTimeout(lose, leftMs());
+    }
+  };
+  const renewed = renewing();
+  try {
+    await work(working);
+  } finally {
+    lose();
+    await renewed;
+    clearTimeout(timer);
+    await releaseLease(db, name, fence).catch(onError);
   }
 }

@@ -149,16 +149,10 @@ export async function saveKeyStates(
         updated_at = now()`.execute(trx);
 }
 
-/**
- * The row of a key stays without waiting jobs: its workers failed within the last day. Most
- * entities never come back.
- */
+/** The row of a resting key stays: its workers failed within the last day. */
 const IS_KEPT = sql.raw<boolean>(`(failures > 0 and failed_at > now() - interval '1 day')`);
 
-/**
- * Ends the reasons of keys without waiting jobs. Removes their rows, unless their workers failed
- * within the last day.
- */
+/** Ends the reasons of keys without waiting jobs, and removes rows that need not stay. */
 export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
     with resting as materialized (

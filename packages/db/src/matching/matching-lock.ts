@@ -5,17 +5,11 @@ import type { PassPlan } from '@paddock/domain/matching/plan-pass';
 import { RESERVED, RETIRABLE, RETURNABLE } from '../states/states.ts';
 
 export interface MatchingLimits {
-  /**
-   * Longest wait for passes before this one, and for a row that another transaction holds, in
-   * milliseconds.
-   */
+  /** Longest wait for earlier passes, and for a locked row, in milliseconds. */
   lockTimeoutMs: number;
   /** Longest run of one statement, in milliseconds. */
   statementTimeoutMs: number;
-  /**
-   * How long the transaction may rest between two statements before PostgreSQL ends it, in
-   * milliseconds.
-   */
+  /** Longest rest of the transaction between two statements, in milliseconds. */
   idleTimeoutMs: number;
 }
 

@@ -15,10 +15,7 @@ interface JobsOfKey {
   readonly count: number;
 }
 
-/**
- * `oldest`: for each key the given number of waiting jobs, the oldest without a worker in the
- * making.
- */
+/** `oldest`: for each key so many of the oldest jobs without a worker in the making. */
 const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
   wanted as (select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)),
   covered as (
@@ -34,10 +31,7 @@ const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
     ) j
   )`;
 
-/**
- * For each key the instants at which its oldest waiting jobs became known, in seconds since the
- * epoch.
- */
+/** For each key when its oldest waiting jobs became known, in seconds since the epoch. */
 export async function findJobTimes(
   db: Kysely<Database>,
   keys: readonly JobsOfKey[],
@@ -167,10 +161,7 @@ export async function findWarmKeys(
   return rows;
 }
 
-/**
- * Marks workers as warm until each key has its number, the newest first: they serve as well as new
- * ones.
- */
+/** Marks the newest workers as warm until each key has its number. */
 export async function markWarm(
   trx: Transaction<Database>,
   keys: readonly { readonly demandKey: number; readonly count: number }[],

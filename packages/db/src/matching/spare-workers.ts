@@ -10,10 +10,7 @@ import { RESERVED, RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/states.ts
 import { milliseconds } from '../milliseconds.ts';
 import type { Reservation } from '@paddock/domain/matching/pick-unwanted';
 
-/**
- * All keys with more unassigned workers than waiting jobs, with the entity's present login where
- * it is known.
- */
+/** Keys with more unassigned workers than waiting jobs, with the entity's login today. */
 export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {
   const { rows } = await sql<SpareKey>`${prepared}
     with ${deficits}

@@ -12,10 +12,7 @@ import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { milliseconds } from '../milliseconds.ts';
 import { NO_FAILURES } from '../workers/failing-keys.ts';
 
-/**
- * The rules of the pools document in force, the stops, the cluster's capacity, failures and
- * GitHub's budgets.
- */
+/** The pools' rules, switches, the cluster's capacity, failures and GitHub's budgets. */
 export async function findStoredRules(
   db: Kysely<Database>,
   settings: MatchingSettings,

@@ -44,19 +44,20 @@ interface JobBody {
   readonly labels?: string[];
   readonly owner?: JsonObject;
   readonly job?: JsonObject;
+  readonly installation?: number;
 }
 
 /** A delivery of a private repository's job. */
 export const ofJob = (
   action: 'queued' | 'in_progress' | 'completed' | 'waiting',
   id: number,
-  { labels = ['k8s'], owner = ACME, job = {} }: JobBody = {},
+  { labels = ['k8s'], owner = ACME, job = {}, installation = 31 }: JobBody = {},
   more: Partial<DeliveryToRecord> = {},
 ): DeliveryToRecord => {
   const body = examplePayload('workflow_job', action, {
     workflow_job: { id, labels, runner_name: 'machine 1', ...job },
     repository: { id: 21, full_name: 'acme/api', private: true, owner },
-    installation: { id: 31 },
+    installation: { id: installation },
   });
   return deliveryToRecord('workflow_job', body, 41, more);
 };

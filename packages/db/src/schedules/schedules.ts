@@ -41,10 +41,7 @@ const since = sql`case when extra_until > now() - interval '2 minutes' then extr
 /** How far apart extra passes are in the first minute of trouble. */
 const FIRST_APART = sql`interval '4 seconds'`;
 
-/**
- * The longer trouble lasts, the further apart: a minute after a quarter of an hour, which GitHub's
- * budget allows for ever.
- */
+/** The longer trouble lasts, the further apart: up to a minute, which is cheap for ever. */
 const apart = sql`least(interval '1 minute', greatest(${FIRST_APART}, (now() - ${since}) / 15))`;
 
 /** Two instants no further apart than this share one pass. */

@@ -13,10 +13,7 @@ export interface PassMemory {
   >;
   /** How many passes in a row have not reached an entity, by its id. */
   readonly unreached: Readonly<Record<string, number>>;
-  /**
-   * What the lists of a sweep show, by the list's name, in one list after another: since when, in
-   * the same milliseconds.
-   */
+  /** What each list of a sweep has shown without a break, by its name, and since when. */
   readonly seen: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
@@ -38,10 +35,7 @@ export async function findPassMemory(
   return { failing: {}, unreached: {}, seen: {}, ...memory, now };
 }
 
-/**
- * Stores what a pass of this schedule leaves, and whether it succeeded; without such a schedule
- * nothing happens.
- */
+/** Stores what a pass of this schedule leaves, and whether it succeeded. */
 export async function notePass(
   db: Kysely<Database>,
   schedule: string,
@@ -79,10 +73,7 @@ export interface SweepState {
   /** Entities that two passes running have not reached. */
   readonly missed: number;
   readonly pausedBy: string | null;
-  /**
-   * How long its task has run or waited for an executor, and the error of its last try; null: no
-   * task.
-   */
+  /** How long its task has run or waited, and its last try's error; null: no task. */
   readonly runningSeconds: number | null;
   readonly dueSeconds: number | null;
   readonly retryMessage: string | null;
@@ -117,10 +108,7 @@ export async function findSweepStates(
   return rows;
 }
 
-/**
- * How many things each App lacks, by its id, according to the newest check of the Apps; empty once
- * its result has expired.
- */
+/** How many things each App lacks, by its id; empty once the newest check has expired. */
 export async function findProblemsOfApps(db: Kysely<Database>): Promise<Record<string, number>> {
   const newest = await db
     .selectFrom('operations')

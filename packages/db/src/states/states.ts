@@ -14,25 +14,16 @@ export const isLive = (worker: string) => sql.raw<boolean>(`${worker}.${LIVE_TEX
 /** The worker's pod is being deleted, and was not seen to start: it never will. */
 const GOING_UNSTARTED = sql.raw(`terminating_at is not null and running_at is null`);
 
-/**
- * The worker can take a job: it lives, no job is known to run on it, its end was not asked for, and
- * its pod can still start.
- */
+/** It can take a job: it lives, none runs on it, its end is not asked for, its pod can start. */
 export const UNASSIGNED = sql<boolean>`${LIVE} and assigned_at is null and stopping_at is null
   and not (${GOING_UNSTARTED})`;
 
-/**
- * The worker is a reservation: its registration at GitHub has not begun, so its row alone can be
- * ended.
- */
+/** The worker is a reservation: not registered yet, so its row alone can be ended. */
 export const RESERVED = sql.raw<boolean>(
   `status = 'pending' and registration_started_at is null and pod_uid is null`,
 );
 
-/**
- * The runner ended well although no job of it is known: for a while it counts against a waiting
- * job.
- */
+/** The runner ended well without a known job: for a while it counts against a waiting one. */
 export const UNEXPLAINED = sql.raw<boolean>(
   `unexplained_until is not null and unexplained_until > now() and assigned_at is null`,
 );
@@ -53,20 +44,14 @@ export const STOPPING = sql<boolean>`${LIVE} and stopping_at is not null`;
 /** The worker is unassigned, and GitHub or the cluster knows it: its end takes a task. */
 export const RETIRABLE = sql<boolean>`${UNASSIGNED} and (registered_at is not null or pod_uid is not null)`;
 
-/**
- * The worker was asked to end only because no job needed it, and its deregistration has not begun:
- * it can serve again.
- */
+/** It is to end because no job needed it, and not deregistered yet: it can serve again. */
 export const RETURNABLE = sql<boolean>`${STOPPING} and assigned_at is null
   and deregistration_started_at is null
   and stop_reason in (${sql.join(RETURNABLE_REASONS.map((reason) => sql.lit(reason)))})`;
 
 // SQL about a row of `jobs`, by its alias.
 
-/**
- * The job has ended; as text, for statements that are composed once. A look-up may revive a failed
- * job.
- */
+/** The job has ended, as text for prepared statements. A look-up may revive a failed job. */
 export const hasEnded = (job: string): string => `${job}.status in ('completed', 'failed')`;
 
 /** The job waits or runs. */

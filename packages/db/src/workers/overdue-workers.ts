@@ -6,19 +6,13 @@ import { type EntityToAsk, entityToday, installationToday, mayCall } from '../en
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/**
- * A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the
- * database's clock.
- */
+/** A worker past a deadline that does no work, as far as we know. Times in milliseconds. */
 export interface OverdueWorker extends EntityToAsk {
   podName: string;
   pool: string;
   /** It was assigned, and its job ended long ago or was never identified. */
   hadJob: boolean;
-  /**
-   * Its pod has not started in time. The others run, and GitHub has to be asked about their
-   * runners.
-   */
+  /** Its pod has not started in time. The others run, and GitHub must be asked about them. */
   isPending: boolean;
   isRegistrationDue: boolean;
   isIdleDue: boolean;
@@ -49,8 +43,6 @@ const deadline = (name: keyof typeof DEFAULT_DEADLINES) => sql`
 
 /** Its pod has not started: that takes no answer of GitHub's. */
 const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
-/** GitHub can be asked about worker `w` through `i`. */
-const mayAsk = sql`(i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
 
 /**
  * Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its
@@ -103,7 +95,7 @@ export async function findOverdueWorkers(
       -- The installation is looked up only for these.
       offset 0
     ) w ${installationToday('w', appIds)}
-    where ${isPending} or ${mayAsk}
+    where ${isPending} or ${mayCall('w', 'w.scope_repo_id')}
     order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;

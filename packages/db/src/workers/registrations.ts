@@ -40,7 +40,7 @@ export async function findKnownScopes(
       from workers where created_at > now() - ${milliseconds(madeWithinMs)}
       order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
-    where i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+    where ${mayCall('w', 'w.scope_repo_id')}
     order by w.entity_id, w.scope_repo_id`.execute(db);
   return rows;
 }
@@ -65,10 +65,7 @@ export async function findWorkersByName(
   return new Map(rows.map((worker) => [worker.name, worker]));
 }
 
-/**
- * One of our pods without a row, as its labels, annotations and status describe it. Null: they do
- * not say.
- */
+/** A pod of ours without a row, as it describes itself. Null: it does not say. */
 export interface PodToAdopt {
   podName: string;
   podUid: string;

@@ -6,10 +6,7 @@ import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { changeWorker } from './workers.ts';
 import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 
-/**
- * The newest runner of a pool whose version, or whose version's end, is unknown or older than a
- * day.
- */
+/** A pool's newest runner, if its version or that version's end was not read for a day. */
 export interface RunnerToRead extends EntityToAsk {
   pool: string;
   podName: string;
@@ -114,10 +111,7 @@ export interface EndWithoutJob {
 const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid is not null and assigned_at is null and stopping_at is null
   and stop_reason is distinct from ${OUTDATED_RUNNER}`;
 
-/**
- * The worker, if it has ended by itself without a job and nothing says yet that its runner was
- * outdated.
- */
+/** The worker, if it ended by itself without a job, and is not known to be outdated. */
 export async function findEndWithoutJob(
   db: Kysely<Database>,
   podName: string,

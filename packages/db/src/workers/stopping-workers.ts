@@ -25,10 +25,7 @@ export interface WorkerToStop
   /** GitHub's id of its runner; null: not known. */
   runnerId: number | null;
   podUid: string | null;
-  /**
-   * How long its pod has been gone or, if it was never seen, how long it has been stopping; null
-   * while its pod is there.
-   */
+  /** How long its pod has been gone or, never seen, the stop goes on; null: it is there. */
   podlessForMs: number | null;
   registrationBegun: boolean;
   deregistration: 'none' | 'begun' | 'done';
@@ -37,10 +34,7 @@ export interface WorkerToStop
   runsReadFrom: number | null;
   /** The diagnosis of its pod before the stop, in a sentence; null: none. */
   diagnosis: string | null;
-  /**
-   * GitHub must not be called now: it refused us lately, or no configured App may be used on the
-   * entity.
-   */
+  /** GitHub must not be called now: it refused us, or no configured App may be used. */
   isRefused: boolean;
   /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
   refusedForMs: number | null;
@@ -66,7 +60,7 @@ export async function findWorkerToStop(
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
-      i.app_id is not null as "mayAsk", ${refusedForMs({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "refusedForMs",
+      i.app_id is not null as "mayAsk", ${refusedForMs('i.app_id')} as "refusedForMs",
       ${entityToday('w')}, w.scope_repo_id as "scopeRepoId",
       coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
     from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
@@ -133,10 +127,7 @@ export const keepWorker = (
     STOPPING,
   );
 
-/**
- * GitHub says that this job, pending here, runs on the worker: binds it at once; a look-up brings
- * the rest.
- */
+/** GitHub says that this pending job runs on the worker: binds it; a look-up brings the rest. */
 export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Binding): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx

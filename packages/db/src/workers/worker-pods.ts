@@ -24,20 +24,14 @@ export interface PodState {
   isRunnerOver: boolean;
   /** No node accepts it. */
   isUnschedulable: boolean;
-  /**
-   * When the cluster will have removed it, once its deletion was requested, and how long after the
-   * request.
-   */
+  /** When the cluster will have removed it, and how long after the request that is. */
   terminatingAt: Date | null;
   terminatingSeconds: number | null;
   /** Why it does not start, as one of a closed set of words. */
   stuckReason: string | null;
   /** Why it failed, as another of these words. */
   failureReason: string | null;
-  /**
-   * The reason that ended it although it succeeded, as another of these words: an idle runner that
-   * is stopped succeeds.
-   */
+  /** The reason that ended it although it succeeded, as an idle runner does that is stopped. */
   endedBy: string | null;
   /** The reason in a sentence. */
   message: string | null;
@@ -50,10 +44,7 @@ export interface PodTransition {
   entityId: number;
   was: Status;
   status: Status;
-  /**
-   * It ended well, without a known job, and we were not stopping it: the delivery of its job may
-   * follow.
-   */
+  /** It ended well by itself, without a known job: the delivery of its job may follow. */
   unexplained: boolean;
   /** We stopped it, and its runner ended well: its end says nothing of its pod or its pool. */
   wasStopped: boolean;
@@ -63,10 +54,7 @@ export interface PodTransition {
   newlyStuck: string | null;
   /** Why it did not start until now. */
   wasStuck: string | null;
-  /**
-   * It failed, no job was ever known on it, and we were not stopping it: its template or image may
-   * be at fault.
-   */
+  /** It failed by itself, without a known job: its template or image may be at fault. */
   failedIdle: boolean;
   /** A job is known to have been given to it. */
   hadJob: boolean;

@@ -17,10 +17,7 @@ export interface StopRequest {
   readonly reason: StopReason;
 }
 
-/**
- * No job is known to run on worker `w`, and it is not stopping; if asked for as `over`, it may have
- * had a job.
- */
+/** Worker `w` lives, runs no known job, and is not stopping; as `over` it may have had one. */
 const mayBeAsked = (reason: string) =>
   sql`${isLive('w')} and w.stopping_at is null
     and (w.assigned_at is null or (${sql.ref(reason)} = 'over' and not ${RUNS_BOUND_JOB}))`;
@@ -59,10 +56,7 @@ export async function requestStops(
   return rows.map(({ podName }) => podName);
 }
 
-/**
- * Stopping workers without a task: it has ended in an error, was discarded, or was lost in a
- * restore.
- */
+/** Stopping workers without a task: it failed, was discarded, or was lost in a restore. */
 export async function findStopsWithoutTask(
   db: Kysely<Database>,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },

@@ -50,10 +50,7 @@ export interface WorkerToProvision extends EntityToAsk {
   deliveryGuid: string | null;
 }
 
-/**
- * Reads all that an attempt needs, in one statement. Throws if this version cannot read the stored
- * pool.
- */
+/** Reads all that an attempt needs. Throws if this version cannot read the stored pool. */
 export async function findWorkerToProvision(
   db: Kysely<Database>,
   podName: string,
@@ -70,7 +67,7 @@ export async function findWorkerToProvision(
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
       now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", k.failure_class is not distinct from ${NOT_ASSIGNED} as "isUnserved", coalesce(k.paused_until > now(), false) as "isPaused",
-      ${refusedForMs({ appId: 'coalesce(i.app_id, w.app_id)', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "refusedForMs"
+      ${refusedForMs('coalesce(i.app_id, w.app_id)')} as "refusedForMs"
     from workers w
     cross join instance
     ${installationToday('w', appIds)}
@@ -179,10 +176,7 @@ export async function savePod(
   return rows[0]?.seconds;
 }
 
-/**
- * Ends a worker that never got a pod. False: it has ended, or its pod was seen, whose status then
- * ends it.
- */
+/** Ends a worker that never got a pod. False: it has ended, or its pod was seen. */
 export const failUnstartedWorker = (
   trx: Transaction<Database>,
   podName: string,
@@ -229,10 +223,7 @@ export const findForgottenWorkers = (
     .limit(limit)
     .execute();
 
-/**
- * Whether worker `w` has a diagnosis for the reason of its stop. The result of the stop would say
- * less.
- */
+/** Worker `w` has a diagnosis for the reason of its stop, whose result would say less. */
 export const IS_EXAMINED = sql.raw<boolean>(
   `coalesce(w.stopping_at is not null and w.failure_info ->> 'version' = '2' and w.failure_info ->> 'reason' = w.stop_reason, false)`,
 );
@@ -268,10 +259,7 @@ export const findWorkerPlace = (
     .where('pod_name', '=', podName)
     .executeTakeFirst();
 
-/**
- * Stores the diagnosis of a worker that failed, is stuck, is stopping or ended unexplained. False:
- * it is none of these now.
- */
+/** Stores a diagnosis. False: it has not failed, is not stuck, stopping or unexplained now. */
 export const saveDiagnosis = (
   db: Kysely<Database>,
   podName: string,
