@@ -1,5 +1,4 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
@@ -86,8 +85,6 @@ await main(async () => {
   const wake = createWake();
   const streams = createChangeStreams({
     look: (tokens, sessions) => readChanges(answering.db, { tokens, sessions }),
-    listPools: () =>
-      listPoolsEndpoint.answer({ db: answering.db, person: 'the page', from: 'api' }, {}),
     lookEveryMs: config.lookEveryMs,
     onFirst: () => wake.ring(),
   });
