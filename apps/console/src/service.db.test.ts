@@ -91,7 +91,8 @@ describe('a session', () => {
   beforeEach(() => emptyTables(database.db, ['sessions', 'tokens', 'actions']));
 
   test('begins with a token, reads and acts, and ends when the person wants it', async () => {
-    const cookie = await signIn(service, await makeToken(database, { name: 'ada' }));
+    const token = await makeToken(database, { name: 'ada' });
+    const cookie = await signIn(service, token);
     const who = await get('session', { cookie });
     expect(await who.json()).toEqual({ person: 'token ada', access: 'operate', isSession: true });
     expect((await get('api/v1/installations', { cookie })).status).toBe(200);
@@ -101,8 +102,11 @@ describe('a session', () => {
       service.ask('tokens', undefined, { ...act, headers: sent }),
     );
     expect((await Promise.all(acts)).map(({ status }) => status)).toEqual([401, 200]);
-    const rows = await sql`select person from actions`.execute(database.db);
-    expect(rows.rows).toContainEqual({ person: 'token ada' });
+    const { rows } = await sql`select person from actions`.execute(database.db);
+    expect(rows).toContainEqual({ person: 'token ada' });
+    const kept = await sql`select * from sessions`.execute(database.db);
+    for (const secret of [cookie.slice(-43), token.slice(-43)])
+      expect([...service.lines(), JSON.stringify(kept.rows)].join()).not.toContain(secret);
     const left = await service.ask('../../session', undefined, { method: 'DELETE', headers });
     expect(left.headers.get('set-cookie')).toMatch(/^paddock=; .*Max-Age=0$/);
     expect((await get('session', { cookie })).status).toBe(401);
@@ -132,40 +136,23 @@ describe('a session', () => {
       expect((await get('session', { cookie: `paddock=${text}` })).status).toBe(401);
   });
 
-  test('is nothing that a token for one thing may begin (F7)', async () => {
-    const input = { name: 'narrow', endpoint: 'findJob', subject: { job: 7 } };
-    const token = await makeToken(database, input);
-    const answer = await service.ask('../../session', token, { method: 'POST' });
-    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
-  });
-
   test('of a token for one sign-in begins once, within an hour, and outlives nothing', async () => {
     const make = (name: string) => makeToken(database, { name, access: 'read', oneTime: true });
     const token = await make('link');
     expect(await (await service.ask('installations', token)).json()).toMatchObject({ status: 401 });
-    const asIfOrdinary = token.replace('once_', '');
     for (const [method, text] of [
       ['GET', token],
       ['DELETE', token],
-      ['POST', asIfOrdinary],
+      ['POST', token.replace('once_', '')],
       ['POST', token.slice(0, -1) + (token.endsWith('A') ? 'E' : 'A')],
     ] as const)
       expect((await service.ask('../../session', text, { method })).status).toBe(401);
     // Of four at once, one comes in.
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, () => service.ask('../../session', token, { method: 'POST' })),
-    );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-      200, 401, 401, 401,
-    ]);
-    const [cookie = ''] = answers.flatMap(
-      ({ headers }) => headers.get('set-cookie')?.split(';')[0] ?? [],
-    );
-    expect(await (await get('session', { cookie })).json()).toEqual({
-      person: 'token link',
-      access: 'read',
-      isSession: true,
-    });
+    const cookies = await Promise.all([1, 2, 3, 4].map(() => signIn(service, token)));
+    const [cookie = '', ...more] = cookies.filter((one) => one !== '');
+    expect(more).toEqual([]);
+    const who = await get('session', { cookie });
+    expect(await who.json()).toEqual({ person: 'token link', access: 'read', isSession: true });
     await revoke('link');
     expect((await get('session', { cookie })).status).toBe(401);
 
@@ -176,16 +163,6 @@ describe('a session', () => {
     const gone = await make('gone');
     await revoke('gone');
     for (const text of [old, gone]) expect(await signIn(service, text)).toBe('');
-  });
-
-  test('is stored as a hash, and no log has its text or the token’s', async () => {
-    const token = await makeToken(database, { name: 'logged' });
-    const cookie = await signIn(service, token);
-    const secret = cookie.slice(-43);
-    const rows = await sql`select * from sessions`.execute(database.db);
-    expect(JSON.stringify(rows.rows)).not.toContain(secret);
-    expect(service.lines().join()).not.toContain(secret);
-    expect(service.lines().join()).not.toContain(token.slice(-43));
   });
 });
 
