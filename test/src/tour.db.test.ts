@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { WhyAnswer as Answer } from '@paddock/api/why/explain-job';
-import { asker } from '@paddock/console/scenes/console.scene';
-import { signIn } from '@paddock/console/scenes/session.scene';
+import { asker, signIn } from '@paddock/console/scenes/console.scene';
 import { runDemo } from '@paddock/demo/run-demo';
 import { ANSWERS, OTHERS, REASONS, WORKERS_ON_THE_WAY } from '@paddock/demo/tour/stops';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';

@@ -34,52 +34,48 @@ function scene(more: Partial<ChangesOptions> = {}) {
         tokens: tokens.filter((one) => one !== 'bad'),
         sessions: [],
       }),
-    listPools: () => Promise.resolve([]),
     lookEveryMs: 2_000,
     onFirst: () => undefined,
     ...more,
   });
-  const open = async ({ response }: ReturnType<typeof page>, token = 't', wantsPools = false) =>
-    (await streams.open({ ownerId: 'o', token, session: undefined, wantsPools }))?.(response);
+  const open = async ({ response }: ReturnType<typeof page>, token = 't') =>
+    (await streams.open({ ownerId: 'o', token, session: undefined }))?.(response);
   return { ...streams, open };
 }
 
 describe('changes', () => {
   test('cost one look for any number of pages, and none without a page', async () => {
     const looks: (readonly string[])[] = [];
-    let lists = 0;
     const { once, open } = scene({
       look(tokens) {
         looks.push(tokens);
         return Promise.resolve({ written: { ...zero, jobs: looks.length }, tokens, sessions: [] });
       },
-      listPools: () => Promise.resolve({ items: [], n: ++lists }),
     });
     await once();
     expect(looks).toEqual([]);
 
     const pages = Array.from({ length: 30 }, () => page());
-    for (const [n, one] of pages.entries()) await open(one, `t${n % 2}`, n < 20);
+    for (const [n, one] of pages.entries()) await open(one, `t${n % 2}`);
     await once();
     await once();
     await setImmediate();
     const both = ['t0', 't1'];
-    expect([looks, lists]).toEqual([[both, both], 2]);
-    expect(pages[0]?.text()).toMatch(
-      /"jobs","workers"\][^]*event: pools[^]*\["jobs"\][^]*event: pools\ndata: \{"items":\[\],"n":2\}/,
-    );
-    expect(pages[29]?.text()).not.toContain('pools');
+    expect(looks).toEqual([both, both]);
+    for (const { text } of pages)
+      expect(text()).toMatch(/event: changed\ndata: \["jobs","workers"\]\n\n[^]*\["jobs"\]\n\n$/);
   });
 
   test('are kept for no page that has stopped reading', async () => {
     let jobs = 0;
     const { once, open } = scene({
-      look: (tokens) =>
-        Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens], sessions: [] }),
-      listPools: () => Promise.resolve('x'.repeat(600_000)),
+      look: (tokens) => {
+        const written = { ...zero, jobs: ++jobs, ['x'.repeat(600_000)]: jobs };
+        return Promise.resolve({ written, tokens, sessions: [] });
+      },
     });
     const pages = [page(), page({ isStuck: true })];
-    for (const one of pages) await open(one, 't', true);
+    for (const one of pages) await open(one);
     for (let look = 0; look < 3; look += 1) {
       await once();
       await setImmediate();
@@ -99,7 +95,7 @@ describe('changes', () => {
     expect(pages[0].response.writableEnded).toBe(true);
   });
 
-  test('say that they are alive as long as the database answers, and promise how often (F4)', async () => {
+  test('say that they are alive as long as the database answers (F4)', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       let isHanging = false;
@@ -113,7 +109,7 @@ describe('changes', () => {
       await open(one);
       const signs = async () => {
         await setImmediate();
-        return one.text().split('event: alive\ndata: 10000\n\n').length - 1;
+        return one.text().split('event: alive\ndata: null\n\n').length - 1;
       };
       expect(await signs()).toBe(1);
       for (let look = 0; look <= 30; look += 1) {

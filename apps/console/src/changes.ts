@@ -26,15 +26,6 @@ const LONGEST_MS = 15 * 60_000;
 /** A client that has not read so much has gone, or is too slow to follow. */
 const MOST_UNREAD_BYTES = 1_000_000;
 
-/** What changes the list of pools. */
-const OF_POOLS: readonly Watched[] = [
-  'jobs',
-  'workers',
-  'demand_keys',
-  'outages',
-  'pools_documents',
-];
-
 interface Client {
   readonly response: ServerResponse;
   /** As a credential's. */
@@ -43,8 +34,6 @@ interface Client {
   readonly token: string | undefined;
   /** The id of its session. Undefined: it has shown a token, or a proxy named it. */
   readonly session: string | undefined;
-  /** It shows the pools, and gets their list with each change. */
-  readonly wantsPools: boolean;
   readonly until: number;
   isNew: boolean;
   saidAt: number;
@@ -53,39 +42,17 @@ interface Client {
 export interface ChangesOptions {
   /** What has changed since, and which of the tokens and sessions are still good. */
   readonly look: (tokens: readonly string[], sessions: readonly string[]) => Promise<Changes>;
-  /** The answer that lists the pools. */
-  readonly listPools: () => Promise<unknown>;
   /** How long it is from one look to the next: the console is silent for as long. */
   readonly lookEveryMs: number;
   /** Called with the first client: nobody has looked yet. */
   readonly onFirst: () => void;
 }
 
-export interface ChangeStreams {
-  /**
-   * Sends the client what changes, until it goes, or its token or session ends. Undefined: there is no place.
-   */
-  open(
-    client: Pick<Client, 'ownerId' | 'token' | 'session' | 'wantsPools'>,
-  ): Promise<((response: ServerResponse) => void) | undefined>;
-  /** Looks once for all clients, and tells them. Without a client it looks at nothing. */
-  once(): Promise<void>;
-  /** Ends all streams. */
-  close(): void;
-}
-
 /**
  * Tells pages what has changed, as server-sent events. A new client hears of everything once: it
  * has missed what changed between its first answers and its first look.
  */
-export function createChangeStreams({
-  look,
-  listPools,
-  lookEveryMs,
-  onFirst,
-}: ChangesOptions): ChangeStreams {
-  const aliveEveryMs = Math.max(ALIVE_EVERY_MS, lookEveryMs);
-  const alive = event('alive', aliveEveryMs);
+export function createChangeStreams({ look, lookEveryMs, onFirst }: ChangesOptions) {
   const clients = new Set<Client>();
   const take = createPlaces(MOST);
   let before: Changes['written'] | undefined;
@@ -98,10 +65,14 @@ export function createChangeStreams({
   };
 
   return {
-    async open(who) {
+    /**
+     * Sends the client what changes, until it goes, or its token or session ends. Undefined: there is
+     * no place.
+     */
+    async open(who: Pick<Client, 'ownerId' | 'token' | 'session'>) {
       const leave = await take(who.ownerId);
       if (leave === undefined) return undefined;
-      return (response) => {
+      return (response: ServerResponse): void => {
         if (response.destroyed) return leave();
         const now = performance.now();
         const client = { ...who, response, until: now + LONGEST_MS, isNew: true, saidAt: now };
@@ -110,11 +81,12 @@ export function createChangeStreams({
           clients.delete(client);
           leave();
         });
-        say(client, `retry: 3000\n\n${alive}`);
+        say(client, `retry: 3000\n\n${ALIVE}`);
         if (clients.size === 1) onFirst();
       };
     },
-    async once() {
+    /** Looks once for all clients, and tells them. Without a client it looks at nothing. */
+    async once(): Promise<void> {
       if (clients.size === 0) {
         before = undefined;
         return;
@@ -130,22 +102,17 @@ export function createChangeStreams({
       const changed = changesBetween(before, written);
       before = written;
       const all = Object.keys(written);
-      const ofPools = present.filter(
-        ({ wantsPools, isNew }) =>
-          wantsPools && (isNew || OF_POOLS.some((table) => changed.includes(table))),
-      );
-      const pools = ofPools.length === 0 ? '' : event('pools', await listPools());
       const now = performance.now();
       for (const client of present) {
         if (isOver(client) || now > client.until) client.response.end();
         else if (client.isNew) say(client, event('changed', all));
         else if (changed.length > 0) say(client, event('changed', changed));
-        else if (now - client.saidAt >= aliveEveryMs - lookEveryMs / 2) say(client, alive);
-        if (ofPools.includes(client)) say(client, pools);
+        else if (now - client.saidAt >= ALIVE_EVERY_MS - lookEveryMs / 2) say(client, ALIVE);
         client.isNew = false;
       }
     },
-    close() {
+    /** Ends all streams. */
+    close(): void {
       for (const { response } of clients) response.end();
     },
   };
@@ -156,6 +123,10 @@ const changesBetween = (before: Changes['written'] | undefined, now: Changes['wr
 
 const event = (name: string, data: unknown): string =>
   `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+const ALIVE = event('alive', null);
+
+export type ChangeStreams = ReturnType<typeof createChangeStreams>;
 
 /** Opens a stream of changes for a bearer, who then holds no place of a request. */
 export const answerChanges = (
@@ -169,7 +140,6 @@ export const answerChanges = (
       ownerId,
       token: bearer.token,
       session: session?.id,
-      wantsPools: 'pools' in request.query,
     });
     return { reply: begin ? { status: 200, headers: HEADERS, text: '', begin } : BUSY };
   });

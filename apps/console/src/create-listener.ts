@@ -6,7 +6,6 @@ import express, {
   type Request,
   type RequestHandler,
   type Response,
-  type Router,
 } from 'express';
 import { answerChanges, type ChangeStreams } from './changes.ts';
 import type { ConsoleEvents } from './events.ts';
@@ -36,38 +35,47 @@ export interface ListenerOptions extends AnswerOptions {
   readonly prefix: string;
 }
 
-/** Sends what `answerTo` answers. Never rejects, as `answerTo` does not. */
-type By = (answerTo: (request: Request, response: Response) => Promise<Answered>) => RequestHandler;
-
 /** Routes the API, the page, and what the page needs beside the API. */
 export function createListener(options: ListenerOptions): Express {
   const { answerSignIn, events, isStopping, page, prefix } = options;
-  const by: By = (answerTo) => async (request, response) => {
-    const begun = performance.now();
-    const answered = await answerTo(request, response);
-    events.answered({ ...answered, ms: performance.now() - begun });
-    if (isStopping()) response.set('connection', 'close');
-    send(response, answered.reply);
-    if (isStopping()) response.end();
-  };
+  /** Sends what `answerTo` answers. Never rejects, as `answerTo` does not. */
+  const by =
+    (answerTo: (request: Request, response: Response) => Promise<Answered>): RequestHandler =>
+    async (request, response) => {
+      const begun = performance.now();
+      const answered = await answerTo(request, response);
+      events.answered({ ...answered, ms: performance.now() - begun });
+      if (isStopping()) response.set('connection', 'close');
+      send(response, answered.reply);
+      if (isStopping()) response.end();
+    };
   const nothing = (methods: readonly string[]) =>
     by((request) => answerNothing(options, request, nothingThere(methods)));
   const signIn = (step: SignInStep) =>
     answerSignIn === undefined ? nothing([]) : by((request) => answerSignIn(request, step));
 
+  // Paths are taken as they are. A word in a path comes before a field at its place.
+  const api = createRouter();
+  // A brace sorts after all characters of a word.
+  const sorted = options.endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  for (const [path, endpoints] of Map.groupBy(sorted, (endpoint) => endpoint.path)) {
+    const route = api.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const endpoint of endpoints.map(strict))
+      route[METHODS[endpoint.method]](
+        by((request, response) => answer(options, endpoint, request, response)),
+      );
+    route.all(nothing(endpoints.map(({ method }) => method)));
+  }
+  api.all(/^\/api\//, nothing([]));
+
   const site = createRouter();
-  const api = createApi(options, by, nothing);
   site.use(api);
-  site.all(
-    '/session',
-    by((request) => answerSession(options, request)),
-  );
+  const session = by((request) => answerSession(options, request));
+  site.all('/session', session);
   site.all('/sign-in/begin', signIn('begin'));
   site.all('/sign-in/callback', signIn('callback'));
-  site.all(
-    '/changes',
-    by((request) => answerChanges(options, request)),
-  );
+  const changes = by((request) => answerChanges(options, request));
+  site.all('/changes', changes);
   site.get(/^\/assets\//, (request, response) => send(response, fileAt(page, request)));
   site.get(/^/, (request, response, next) => {
     const list = listAt(request);
@@ -88,33 +96,12 @@ export function createListener(options: ListenerOptions): Express {
   return app;
 }
 
-/** Its endpoints, in their paths as they are. A word in a path comes before a field at its place. */
-function createApi(
-  options: ListenerOptions,
-  by: By,
-  nothing: (methods: readonly string[]) => RequestHandler,
-): Router {
-  const api = createRouter();
-  // A brace sorts after all characters of a word.
-  const sorted = options.endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  for (const [path, endpoints] of Map.groupBy(sorted, (endpoint) => endpoint.path)) {
-    const route = api.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const endpoint of endpoints.map(strict))
-      route[METHODS[endpoint.method]](
-        by((request, response) => answer(options, endpoint, request, response)),
-      );
-    route.all(nothing(endpoints.map(({ method }) => method)));
-  }
-  api.all(/^\/api\//, nothing([]));
-  return api;
-}
-
 /** Refuses unknown fields: a list without a misspelt filter would be another list. */
 const strict = (endpoint: Endpoint): Endpoint => ({ ...endpoint, input: endpoint.input.strict() });
 
 const METHODS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
-const createRouter = (): Router => express.Router({ caseSensitive: true, strict: true });
+const createRouter = () => express.Router({ caseSensitive: true, strict: true });
 
 const NO_PATH = problem(400, 'Wrong input', 'The path cannot be decoded.');
 
@@ -123,7 +110,7 @@ const NO_PATH = problem(400, 'Wrong input', 'The path cannot be decoded.');
  * who asks for JSON, by `.json` or by `Accept`, gets the answer. Undefined: everyone else, who gets
  * the page.
  */
-export function listAt(request: Request): string | undefined {
+function listAt(request: Request): string | undefined {
   const { path, url } = request;
   const isJson = path.endsWith('.json');
   // Who takes anything is a browser, or a person with a tool who wants to see the page.

@@ -35,13 +35,8 @@ export function createConsoleEvents(log: EventLog, metrics: Metrics) {
   const sample = createSamples();
   return {
     ...events,
-    answered({
-      reply: { status },
-      endpoint,
-      person,
-      error,
-      ms,
-    }: Answered & { readonly ms: number }) {
+    answered({ reply, endpoint, person, error, ms }: Answered & { readonly ms: number }) {
+      const { status } = reply;
       const name = endpoint?.name ?? 'none';
       requests.inc({ endpoint: name, status: String(status) });
       seconds.observe({ endpoint: name }, ms / 1_000);

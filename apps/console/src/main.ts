@@ -1,5 +1,4 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { readChanges } from '@paddock/api/sessions/read-changes';
 import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { runService } from '@paddock/db/run-service';
@@ -58,8 +57,6 @@ await runService('console', declared, async (config, service) => {
   const wake = createWake();
   const streams = createChangeStreams({
     look: (tokens, sessions) => readChanges(answering.db, { tokens, sessions }),
-    listPools: () =>
-      listPoolsEndpoint.answer({ db: answering.db, person: 'the page', from: 'api' }, {}),
     lookEveryMs: config.lookEveryMs,
     onFirst: () => wake.ring(),
   });

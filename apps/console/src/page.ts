@@ -16,13 +16,9 @@ interface Built {
 
 export interface PageFiles {
   readonly html: string;
-  /** Whether the page has something at this path. */
-  has(pathname: string): boolean;
-  /** In the forms in which they are sent. */
-  readonly files: ReadonlyMap<
-    string,
-    { readonly type: string; readonly text: string; readonly gzipped: Buffer }
-  >;
+  /** Of the paths at which the page has something. */
+  readonly paths: readonly RegExp[];
+  readonly files: ReadonlyMap<string, Built['files'][string] & { readonly gzipped: Buffer }>;
 }
 
 /**
@@ -38,14 +34,13 @@ export async function loadPage(
     const text = await readFile(join(folder, 'page.json'), 'utf8').catch(ignoreAbsence);
     if (text === undefined) continue;
     const { html, paths, files } = JSON.parse(text) as Built;
-    const known = paths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
     const compressed = Object.entries(files).map(
       async ([name, file]) =>
         [name, { ...file, gzipped: await promisify(gzip)(file.text) }] as const,
     );
     return {
       html: hasProvider ? html.replace('<html', '<html data-provider') : html,
-      has: (pathname) => known.some((pattern) => pattern.test(pathname)),
+      paths: paths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)),
       files: new Map(await Promise.all(compressed)),
     };
   }
@@ -83,7 +78,7 @@ export function pageAt(page: PageFiles | undefined, { path }: Request, prefix: s
   // A proxy that has taken an unknown prefix off is no obstacle to a relative way.
   const up = prefix === '' ? '../'.repeat(path.split('/').length - 2) || './' : `${prefix}/`;
   return {
-    status: page.has(path) ? 200 : 404,
+    status: page.paths.some((pattern) => pattern.test(path)) ? 200 : 404,
     headers: {
       ...PAGE_HEADERS,
       'content-type': 'text/html; charset=utf-8',

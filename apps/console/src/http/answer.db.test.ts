@@ -1,22 +1,69 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Endpoint, endpoint } from '@paddock/api/endpoint';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
+import { notFound, refused } from '@paddock/api/problem';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { metricSum } from '@paddock/testing/metric-sum';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { z } from 'zod';
 import { createAdmit } from '../admit.ts';
 import { createListener } from '../create-listener.ts';
 import { createConsoleEvents } from '../events.ts';
 import { asker, makeToken } from '../scenes/console.scene.ts';
-import { ENDPOINTS, NO_PAGE, TOKENS_ALONE } from '../scenes/example-endpoints.scene.ts';
+
+const said = z.object({ id: z.unknown() });
+const example = (more: Partial<Endpoint> & Pick<Endpoint, 'name' | 'path'>): Endpoint => ({
+  ...endpoint({
+    name: '',
+    method: 'GET',
+    path: '/api/v1/',
+    summary: 'An example.',
+    access: 'read',
+    status: 200,
+    input: z.object({ job: z.coerce.number().int() }),
+    output: said,
+    answer: (caller, input) => Promise.resolve({ id: { person: caller.person, ...input } }),
+  }),
+  ...more,
+});
+
+const failing = (name: string, fail: Endpoint['answer']): Endpoint =>
+  example({ name, path: `/api/v1/${name}`, input: z.object({}), answer: fail });
+
+/** Endpoints that answer, act and fail in each way. */
+const ENDPOINTS = [
+  example({ name: 'getJob', path: '/api/v1/jobs/{job}' }),
+  example({
+    name: 'listJobs',
+    path: '/api/v1/jobs',
+    input: z.object({ pool: z.string().max(5).optional(), after: z.string().optional() }),
+    answer: () => Promise.resolve({ items: [], next: 'a"b>c&d' }),
+  }),
+  example({
+    name: 'drain',
+    method: 'POST',
+    access: 'operate',
+    status: 202,
+    path: '/api/v1/jobs/{job}/drain',
+    input: z.object({ job: z.coerce.number().int(), note: z.string().max(9).optional() }),
+    answer: (_caller, input) => Promise.resolve({ id: `of ${String(input['job'])}`, ...input }),
+  }),
+  failing('unknown', () => Promise.reject(notFound('There is no such thing.'))),
+  failing('refused', () => Promise.reject(refused('Not now.'))),
+  failing('broken', () => Promise.reject(new TypeError('hidden detail'))),
+  // As a statement ends that took too long.
+  failing('slow', ({ db }) => sql`do $$ begin raise sqlstate '57014'; end $$`.execute(db)),
+  failing('senseless', ({ db }) => sql`select ${'noon'}::timestamptz`.execute(db)),
+  findOperationEndpoint,
+];
 
 const makeLesser = (database: TestDatabase, input: object) =>
   makeToken(database, { name: 'less', ...input }, ENDPOINTS);
@@ -37,9 +84,6 @@ const all = async (answer: Response) => [
   [...answer.headers].filter(([name]) => name !== 'date'),
 ];
 
-const count = (page: string, labels: string): number =>
-  metricSum(page, `paddock_api_requests_total{${labels}}`);
-
 describe('the API', () => {
   const database = useTestDatabase();
   const metrics = createMetrics();
@@ -53,12 +97,21 @@ describe('the API', () => {
   beforeAll(async () => {
     const db = database.dbOf('console');
     const listener = createListener({
-      admit: createAdmit({ ...TOKENS_ALONE, db, unproven: db, mostEach: 10 }),
+      admit: createAdmit({
+        accessOf: () => undefined,
+        proxiedIdentity: () => undefined,
+        db,
+        unproven: db,
+        mostEach: 10,
+      }),
       endpoints: ENDPOINTS,
       db,
       events: createConsoleEvents(SILENT_LOG, metrics),
       isStopping: () => false,
-      ...NO_PAGE,
+      streams: undefined as never, // no test opens one
+      page: undefined,
+      answerSignIn: undefined,
+      prefix: '',
     });
     http = await listenHttp(listener, { port: 0, host: '127.0.0.1' });
   });
@@ -70,7 +123,6 @@ describe('the API', () => {
 
   test('answers JSON to the token’s bearer, which a browser neither keeps nor frames', async () => {
     const answer = await ask('jobs/7', token);
-    expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ id: { person: 'token ci', job: 7 } });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'application/json',
@@ -79,51 +131,38 @@ describe('the API', () => {
       'x-content-type-options': 'nosniff',
     });
     expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+    const { headers } = await ask('jobs?pool=a', token);
+    expect(headers.get('link')).toBe('<?pool=a&after=a%22b%3Ec%26d>; rel="next"');
+    expect(await metrics.registry.metrics()).toMatch(
+      /api_requests_total\{endpoint="getJob",status="200"\} 1\n[^]*api_request_seconds_count\{endpoint="getJob"\} 1\n/,
+    );
   });
 
   test.each([
-    ['jobs/x', 'path.job'],
-    ['jobs/7?job=8', 'query.job'],
-    ['jobs/7?__proto__=x', 'query.__proto__'],
-    ['jobs?pol=x', 'query.pol'],
-    ['jobs?pool=a&pool=b', 'query.pool'],
-    ['jobs?pool=longer', 'query.pool'],
-    ['jobs?access_token=x', 'query.access_token'],
-  ])('names the mistake in %s', async (path, place) => {
-    const answer = await ask(path, token);
-    expect(answer.status).toBe(400);
+    ['jobs/x', undefined, 'path.job'],
+    ['jobs/7?job=8', undefined, 'query.job'],
+    ['jobs?pol=x', undefined, 'query.pol'],
+    ['jobs?pool=a&pool=b', undefined, 'query.pool'],
+    ['jobs?pool=longer', undefined, 'query.pool'],
+    ['jobs/7/drain?note=x', '{}', 'query.note'],
+    ['jobs/7/drain', '{"note":7}', 'body.note'],
+    ['jobs/7/drain', '{"job":8}', 'body.job'],
+    ['jobs/7/drain', '{"__proto__":{"job":8}}', 'body.__proto__'],
+  ])('names the mistake in %s with the body %s', async (path, body, place) => {
+    const answer = await (body === undefined ? ask(path, token) : post(path, body));
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(await answer.json()).toMatchObject({
-      type: 'about:blank',
-      status: 400,
-      errors: [{ place }],
-    });
-  });
-
-  test.each([
-    ['{"note":7}', 'body.note'],
-    ['{"note":"too long a note"}', 'body.note'],
-    ['{"job":8}', 'body.job'],
-    ['{"toString":8}', 'body.toString'],
-    ['{"__proto__":{"job":8}}', 'body.__proto__'],
-  ])('names the mistake in the body %s', async (body, place) => {
-    const answer = await post('jobs/7/drain', body);
-    expect(await answer.json()).toMatchObject({ status: 400, errors: [{ place }] });
+    const type = 'about:blank';
+    expect(await answer.json()).toMatchObject({ type, status: 400, errors: [{ place }] });
   });
 
   test.each([
     ['no JSON', '{', {}, 400],
     ['a list', '[]', {}, 400],
-    ['null', 'null', {}, 400],
     ['what a form of another site may send', '{}', { 'content-type': 'text/plain' }, 415],
-    ['no type', '{}', { 'content-type': '' }, 415],
     ['too much', `{"note":"${'x'.repeat(5_000_000)}"}`, {}, 413],
   ])('refuses a body that is %s', async (_what, body, headers, status) => {
     const answer = await post('jobs/7/drain', body, headers);
-    expect([answer.status, await answer.json()]).toEqual([
-      status,
-      expect.objectContaining({ status }),
-    ]);
+    expect([answer.status, await answer.json()]).toMatchObject([status, { status }]);
   });
 
   test.each([
@@ -131,30 +170,11 @@ describe('the API', () => {
     ['refused', 409, 'Not now.'],
     ['nothing', 404, 'There is nothing at this path.'],
     ['senseless', 400, expect.stringMatching(/^A value of it makes no sense/)],
+    ['slow', 503, 'The database does not answer in time: repeat this later.'],
     ['broken', 500, 'This is a fault of Paddock; its log says more.'],
-    ['endless', 500, 'This is a fault of Paddock; its log says more.'],
   ])('says what is wrong with %s', async (path, status, detail) => {
     const answer = await ask(path, token);
     expect(await answer.json()).toMatchObject({ status, detail });
-  });
-
-  test('says that the database did not answer in time', async () => {
-    const answering = ask('slow', token);
-    await waitFor('a slow statement to cancel', async () => {
-      const { rows } = await sql`
-        select pg_cancel_backend(pid) from pg_stat_activity
-        where datname = current_database() and query like 'select pg_sleep(60)%' and state = 'active'`.execute(
-        database.db,
-      );
-      return rows.length > 0;
-    });
-    const answer = await answering;
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-  });
-
-  test('names the methods of a path', async () => {
-    const answer = await ask('jobs/7/drain', token);
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
   test('goes on after a sender that breaks off its body', async () => {
@@ -165,16 +185,6 @@ describe('the API', () => {
     );
     await once(socket, 'close');
     expect((await ask('jobs/7', token)).status).toBe(200);
-  });
-
-  test('counts what it answered, by endpoint', async () => {
-    const before = await metrics.registry.metrics();
-    await ask('jobs/7', token);
-    await ask('x');
-    const after = await metrics.registry.metrics();
-    for (const labels of ['endpoint="getJob",status="200"', 'endpoint="none",status="401"'])
-      expect([labels, count(after, labels) - count(before, labels)]).toEqual([labels, 1]);
-    expect(after).toContain('paddock_api_request_seconds_count{endpoint="getJob"}');
   });
 
   describe('for a token that may do less (F7)', () => {
@@ -189,10 +199,7 @@ describe('the API', () => {
       const narrow = await makeLesser(database, { endpoint: 'drain', subject: { job: 7 } });
       const own = await enqueueFor(database, 'token less');
       const answer = await ask(`operations/${own}`, narrow);
-      expect([answer.status, await answer.json()]).toEqual([
-        200,
-        expect.objectContaining({ id: own }),
-      ]);
+      expect([answer.status, await answer.json()]).toMatchObject([200, { id: own }]);
     });
 
     test('that is narrowed, all but its subject is as for a stranger', async () => {
@@ -205,19 +212,12 @@ describe('the API', () => {
         expect([wrong, (await ask(wrong[0], narrow, wrong[1])).status]).toEqual([wrong, 400]);
       for (const [other, more] of [
         drain(8),
-        drain(8, '{"note":"x"}'),
         ['jobs/7', {}],
-        ['jobs', {}],
         ['jobs/7/drain', {}],
         ['jobs/x/drain', init],
         ['nothing', {}],
-        ['slow', {}],
-        ['operations/none', {}],
-        [`operations/${randomUUID()}`, {}],
         [`operations/${await enqueueFor(database, 'ada')}`, {}],
         [`operations/${randomUUID()}?x=1`, {}],
-        ['jobs?pol=x', {}],
-        drain(8, '{"note":7}'),
         drain(8, '{'),
       ] as const)
         expect([other, await all(await ask(other, narrow, more))]).toEqual([other, stranger]);

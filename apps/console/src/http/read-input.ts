@@ -60,7 +60,7 @@ const MOST_BYTES = 65_536;
 const readJson = express.json({ limit: MOST_BYTES, inflate: false });
 
 /** The JSON object in a request's body, `{}` without a body; else the reply to send instead. */
-export async function readBody(
+async function readBody(
   request: Request,
   response: Response,
 ): Promise<{ fields: Fields } | { reply: Reply }> {

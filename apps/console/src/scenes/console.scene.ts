@@ -85,3 +85,9 @@ export async function makeToken(
   const given = endpoint.input.parse({ access: 'operate', ...input });
   return (await endpoint.answer({ db, person: 'ada', from: 'api' }, given)).token;
 }
+
+/** Signs in, and returns the cookie as the browser sends it. */
+export async function signIn(service: Pick<Console, 'ask'>, token: string): Promise<string> {
+  const answer = await service.ask('../../session', token, { method: 'POST' });
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -10,7 +10,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Configuration, Provider } from 'oidc-provider';
 import { type Console, startConsole } from '../scenes/console.scene.ts';
 
 /** What the provider knows of a person. */
@@ -20,22 +19,20 @@ interface Person {
   readonly groups?: readonly string[];
 }
 
-interface TestProvider {
-  readonly issuer: string;
-  /** Whoever signs in next is this person. Undefined: somebody who does not want to. */
-  signsIn(person: Person | undefined): void;
-  stop(): Promise<void>;
-}
-
 /** Where browsers would find the console. */
 const PUBLIC_URL = 'https://paddock.example/tools';
 
 const CLIENT = { id: 'paddock', secret: 'the-secret-of-the-client-is-long' };
 
-/** A certified OpenID Connect provider on this machine, at which nobody has to type anything. */
-async function startProvider(port = 0): Promise<TestProvider> {
-  const server = createServer();
-  server.listen(port, '127.0.0.1');
+/**
+ * A certified OpenID Connect provider on this machine, at which nobody has to type anything: whoever
+ * comes is the person of `signsIn`; undefined: somebody who does not want to.
+ */
+async function startProvider() {
+  // It warns of this Node, and that it keeps everything in memory, which is what tests want.
+  const warn = jest.spyOn(console, 'warn').mockReturnValue();
+  const { Provider } = await import('oidc-provider');
+  const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -47,7 +44,7 @@ async function startProvider(port = 0): Promise<TestProvider> {
     redirect_uris: [`${PUBLIC_URL}/sign-in/callback`],
     grant_types: ['authorization_code'],
   };
-  const provider = await create(issuer, {
+  const provider = new Provider(issuer, {
     clients: [client],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' }] },
     cookies: { keys: ['a key of the tests'] },
@@ -55,29 +52,24 @@ async function startProvider(port = 0): Promise<TestProvider> {
     scopes: ['openid', 'profile', 'email', 'groups'],
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
-    ttl: {
-      AccessToken: 60,
-      AuthorizationCode: 60,
-      Grant: 60,
-      IdToken: 60,
-      Interaction: 60,
-      Session: 60,
-    },
+    // Else the library says in the log that they should be set.
+    ttl: Object.fromEntries(
+      ['AccessToken', 'Grant', 'IdToken', 'Interaction', 'Session'].map((name) => [name, 60]),
+    ),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, sub) => ({
       accountId: sub,
       claims: () => ({ sub, ...people.get(sub) }),
     }),
     async loadExistingGrant({ oidc }) {
-      const grant = new provider.Grant({
-        clientId: oidc.client?.clientId ?? '',
-        accountId: oidc.session?.accountId ?? '',
-      });
+      const [clientId, accountId] = [oidc.client?.clientId ?? '', oidc.session?.accountId ?? ''];
+      const grant = new provider.Grant({ clientId, accountId });
       grant.addOIDCScope('openid profile email groups');
       await grant.save();
       return grant;
     },
   });
+  warn.mockRestore();
   const handle = provider.callback();
   server.on('request', (request, response) => {
     if (!request.url?.startsWith('/interaction/')) {
@@ -94,7 +86,7 @@ async function startProvider(port = 0): Promise<TestProvider> {
   });
   return {
     issuer,
-    signsIn: (person) => (next = person),
+    signsIn: (person: Person | undefined) => (next = person),
     async stop() {
       server.close();
       server.closeAllConnections();
@@ -103,33 +95,22 @@ async function startProvider(port = 0): Promise<TestProvider> {
   };
 }
 
-/** It warns of this Node, and that it keeps everything in memory, which is what tests want. */
-async function create(issuer: string, configuration: Configuration): Promise<Provider> {
-  const { warn } = console;
-  console.warn = () => undefined;
-  try {
-    const library = await import('oidc-provider');
-    return new library.Provider(issuer, configuration);
-  } finally {
-    console.warn = warn;
-  }
-}
-
 const ADA = { email: 'ada@example.com', email_verified: true, groups: ['ci', 'platform'] };
 
 describe('signing in by an identity provider (G5)', () => {
   const database = useTestDatabase();
-  let provider: TestProvider;
+  let provider: Awaited<ReturnType<typeof startProvider>>;
   let service: Console;
   let folder: string;
 
   beforeAll(async () => {
     provider = await startProvider();
     folder = await mkdtemp(join(tmpdir(), 'paddock-oidc-'));
-    await writeFile(join(folder, 'secret'), `${CLIENT.secret}\n`);
     const oidc = {
-      ...settingsOf(provider),
-      clientSecret: { file: join(folder, 'secret') },
+      url: PUBLIC_URL,
+      issuer: provider.issuer,
+      clientId: CLIENT.id,
+      clientSecret: { env: 'CLIENT_SECRET' },
       scopes: ['openid', 'email', 'groups'],
     };
     const groups = { read: ['ci', 'developers'], operate: ['platform'] };
@@ -137,6 +118,7 @@ describe('signing in by an identity provider (G5)', () => {
     service = await startConsole(database, {
       PADDOCK_CONSOLE_PATH_PREFIX: '/tools',
       PADDOCK_SIGN_IN: join(folder, 'sign-in.yaml'),
+      CLIENT_SECRET: CLIENT.secret,
     });
   });
   afterAll(async () => {
@@ -171,10 +153,8 @@ describe('signing in by an identity provider (G5)', () => {
     // First: the log has one such line a minute.
     ['turns back at the provider', undefined, 'failed'],
     ['is in none of the groups', { ...ADA, groups: ['sales'] }, 'refused'],
-    ['has no groups', { email: 'x@example.com' }, 'refused'],
     ['has an address that nobody verified', { ...ADA, email_verified: false }, 'failed'],
     ['has a name that turns the text around', { ...ADA, email: 'a\u202Ecom' }, 'failed'],
-    ['has no name', { ...ADA, email: '' }, 'failed'],
   ])('begins none for who %s', async (_who, person, why) => {
     provider.signsIn(person);
     const browser = newBrowser(service);
@@ -187,43 +167,31 @@ describe('signing in by an identity provider (G5)', () => {
       );
   });
 
-  test('ends with the session’s row, with its time, and with the sign-out', async () => {
+  test('is over with its time and its sign-out, and none with another secret or person', async () => {
     provider.signsIn(ADA);
+    const leave = { method: 'DELETE', headers: { 'x-paddock-page': '1' } };
     for (const end of [
-      () => sql`delete from sessions`.execute(database.db),
       () => sql`update sessions set expires_at = now()`.execute(database.db),
-      (browser: Browser) =>
-        browser.get(`${PUBLIC_URL}/session`, {
-          method: 'DELETE',
-          headers: { 'x-paddock-page': '1' },
-        }),
+      (browser: Browser) => browser.get(`${PUBLIC_URL}/session`, leave),
     ]) {
       const browser = newBrowser(service);
       await browser.walk(`${PUBLIC_URL}/sign-in/begin`);
       const cookie = browser.cookies.get('__Host-paddock') ?? '';
+      const [person, id, secret] = [cookie.slice(0, 16), cookie.slice(17, 33), cookie.slice(34)];
+      for (const text of [
+        `${person}_${id}_${'A'.repeat(43)}`,
+        `${'0'.repeat(16)}_${id}_${secret}`,
+        `${person}_${'0'.repeat(16)}_${secret}`,
+      ]) {
+        browser.cookies.set('__Host-paddock', text);
+        expect(await who(browser)).toBe(401);
+      }
+      browser.cookies.set('__Host-paddock', cookie);
       expect(await who(browser)).toMatchObject({ access: 'operate' });
       await end(browser);
       browser.cookies.set('__Host-paddock', cookie);
       expect(await who(browser)).toBe(401);
     }
-  });
-
-  test('of another secret or another person is none', async () => {
-    provider.signsIn(ADA);
-    const mine = newBrowser(service);
-    await mine.walk(`${PUBLIC_URL}/sign-in/begin`);
-    const cookie = mine.cookies.get('__Host-paddock') ?? '';
-    const [, person = '', id = '', secret = ''] = /^(.{16})_(.{16})_(.*)$/.exec(cookie) ?? [];
-    for (const text of [
-      `${person}_${id}_${'A'.repeat(43)}`,
-      `${'0'.repeat(16)}_${id}_${secret}`,
-      `${person}_${'0'.repeat(16)}_${secret}`,
-    ]) {
-      mine.cookies.set('__Host-paddock', text);
-      expect(await who(mine)).toBe(401);
-    }
-    mine.cookies.set('__Host-paddock', cookie);
-    expect(await who(mine)).toMatchObject({ access: 'operate' });
   });
 
   test('follows no answer that this browser did not ask for, and none twice', async () => {
@@ -251,7 +219,6 @@ describe('signing in by an identity provider (G5)', () => {
   test.each([
     ['//evil.example/x', `${PUBLIC_URL}//evil.example/x`],
     ['https://evil.example', `${PUBLIC_URL}/`],
-    ['@evil.example', `${PUBLIC_URL}/`],
     ['.evil.example', `${PUBLIC_URL}/`],
   ])('ends at this console, also if it was begun with %s', async (to, end) => {
     provider.signsIn(ADA);
@@ -259,8 +226,6 @@ describe('signing in by an identity provider (G5)', () => {
     expect(await newBrowser(service).walk(PUBLIC_URL + path)).toBe(end);
   });
 });
-
-const settingsOf = ({ issuer }: TestProvider) => ({ url: PUBLIC_URL, issuer, clientId: CLIENT.id });
 
 const who = async (browser: Browser) => {
   const answer = await browser.get(`${PUBLIC_URL}/session`);

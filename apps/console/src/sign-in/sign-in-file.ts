@@ -5,22 +5,19 @@ import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { z } from 'zod';
 
-const group = z.string().min(1).max(200);
+/** Of a group, or a claim. */
+const name = z.string().min(1).max(200);
 
-const claim = z.string().min(1).max(200);
-
-/**
- * Who may sign in without a token: the file that PADDOCK_SIGN_IN names.
- */
+/** Who may sign in without a token: the file that PADDOCK_SIGN_IN names. */
 export const signInFile = z
   .strictObject({
     groups: z
       .strictObject({
         read: z
-          .array(group)
+          .array(name)
           .default([])
           .describe('Groups whose people may read; `*`: everybody who signs in'),
-        operate: z.array(group).default([]).describe('Groups whose people may read and act'),
+        operate: z.array(name).default([]).describe('Groups whose people may read and act'),
       })
       .refine(({ read, operate }) => read.length + operate.length > 0, 'must name a group')
       .describe('What people may do'),
@@ -51,8 +48,8 @@ export const signInFile = z
           .refine((scopes) => scopes.includes('openid'), 'must have openid')
           .default(['openid', 'profile', 'email'])
           .describe('What to ask the provider for; some want groups here too'),
-        nameClaim: claim.default('email').describe('Names the person in the list of actions'),
-        groupsClaim: claim.default('groups').describe('Lists the person’s groups'),
+        nameClaim: name.default('email').describe('Names the person in the list of actions'),
+        groupsClaim: name.default('groups').describe('Lists the person’s groups'),
       })
       .optional()
       .describe('Sign-in by an identity provider'),
@@ -87,19 +84,11 @@ export type OidcOptions = Readonly<
   }
 >;
 
-/** How people sign in without a token. Nobody does so without the file. */
-interface SignIn {
-  readonly groups: SignInFile['groups'];
-  readonly proxy: SignInFile['proxy'];
-  readonly oidc: OidcOptions | undefined;
-}
-
-/** Reads the file, and the client's secret that it names. Problems go into the list. */
-export function readSignIn(
-  path: string | undefined,
-  environment: Environment,
-  problems: string[],
-): SignIn {
+/**
+ * Reads the file, and the client's secret that it names. Problems go into the list. Without a file
+ * nobody signs in without a token.
+ */
+export function readSignIn(path: string | undefined, environment: Environment, problems: string[]) {
   const file = path === undefined ? undefined : readYamlFile(path, signInFile);
   problems.push(...(file?.problems ?? []));
   const { groups = { read: [], operate: [] }, proxy, oidc } = file?.value ?? {};

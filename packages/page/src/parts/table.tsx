@@ -1,6 +1,6 @@
 import { duration } from '@paddock/domain/text/duration';
 import type { ComponentChildren } from 'preact';
-import { Ago, At } from './inline.tsx';
+import { Ago, At, Link } from './inline.tsx';
 
 export interface Column<T> {
   readonly name: string;
@@ -81,14 +81,17 @@ export const Facts = ({ of }: { of: Readonly<Record<string, ComponentChildren>> 
   </dl>
 );
 
-/** The sums of a view, each with what it is of. */
-export const Headline = ({ of }: { of: Readonly<Record<string, ComponentChildren>> }) => (
+/** The sums of a view, each with what it is of, and where that is listed. */
+export const Headline = ({
+  of,
+}: {
+  of: readonly (readonly [sum: ComponentChildren, what: string, to?: string])[];
+}) => (
   <ul class="headline">
-    {Object.entries(of).map(([what, sum]) => (
-      <li key={what}>
-        <b>{sum}</b> {what}
-      </li>
-    ))}
+    {of.map(([sum, what, to]) => {
+      const said = [<b key="sum">{sum}</b>, ` ${what}`];
+      return <li key={what}>{to === undefined ? said : <Link to={to}>{said}</Link>}</li>;
+    })}
   </ul>
 );
 

@@ -37,7 +37,7 @@ describe('the stream of changes (F4)', () => {
     jest.useFakeTimers();
     Source.all = [];
     Object.assign(globalThis, { EventSource: Source });
-    stop = follow(false);
+    stop = follow();
   });
   afterEach(() => {
     stop();
@@ -51,7 +51,7 @@ describe('the stream of changes (F4)', () => {
     say('open');
     for (let n = 0; n < 6; n += 1) {
       expect(after(10_000)).toEqual(['live', 1]);
-      say('alive', '10000');
+      say('alive');
     }
     expect(after(24_999)).toEqual(['live', 1]);
     expect(after(1)).toEqual(['lost', 2]);
@@ -65,12 +65,6 @@ describe('the stream of changes (F4)', () => {
     forget();
     expect(after(100_000)).toEqual(['connecting', 3]);
     expect(Source.all[2]?.readyState).toBe(Source.CLOSED);
-  });
-
-  test('has more patience with a console that looks seldom', () => {
-    say('alive', '60000');
-    expect(after(149_999)).toEqual(['live', 1]);
-    expect(after(1)).toEqual(['lost', 2]);
   });
 
   test('that is refused time and again is lost all the same', () => {

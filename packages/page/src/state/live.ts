@@ -21,12 +21,6 @@ export const lastNewsAt = signal<string | undefined>();
 /** The page neither moves nor asks. */
 export const isResting = computed(() => isPaused.value || isHidden.value);
 
-/** Views that show the list of pools, which travels with the changes. */
-export const showsPools = signal(false);
-
-/** The newest list of pools that came by itself. */
-export const pushedPools = signal<unknown>(undefined);
-
 type Listener = (tables: readonly string[]) => void;
 
 const listeners = new Set<Listener>();
@@ -47,7 +41,7 @@ export function followChanges(): void {
   see();
   effect(() => {
     if (isResting.value || !session.value) return undefined;
-    return follow(showsPools.value);
+    return follow();
   });
 }
 
@@ -57,24 +51,20 @@ export function followChanges(): void {
  */
 const AGAIN_MS = 15_000;
 
-/** How often the console says that it is alive, unless it says otherwise. */
-const ALIVE_EVERY_MS = 10_000;
-
-/** One sign may be late, and another one get lost. */
-const PATIENCE = 2.5;
+/** The console says every 10 s that it is alive: one sign may be late, and another one get lost. */
+const PATIENCE_MS = 25_000;
 
 /** Follows the stream of changes until the result is called. */
-export function follow(withPools: boolean): () => void {
-  let aliveEveryMs = ALIVE_EVERY_MS;
+export function follow(): () => void {
   let again: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   let source: EventSource;
   const watch = () => {
     clearTimeout(silence);
-    silence = setTimeout(reopen, PATIENCE * aliveEveryMs);
+    silence = setTimeout(reopen, PATIENCE_MS);
   };
   const connect = () => {
-    const opened = new EventSource(hrefOf(`/changes${withPools ? '?pools' : ''}`));
+    const opened = new EventSource(hrefOf('/changes'));
     source = opened;
     const on = (name: string, act?: (data: string) => void) =>
       opened.addEventListener(name, ({ data }: Event & { data?: string }) => {
@@ -84,12 +74,11 @@ export function follow(withPools: boolean): () => void {
         lastNewsAt.value = new Date(now.peek()).toISOString();
       });
     on('open');
-    on('alive', (data) => (aliveEveryMs = Number(data) || ALIVE_EVERY_MS));
+    on('alive');
     on('changed', (data) => {
       const tables = JSON.parse(data) as string[];
       for (const listener of listeners) listener(tables);
     });
-    on('pools', (data) => (pushedPools.value = JSON.parse(data)));
     opened.addEventListener('error', () => {
       if (connection.peek() === 'live') connection.value = 'connecting';
       if (opened.readyState === EventSource.CLOSED) again = setTimeout(connect, AGAIN_MS);

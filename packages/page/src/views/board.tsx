@@ -1,6 +1,5 @@
 import { duration } from '@paddock/domain/text/duration';
 import { type Failure, newestFailures } from '@paddock/domain/text/newest-failures';
-import { useEffect } from 'preact/hooks';
 import type {
   Items,
   LastHour,
@@ -16,34 +15,34 @@ import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
 import { type Column, Headline, Table } from '../parts/table.tsx';
 import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
 import { at } from '../paths.ts';
-import { pushedPools, showsPools } from '../state/live.ts';
+import type { Watched } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { NO_POOL, number, poolName } from '../text/words.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
+
+/** By what the list of pools grows old. */
+export const OF_POOLS: readonly Watched[] = [
+  'jobs',
+  'workers',
+  'demand_keys',
+  'outages',
+  'pools_documents',
+];
 
 /** The instants of the last hour are a minute apart. */
 export const HOUR_EVERY_MS = 60_000;
 
 /** The fleet: each pool’s demand beside its supply beside its cap. */
 export function Board() {
-  // Asked once; then the list travels with the changes.
-  const asked = useAnswer<Items<Pool>>('/pools', []);
-  useEffect(() => {
-    showsPools.value = true;
-    return () => {
-      showsPools.value = false;
-      pushedPools.value = undefined;
-    };
-  }, []);
+  const shown = useAnswer<Items<Pool>>('/pools', OF_POOLS);
   const lastHour = useAnswer<LastHour>('/pools/last-hour', [], HOUR_EVERY_MS).answer;
   const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
   // What people hold back goes before every other reason to wait.
   const held = useAnswer<Items<Switch>>('/switches', ['switches']).answer;
-  const pushed = pushedPools.value as Items<Pool> | undefined;
   return (
     <>
       <Heading title="Fleet" />
-      <Answer of={pushed === undefined ? asked : { ...asked, answer: pushed }}>
+      <Answer of={shown}>
         {({ items }) => (
           <>
             <Sums pools={items} />
@@ -83,13 +82,13 @@ function Sums({ pools }: { pools: readonly Pool[] }) {
   const { waiting, coming, busy, oldest, started } = totalsOf(pools);
   return (
     <Headline
-      of={{
-        waiting: <Link to="/jobs?state=waiting">{number(waiting)}</Link>,
-        'the longest wait': oldest === undefined ? '–' : <Took from={oldest} />,
-        'workers ready or coming': <Link to="/workers?state=pending">{number(coming)}</Link>,
-        'at work': <Link to="/jobs?state=running">{number(busy)}</Link>,
-        'started in the last hour': number(started),
-      }}
+      of={[
+        [number(waiting), 'waiting', '/jobs?state=waiting'],
+        [oldest === undefined ? '–' : <Took key="oldest" from={oldest} />, 'the longest wait'],
+        [number(coming), 'workers ready or coming', '/workers?state=pending'],
+        [number(busy), 'at work', '/jobs?state=running'],
+        [number(started), 'started in the last hour'],
+      ]}
     />
   );
 }

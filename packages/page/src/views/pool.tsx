@@ -11,17 +11,11 @@ import { Answer, Heading } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { type Shown, useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
-import { Bar, Held, HeldBack, HOUR_EVERY_MS } from './board.tsx';
+import { Bar, Held, HeldBack, HOUR_EVERY_MS, OF_POOLS } from './board.tsx';
 
 /** One pool, with what may be done to it. */
 export function Pool({ fields: { pool: name = '' } }: ViewProps) {
-  const shown = useAnswer<Items<PoolAnswer>>('/pools', [
-    'jobs',
-    'workers',
-    'demand_keys',
-    'outages',
-    'pools_documents',
-  ]);
+  const shown = useAnswer<Items<PoolAnswer>>('/pools', OF_POOLS);
   const pool = shown.answer?.items.find((one) => one.name === name);
   const { idle = 0, starting = 0 } = pool?.supply ?? {};
   const switches = useAnswer<Items<Switch>>('/switches?limit=100', ['switches']);

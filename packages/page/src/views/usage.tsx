@@ -33,12 +33,12 @@ export const Usage = ({ query }: ViewProps) => (
 const Head = ({ total, from, to, summedAt }: UsageAnswer) => (
   <>
     <Headline
-      of={{
-        jobs: number(total.jobs),
-        'runner minutes': amount(total.runnerMinutes),
-        'of them idle': percent(total.idleShare),
-        'thrown away': percent(total.thrownAwayShare),
-      }}
+      of={[
+        [number(total.jobs), 'jobs'],
+        [amount(total.runnerMinutes), 'runner minutes'],
+        [percent(total.idleShare), 'of them idle'],
+        [percent(total.thrownAwayShare), 'thrown away'],
+      ]}
     />
     <p class="key">
       <span>
