@@ -40,16 +40,16 @@ export const sweepKinds = (context: SweepContext): Kinds =>
   );
 
 /** Most tasks that one pass frees. */
-export const ROWS_OF_RECOVERY = 250;
+const ROWS_OF_RECOVERY = 250;
 
 /** How far back each pass reads the delivery log. */
-export const LOG_WINDOW_MS = 900_000;
+const LOG_WINDOW_MS = 900_000;
 /** Most pages of 100 deliveries in one pass. The next pass reads the rest. */
-export const MOST_PAGES = 100;
+const MOST_PAGES = 100;
 /** GitHub keeps deliveries for three days. */
-export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
+const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 /** With more unresolved deliveries of an App, discovery takes their repositories first. */
-export const HAND_OVER_ABOVE = 500;
+const HAND_OVER_ABOVE = 500;
 
 /** A pass with as much of each part of upkeep ends well within its task's time. */
 const UPKEEP = { batch: 1_000, maxBatches: 100, maxHours: 200 };

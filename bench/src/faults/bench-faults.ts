@@ -6,7 +6,7 @@ import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
 import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
 import { type Played, playFault } from './play-fault.ts';
-import { type Row, tableOf, toResult } from './results.ts';
+import { notesOf, type Row, toResult } from './results.ts';
 import { furnish } from './world.ts';
 
 /**
@@ -57,8 +57,8 @@ export const faults: Bench = {
     await Promise.all(Array.from({ length: beside }, playOn));
     const ended = wanted.flatMap((fault) => rows.get(fault) ?? []);
     return {
-      table: tableOf(ended),
-      result: { rows: ended.map(toResult) },
+      tables: { rows: ended.map(toResult) },
+      notes: notesOf(ended),
       failed: ended.length < wanted.length || ended.some(({ unsettled }) => unsettled.length > 0),
     };
   },

@@ -1,4 +1,4 @@
-import { alignColumns, quantileOf, toHundredths } from '../figures.ts';
+import { quantileOf, roundedOrNull, toHundredths } from '../figures.ts';
 import { p99Of } from './judge.ts';
 import type { Played } from './play-fault.ts';
 import { describeSigns } from './signs.ts';
@@ -12,10 +12,7 @@ export interface Row extends Played {
 const atShare = ({ afterFault }: Played, share: number): number | null =>
   afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
 
-const secondsOrNull = (seconds: number | undefined): number | null =>
-  seconds === undefined ? null : toHundredths(seconds);
-
-/** The row by the names of the JSON object, which are the heads of the table too. */
+/** The row of the table. */
 export const toResult = (row: Row) => ({
   fault: row.fault,
   jobs: row.jobs,
@@ -31,23 +28,13 @@ export const toResult = (row: Row) => ({
   p50_s: atShare(row, 0.5),
   p99_s: atShare(row, 0.99),
   // The p99 of others' starts, with the fault and without it.
-  others_s: secondsOrNull(p99Of(row.othersStarts)),
-  without_s: secondsOrNull(row.othersP99Without),
+  others_s: roundedOrNull(p99Of(row.othersStarts)),
+  without_s: roundedOrNull(row.othersP99Without),
 });
 
-/** The table for people; below it the signs of the faults, and last the complaints. */
-export function tableOf(rows: readonly Row[]): string {
-  const wrong = rows.flatMap(({ fault, unsettled }) =>
-    unsettled.map((line) => `${fault}: ${line}`),
-  );
-  const results = rows.map(toResult);
-  return [
-    alignColumns([
-      Object.keys(results[0] ?? {}).map((name) => name.replaceAll('_', ' ')),
-      ...results.map((result) => Object.values(result).map((value) => String(value ?? '-'))),
-    ]),
-    '',
+/** The signs of the faults, and last the complaints. */
+export const notesOf = (rows: readonly Row[]): string =>
+  [
     ...rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`),
-    ...(wrong.length === 0 ? [] : ['', ...wrong]),
+    ...rows.flatMap(({ fault, unsettled }) => unsettled.map((line) => `${fault}: ${line}`)),
   ].join('\n');
-}

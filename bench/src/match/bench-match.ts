@@ -2,7 +2,7 @@ import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection
 import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
-import { alignColumns, medianOf, toHundredths } from '../figures.ts';
+import { medianOf, roundedOrNull } from '../figures.ts';
 import { countWaiting, matchAndTakeBack, matchOneByOne, timeOf } from './passes.ts';
 import { putActive, putEntities, putHistory, removeActive } from './rows.ts';
 
@@ -23,7 +23,7 @@ export const match: Bench = {
   numbers: { history: 1_000_000 },
   async run({ numbers: { history = 0 } }, say) {
     const runs = await benchMatch(history, say);
-    return { table: tableOf(runs), result: { runs } };
+    return { tables: { runs }, notes: LOAD };
   },
 };
 
@@ -130,48 +130,18 @@ interface Times {
 
 const noTimes = (): Times => ({ floor: [], predecessor: [], pass: [], idle: [] });
 
-/**
- * The printed figures of one number of waiting jobs with one history, by the names of the JSON
- * object: medians in milliseconds.
- */
-interface Run {
-  readonly waiting: number;
-  /** A whole pass, and a pass without work: the times that operators see. */
-  readonly pass_ms: number;
-  readonly idle_pass_ms: number;
-  /** A bare count of the waiting jobs. */
-  readonly floor_ms: number;
-  /** Null: not measured with this history, or longer than its limit. */
-  readonly predecessor_ms: number | null;
-  readonly history_rows: number;
-}
+type Run = ReturnType<typeof toRun>;
 
-function toRun(waiting: number, historyRows: number, times: Times): Run {
-  const predecessor = medianOf(times.predecessor);
-  return {
-    waiting,
-    pass_ms: toHundredths(medianOf(times.pass)),
-    idle_pass_ms: toHundredths(medianOf(times.idle)),
-    floor_ms: toHundredths(medianOf(times.floor)),
-    predecessor_ms: Number.isFinite(predecessor) ? toHundredths(predecessor) : null,
-    history_rows: historyRows,
-  };
-}
+/** Medians in milliseconds; null: not measured with this history, or given up. */
+const toRun = (waiting: number, history: number, times: Times) => ({
+  waiting,
+  history,
+  pass_ms: roundedOrNull(medianOf(times.pass)),
+  idle_pass_ms: roundedOrNull(medianOf(times.idle)),
+  floor_ms: roundedOrNull(medianOf(times.floor)),
+  one_by_one_ms: roundedOrNull(medianOf(times.predecessor)),
+});
 
-const figure = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
-
-const LOAD = `
-Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
+const LOAD = `Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
 1 000 new workers at most; idle pass: nothing waits. floor: a bare count of the waiting jobs. one by one: two
 queries for each waiting job. Medians.`;
-
-/** The table for people, the time of a pass first, and what was measured. */
-const tableOf = (runs: readonly Run[]): string =>
-  `${alignColumns([
-    ['waiting', 'history', 'pass ms', 'idle pass ms', 'floor ms', 'one by one ms'],
-    ...runs.map((run) => [
-      String(run.waiting),
-      String(run.history_rows),
-      ...[run.pass_ms, run.idle_pass_ms, run.floor_ms, run.predecessor_ms].map(figure),
-    ]),
-  ])}\n${LOAD}`;

@@ -12,7 +12,7 @@ import { resync } from './resync.ts';
 const HOUR_MS = 3_600_000;
 
 /** How long a repository stays active after its last run or push. */
-export const ACTIVE_MS = 24 * HOUR_MS;
+const ACTIVE_MS = 24 * HOUR_MS;
 /** After this many recoveries a stuck job is reported, and may fail if GitHub does not answer. */
 export const RECOVERY_LIMIT = 3;
 /** How long GitHub must not answer about a stuck job before the job fails. */

@@ -5,16 +5,16 @@ import { deleteEndedPods } from './delete-ended-pods.ts';
 import { removeRegistrations } from './remove-registrations.ts';
 
 /** Most stops that one pass requests: if all readings are wrong, few workers suffer. */
-export const MOST_STOPS = 100;
+const MOST_STOPS = 100;
 
 /** Most workers past a deadline that one pass checks. */
 const MOST_OVERDUE = 1_000;
 
 const PODS_AT_ONCE = 8;
 /** Most pods that one pass deletes. */
-export const MOST_PODS = 10_000;
+const MOST_PODS = 10_000;
 /** Most registrations that one pass removes, with two calls to GitHub each. */
-export const MOST_REGISTRATIONS = 300;
+const MOST_REGISTRATIONS = 300;
 /**
  * Scopes with a worker this young are listed: GitHub deletes an unused registration after a day.
  */

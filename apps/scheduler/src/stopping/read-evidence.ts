@@ -23,7 +23,7 @@ import { scopeOf } from '../scope-of.ts';
 import type { RecentRunJobs } from './recent-run-jobs.ts';
 
 /** Each run costs a call. More at once would use up the entity's budget at GitHub. */
-export const MOST_RUNS = 100;
+const MOST_RUNS = 100;
 
 export interface ReadingEvidence {
   readonly db: Kysely<Database>;
