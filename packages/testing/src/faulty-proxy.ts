@@ -18,11 +18,6 @@ export interface FaultyProxy {
   /** Closes all connections, also those in use. */
   closeAll(): void;
   /**
-   * From now on passes nothing over the open connections, without closing them; new ones work.
-   * Returns how many.
-   */
-  silenceAll(): number;
-  /**
    * Answers some calls with a 500 in HTML, before or after the API server has executed them. A path
    * is a regular expression.
    */
@@ -45,7 +40,6 @@ export async function startFaultyProxy(
   ]);
   const agent = new Agent({ keepAlive: true, ca: cert });
   const sockets = new Set<TLSSocket>();
-  const silent = new WeakSet<object>();
   let watchSizes: number[] = [];
   let broken = 0;
   let failing: { method: string; path: RegExp; left: number; isDone: boolean } | undefined;
@@ -71,19 +65,16 @@ export async function startFaultyProxy(
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
     if (failure !== undefined) return refuse(response);
     const size = url.includes('watch=true') ? watchSizes.shift() : undefined;
-    await pass(answer, response, request.socket, size);
+    await pass(answer, response, size);
   };
   const pass = async (
     answer: IncomingMessage,
     response: ServerResponse,
-    socket: object,
     size = Number.POSITIVE_INFINITY,
   ): Promise<void> => {
     let left = size;
-    if (!silent.has(socket))
-      response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
+    response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      if (silent.has(socket)) continue;
       const written = Promise.withResolvers<unknown>();
       response.write(chunk.subarray(0, left), written.resolve);
       left -= chunk.length;
@@ -93,11 +84,10 @@ export async function startFaultyProxy(
       response.destroy();
       return;
     }
-    if (!silent.has(socket)) response.end();
+    response.end();
   };
 
   const server = createServer({ cert, key }, (request, response) => {
-    if (silent.has(request.socket)) return;
     // Both ends report a broken connection to their users.
     serve(request, response).catch(() => response.destroy());
   });
@@ -113,10 +103,6 @@ export async function startFaultyProxy(
     breakWatchesAfter: (...bytes) => void (watchSizes = [...bytes]),
     closeAll() {
       for (const socket of sockets) socket.destroy();
-    },
-    silenceAll() {
-      for (const socket of sockets) silent.add(socket);
-      return sockets.size;
     },
     fail: ({ method, path, times, isDone }) =>
       void (failing = { method, path, left: times, isDone }),
