@@ -9,13 +9,17 @@ export interface Bench {
   /** The flag that measures one part of it alone. */
   readonly part?: { readonly flag: string; readonly of: readonly string[] };
   /**
-   * Measures; `say` takes lines of progress. The table is for people, the result is the line of
-   * `--json`. `failed`: a measured value is outside its bounds.
+   * Measures; `say` takes lines of progress. The rows of each table are printed for people, with the
+   * notes, and are the line of `--json`. `failed`: a measured value is outside its bounds.
    */
   run(
     given: { readonly numbers: Readonly<Record<string, number>>; readonly part?: string },
     say: (line: string) => void,
-  ): Promise<{ table: string; result: object; failed?: boolean }>;
+  ): Promise<{
+    readonly tables: Readonly<Record<string, readonly object[]>>;
+    readonly notes?: string;
+    readonly failed?: boolean;
+  }>;
 }
 
 type Benches = Readonly<Record<string, Bench>>;

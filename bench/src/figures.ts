@@ -8,15 +8,24 @@ export function quantileOf(values: readonly number[], share: number): number {
 
 export const toHundredths = (value: number): number => Math.round(value * 100) / 100;
 
-const FIRST_COLUMN = 18;
+/** Undefined where nothing was measured. */
+export const roundedOrNull = (value: number | undefined): number | null =>
+  value === undefined || !Number.isFinite(value) ? null : toHundredths(value);
 
-/** Rows of a table for people: the first column to the left, figures to the right. */
-export function alignColumns(rows: readonly (readonly string[])[]): string {
-  const first = Math.max(FIRST_COLUMN, ...rows.map(([name = '']) => name.length));
-  return rows
-    .map(
-      ([name = '', ...figures]) =>
-        name.padEnd(first) + figures.map((figure) => figure.padStart(14)).join(''),
+/** A table for people, whose heads are the names of the JSON: its first column to the left. */
+export function tableOf(rows: readonly object[]): string {
+  const heads = Object.keys(rows[0] ?? {}).map((name) => name.replaceAll('_', ' '));
+  const lines = rows.map((row) => Object.values(row).map((value) => String(value ?? '-')));
+  const widths = heads.map((head, nth) =>
+    Math.max(head.length, ...lines.map((cells) => cells[nth]?.length ?? 0)),
+  );
+  return [heads, ...lines]
+    .map((cells) =>
+      cells
+        .map((cell, nth) =>
+          nth === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[nth] ?? 0),
+        )
+        .join('  '),
     )
     .join('\n');
 }

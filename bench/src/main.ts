@@ -2,6 +2,7 @@ import { main } from '@paddock/runtime/main';
 import { burst } from './burst/bench-burst.ts';
 import { faults } from './faults/bench-faults.ts';
 import { readFlags } from './bench.ts';
+import { tableOf } from './figures.ts';
 import { growth } from './growth/bench-growth.ts';
 import { ingress } from './ingress/bench-ingress.ts';
 import { match } from './match/bench-match.ts';
@@ -16,11 +17,12 @@ await main(async () => {
     return;
   }
   const { bench, given, json } = wanted;
-  const { table, result, failed } = await bench.run(
+  const { tables, notes, failed } = await bench.run(
     given,
     (line) => void process.stderr.write(`${line}\n`),
   );
-  process.stdout.write(`${table}\n`);
-  if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  const printed = [...Object.values(tables).map(tableOf), ...(notes === undefined ? [] : [notes])];
+  process.stdout.write(`${printed.join('\n\n')}\n`);
+  if (json) process.stdout.write(`${JSON.stringify(tables)}\n`);
   if (failed === true) process.exitCode = 1;
 });

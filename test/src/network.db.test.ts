@@ -98,6 +98,11 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has no TLS'
   });
 });
 
+const ofTrusted = () => ({ sslrootcert: trusted });
+const ofOther = () => ({ sslrootcert: other });
+const atOtherName = () => ({ sslrootcert: trusted, host: 'localhost' as const });
+const SELF_SIGNED = 'self-signed certificate';
+
 describe('sslmode as PostgreSQL documents it (A11), where the server has a certificate', () => {
   beforeAll(turnTlsOn);
 
@@ -130,10 +135,6 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
     }
   });
 
-  const ofTrusted = () => ({ sslrootcert: trusted });
-  const ofOther = () => ({ sslrootcert: other });
-  const atOtherName = () => ({ sslrootcert: trusted, host: 'localhost' as const });
-  const SELF_SIGNED = 'self-signed certificate';
   test.each<[sslmode: string, does: string, dsn: () => Dsn, expected: string]>([
     ['require', 'needs no authority', () => ({}), 'true'],
     ['require', 'checks the one it is given', ofTrusted, 'true'],

@@ -9,7 +9,7 @@ import { type ObjectName, createPod, deletePod, findPod, listPods } from '@paddo
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-log';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from '@paddock/kube/secrets';
-import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
+import { type AdminApi, collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import {
   deploy,
   deployedManifests,
@@ -137,24 +137,19 @@ described(
     test('the policies and the disruption budget are taken, and kept as they are written', async () => {
       for (const file of FILES) await deploy(admin, file, RUNNERS);
       const manifests = await Promise.all(FILES.map((file) => deployedManifests(file)));
-      for (const { kind, metadata, spec } of manifests.flat() as unknown as Manifest[]) {
-        const path = `/apis/${kind === 'NetworkPolicy' ? 'networking.k8s.io/v1' : 'policy/v1'}/namespaces/${RUNNERS}`;
-        const plural = kind === 'NetworkPolicy' ? 'networkpolicies' : 'poddisruptionbudgets';
-        const stored = (await admin('GET', `${path}/${plural}/${metadata.name}`)) as Manifest;
+      for (const manifest of manifests.flat()) {
+        const collection = collectionOf({ ...manifest, metadata: { namespace: RUNNERS } });
+        const stored = await admin('GET', `${collection}/${manifest.metadata.name}`);
         // An empty list and none say the same.
-        expect({ ingress: [], ...stored.spec }).toMatchObject(spec);
+        expect({ ingress: [], ...(stored as typeof manifest).spec }).toMatchObject(
+          manifest.spec ?? {},
+        );
       }
     });
   },
 );
 
 const FILES = ['network-policy.yaml', 'runner-network-policy.yaml', 'pod-disruption-budget.yaml'];
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
 
 const INSTANCE = 'rights';
 

@@ -1,6 +1,6 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
-import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
+import { medianOf, quantileOf, toHundredths } from '../figures.ts';
 import { startStage } from '../stage/stage.ts';
 import { UNTOUCHED } from '../stage/times.ts';
 import { type Load, measure, type Measured } from './measure.ts';
@@ -22,7 +22,7 @@ export const burst: Bench = {
     ];
     const runs: Measured[] = [];
     for (const load of loads) runs.push(await measureLoad(load, say));
-    return { table: runs.map(tableOf).join('\n\n'), result: { runs: runs.map(toResult) } };
+    return { tables: { runs: runs.map(toResult) } };
   },
 };
 
@@ -55,41 +55,16 @@ async function measureLoad(load: Load, say: (line: string) => void): Promise<Mea
   }
 }
 
-const quantiles = (latencies: readonly number[]) => ({
-  p50: toHundredths(medianOf(latencies)),
-  p99: toHundredths(quantileOf(latencies, 0.99)),
-});
-
-/** The result by the names of the JSON object. */
-const toResult = (measured: Measured): object => ({
+/** From the webhook to the pod: `alone_…` of jobs that come one at a time. */
+const toResult = ({ latencies, idleLatencies, ...measured }: Measured): object => ({
   organizations: measured.organizations,
   jobs: measured.jobs,
   seconds: toHundredths(measured.seconds),
-  webhook_to_pod_ms: quantiles(measured.latencies),
-  idle_webhook_to_pod_ms: quantiles(measured.idleLatencies),
+  p50_ms: toHundredths(medianOf(latencies)),
+  p99_ms: toHundredths(quantileOf(latencies, 0.99)),
+  alone_p50_ms: toHundredths(medianOf(idleLatencies)),
+  alone_p99_ms: toHundredths(quantileOf(idleLatencies, 0.99)),
   github_calls_per_job: toHundredths(measured.githubCallsPerJob),
   statements_per_job: toHundredths(measured.statementsPerJob),
   excess_workers: measured.excessWorkers,
 });
-
-const latencyRow = (name: string, latencies: readonly number[]): string[] => [
-  name,
-  medianOf(latencies).toFixed(1),
-  quantileOf(latencies, 0.99).toFixed(1),
-];
-
-/** The table for people. */
-function tableOf(measured: Measured): string {
-  const { organizations, jobs, seconds, githubCallsPerJob, statementsPerJob, excessWorkers } =
-    measured;
-  return [
-    alignColumns([
-      ['webhook to pod', 'p50 ms', 'p99 ms'],
-      latencyRow('one at a time', measured.idleLatencies),
-      latencyRow('burst', measured.latencies),
-    ]),
-    '',
-    `${jobs} jobs of ${organizations} ${organizations === 1 ? 'organisation' : 'organisations'} at once: all pods after ${seconds.toFixed(2)} s (${Math.round(jobs / seconds)} pods/s)`,
-    `GitHub calls per job ${githubCallsPerJob.toFixed(2)}, statements per job ${statementsPerJob.toFixed(2)}, excess workers ${excessWorkers}`,
-  ].join('\n');
-}

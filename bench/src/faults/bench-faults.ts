@@ -4,9 +4,10 @@ import { startStage } from '../stage/stage.ts';
 import { SHORT, TIGHT_CAPS, type Times, USUAL } from '../stage/times.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
+import { quantileOf, roundedOrNull, toHundredths } from '../figures.ts';
 import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
+import { describeSigns } from './signs.ts';
 import { type Played, playFault } from './play-fault.ts';
-import { type Row, tableOf, toResult } from './results.ts';
 import { furnish } from './world.ts';
 
 /**
@@ -57,8 +58,8 @@ export const faults: Bench = {
     await Promise.all(Array.from({ length: beside }, playOn));
     const ended = wanted.flatMap((fault) => rows.get(fault) ?? []);
     return {
-      table: tableOf(ended),
-      result: { rows: ended.map(toResult) },
+      tables: { rows: ended.map(toResult) },
+      notes: notesOf(ended),
       failed: ended.length < wanted.length || ended.some(({ unsettled }) => unsettled.length > 0),
     };
   },
@@ -107,3 +108,39 @@ async function playAlone(fault: Fault, jobs: number): Promise<Played> {
     await postgres.stop({ mode: 'immediate' });
   }
 }
+
+interface Row extends Played {
+  /** The p99 of others' starts in a run without the fault, in seconds; undefined: no others. */
+  readonly othersP99Without: number | undefined;
+}
+
+/** Null where nothing came back, or no job waited for it. */
+const atShare = ({ afterFault }: Played, share: number): number | null =>
+  afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
+
+/** The row of the table. */
+const toResult = (row: Row) => ({
+  fault: row.fault,
+  jobs: row.jobs,
+  made: row.registrationsMade,
+  // Pods of one environment, and of one of its entities.
+  most_at_once: `${row.mostActive.pool} (${row.mostActive.entity})`,
+  excess: row.excessWorkers,
+  // Calls that GitHub had asked to wait for.
+  too_soon: row.callsAgainstWait,
+  seconds: toHundredths(row.seconds),
+  // How many jobs had no runner when the faulty part came back, and how much later they had one.
+  waited: row.afterFault.length,
+  p50_s: atShare(row, 0.5),
+  p99_s: atShare(row, 0.99),
+  // The p99 of others' starts, with the fault and without it.
+  others_s: roundedOrNull(p99Of(row.othersStarts)),
+  without_s: roundedOrNull(row.othersP99Without),
+});
+
+/** The signs of the faults, and last the complaints. */
+const notesOf = (rows: readonly Row[]): string =>
+  [
+    ...rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`),
+    ...rows.flatMap(({ fault, unsettled }) => unsettled.map((line) => `${fault}: ${line}`)),
+  ].join('\n');

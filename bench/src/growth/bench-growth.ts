@@ -2,7 +2,7 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
-import { alignColumns, toHundredths } from '../figures.ts';
+import { toHundredths } from '../figures.ts';
 import { settle } from '../fill-tables.ts';
 import { findGiven, type Given, putActive } from './active.ts';
 import { openExplained } from './explain-statements.ts';
@@ -30,12 +30,13 @@ interface Measured {
   readonly buffers: number;
 }
 
-/** One statement, and the same with ten times as much activity. */
+/** And the same with ten times as much activity. */
 interface Statement extends Measured {
-  readonly more: Measured;
+  readonly more_ms: number;
+  readonly more_buffers: number;
 }
 
-const isSlow = ({ ms, more }: Statement): boolean => ms >= 50 || more.ms >= 200;
+const isSlow = ({ ms, more_ms: more }: Statement): boolean => ms >= 50 || more >= 200;
 const isSlowPage = ({ p95_ms: p95 }: MeasuredPage): boolean => p95 >= 100;
 
 export const growth: Bench = {
@@ -70,11 +71,18 @@ export const growth: Bench = {
       const pages = await measurePages({ postgres, schema: SCHEMA, db }, given, say);
       const once = await measureStatements(options, given, say);
       const more = await measureStatements(options, await put(MORE - 1), say);
-      const statements = once.map((one, index) => Object.assign({ more: more[index] ?? one }, one));
+      const statements = once.map((one, nth) => {
+        const { ms, buffers } = more[nth] ?? one;
+        return Object.assign(one, { more_ms: ms, more_buffers: buffers });
+      });
+      const slow = [
+        ...statements.filter(isSlow).map(({ name }) => name),
+        ...pages.filter(isSlowPage).map(({ path }) => path),
+      ];
       return {
-        table: tableOf(statements, pages),
-        result: { statements, pages },
-        failed: statements.some(isSlow) || pages.some(isSlowPage),
+        tables: { statements, pages },
+        notes: slow.length === 0 ? 'none is slow' : `slow: ${slow.join(', ')}`,
+        failed: slow.length > 0,
       };
     } finally {
       await close();
@@ -111,27 +119,3 @@ async function measureStatements(
     await explained.close();
   }
 }
-
-const tableOf = (statements: readonly Statement[], pages: readonly MeasuredPage[]): string =>
-  [
-    alignColumns([
-      ['statement', 'ms', 'buffers', 'ms at 10 times', 'buffers', ''],
-      ...statements.map((one) => [
-        one.name,
-        one.ms.toFixed(2),
-        String(one.buffers),
-        one.more.ms.toFixed(2),
-        String(one.more.buffers),
-        isSlow(one) ? 'slow' : '',
-      ]),
-    ]),
-    alignColumns([
-      ['page', 'p50 ms', 'p95 ms', ''],
-      ...pages.map((page) => [
-        page.path,
-        page.p50_ms.toFixed(1),
-        page.p95_ms.toFixed(1),
-        isSlowPage(page) ? 'slow' : '',
-      ]),
-    ]),
-  ].join('\n\n');

@@ -3,7 +3,7 @@ import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import type { Bench } from '../bench.ts';
-import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
+import { medianOf, quantileOf, roundedOrNull, toHundredths } from '../figures.ts';
 import { deliveriesOf } from './deliveries.ts';
 import type { Load } from './load-thread.ts';
 import { openRows, type Rows } from './missing-rows.ts';
@@ -36,7 +36,7 @@ export const ingress: Bench = {
   numbers: { deliveries: 3_000 },
   async run({ numbers: { deliveries = 0 } }, say) {
     const runs = await benchIngress(deliveries, say);
-    return { table: tableOf(runs), result: { runs } };
+    return { tables: { runs }, notes: LOAD };
   },
 };
 
@@ -113,8 +113,11 @@ async function measureAll(
       );
     }
   }
+  const plainAt = new Map<number, number>();
+  for (const { contender, connections, samples } of measured)
+    if (contender.variant === 'plain') plainAt.set(connections, medianOf(samples.map(rateOf)));
   return measured.map(({ contender: { variant }, connections, samples }) =>
-    toRun({ variant, connections }, samples),
+    toRun({ variant, connections }, samples, plainAt.get(connections) ?? Number.NaN),
   );
 }
 
@@ -122,40 +125,33 @@ async function measureAll(
 const countAt = (connections: number, deliveries: number): number =>
   connections === 1 ? Math.ceil(deliveries / 4) : deliveries;
 
-/** The printed figures of one variant at one number of connections, by the names of the JSON object. */
-interface Run {
-  readonly variant: Variant;
-  readonly connections: number;
-  readonly per_second: number;
-  readonly p50_ms: number;
-  readonly p99_ms: number;
-  /** Null where the system does not report it. */
-  readonly cpu_s_per_1000: { readonly service: number | null; readonly postgres: number | null };
-  readonly missing_rows: number;
-}
-
 interface CountedSample extends Sample {
   readonly missingRows: number;
 }
 
-/** Medians of the rounds; missing rows are added up. */
-function toRun(of: Pick<Run, 'variant' | 'connections'>, samples: readonly CountedSample[]): Run {
+type Run = ReturnType<typeof toRun>;
+
+/** Medians of the rounds; missing rows are added up. CPU times are null where there is no /proc. */
+function toRun(
+  of: { readonly variant: Variant; readonly connections: number },
+  samples: readonly CountedSample[],
+  plainRate: number,
+) {
   const median = (value: (sample: CountedSample) => number): number => medianOf(samples.map(value));
-  const cpu = (part: (used: Sample['cpuSeconds']) => number): number | null => {
-    const perThousand = median(
-      (sample) => (part(sample.cpuSeconds) / sample.acceptedJobIds.length) * 1_000,
+  const cpu = (part: 'service' | 'postgres'): number | null =>
+    roundedOrNull(
+      median(
+        ({ cpuSeconds, acceptedJobIds }) => (cpuSeconds[part] * 1_000_000) / acceptedJobIds.length,
+      ),
     );
-    return Number.isNaN(perThousand) ? null : Math.round(perThousand * 1_000) / 1_000;
-  };
   return {
     ...of,
     per_second: Math.round(median(rateOf)),
+    of_plain: toHundredths(median(rateOf) / plainRate),
     p50_ms: toHundredths(median(({ latencies }) => medianOf([...latencies]))),
     p99_ms: toHundredths(median(({ latencies }) => quantileOf([...latencies], 0.99))),
-    cpu_s_per_1000: {
-      service: cpu(({ service }) => service),
-      postgres: cpu(({ postgres }) => postgres),
-    },
+    its_cpu_ms_per_1000: cpu('service'),
+    pg_cpu_ms_per_1000: cpu('postgres'),
     missing_rows: samples.reduce((sum, { missingRows }) => sum + missingRows, 0),
   };
 }
@@ -163,39 +159,6 @@ function toRun(of: Pick<Run, 'variant' | 'connections'>, samples: readonly Count
 /** Deliveries that were accepted, per second. */
 const rateOf = ({ acceptedJobIds, seconds }: Sample): number => acceptedJobIds.length / seconds;
 
-const LOAD = `
-queued, in_progress and completed in equal parts, each job's 100 jobs apart, in bodies of 7 KB. plain: one
+const LOAD = `queued, in_progress and completed in equal parts, each job's 100 jobs apart, in bodies of 7 KB. plain: one
 upsert and one event for each delivery, in its own transaction. Both: equal connections and durability;
 medians of rounds, whose order turns.`;
-
-/** The table for people, and what was measured. */
-function tableOf(runs: readonly Run[]): string {
-  const plainAt = (connections: number): number =>
-    runs.find((run) => run.variant === 'plain' && run.connections === connections)?.per_second ??
-    Number.NaN;
-  const table = alignColumns([
-    [
-      'variant',
-      'connections',
-      'deliveries/s',
-      'of plain',
-      'p50 ms',
-      'p99 ms',
-      'its CPU s/1000',
-      'PG CPU s/1000',
-      'missing rows',
-    ],
-    ...runs.map((run) => [
-      run.variant,
-      String(run.connections),
-      String(run.per_second),
-      (run.per_second / plainAt(run.connections)).toFixed(2),
-      run.p50_ms.toFixed(2),
-      run.p99_ms.toFixed(2),
-      run.cpu_s_per_1000.service?.toFixed(3) ?? 'no /proc',
-      run.cpu_s_per_1000.postgres?.toFixed(3) ?? 'no /proc',
-      String(run.missing_rows),
-    ]),
-  ]);
-  return `${table}\n${LOAD}`;
-}

@@ -1,9 +1,12 @@
 import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import type { Database } from '@paddock/db/schema/tables';
+import { matchIn } from '@paddock/scheduler/matching/match';
+import { GATE } from '@paddock/scheduler/scenes/settings.scene';
+import { type Kysely, sql } from 'kysely';
 import type { Bench } from '../bench.ts';
-import { alignColumns, medianOf, toHundredths } from '../figures.ts';
-import { countWaiting, matchAndTakeBack, matchOneByOne, timeOf } from './passes.ts';
+import { medianOf, roundedOrNull } from '../figures.ts';
 import { putActive, putEntities, putHistory, removeActive } from './rows.ts';
 
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
@@ -23,7 +26,7 @@ export const match: Bench = {
   numbers: { history: 1_000_000 },
   async run({ numbers: { history = 0 } }, say) {
     const runs = await benchMatch(history, say);
-    return { table: tableOf(runs), result: { runs } };
+    return { tables: { runs }, notes: LOAD };
   },
 };
 
@@ -130,48 +133,73 @@ interface Times {
 
 const noTimes = (): Times => ({ floor: [], predecessor: [], pass: [], idle: [] });
 
-/**
- * The printed figures of one number of waiting jobs with one history, by the names of the JSON
- * object: medians in milliseconds.
- */
-interface Run {
-  readonly waiting: number;
-  /** A whole pass, and a pass without work: the times that operators see. */
-  readonly pass_ms: number;
-  readonly idle_pass_ms: number;
-  /** A bare count of the waiting jobs. */
-  readonly floor_ms: number;
-  /** Null: not measured with this history, or longer than its limit. */
-  readonly predecessor_ms: number | null;
-  readonly history_rows: number;
-}
+type Run = ReturnType<typeof toRun>;
 
-function toRun(waiting: number, historyRows: number, times: Times): Run {
-  const predecessor = medianOf(times.predecessor);
-  return {
-    waiting,
-    pass_ms: toHundredths(medianOf(times.pass)),
-    idle_pass_ms: toHundredths(medianOf(times.idle)),
-    floor_ms: toHundredths(medianOf(times.floor)),
-    predecessor_ms: Number.isFinite(predecessor) ? toHundredths(predecessor) : null,
-    history_rows: historyRows,
-  };
-}
+/** Medians in milliseconds; null: not measured with this history, or given up. */
+const toRun = (waiting: number, history: number, times: Times) => ({
+  waiting,
+  history,
+  pass_ms: roundedOrNull(medianOf(times.pass)),
+  idle_pass_ms: roundedOrNull(medianOf(times.idle)),
+  floor_ms: roundedOrNull(medianOf(times.floor)),
+  one_by_one_ms: roundedOrNull(medianOf(times.predecessor)),
+});
 
-const figure = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
-
-const LOAD = `
-Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
+const LOAD = `Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
 1 000 new workers at most; idle pass: nothing waits. floor: a bare count of the waiting jobs. one by one: two
 queries for each waiting job. Medians.`;
 
-/** The table for people, the time of a pass first, and what was measured. */
-const tableOf = (runs: readonly Run[]): string =>
-  `${alignColumns([
-    ['waiting', 'history', 'pass ms', 'idle pass ms', 'floor ms', 'one by one ms'],
-    ...runs.map((run) => [
-      String(run.waiting),
-      String(run.history_rows),
-      ...[run.pass_ms, run.idle_pass_ms, run.floor_ms, run.predecessor_ms].map(figure),
-    ]),
-  ])}\n${LOAD}`;
+const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
+const SETTINGS = { ...GATE, appIds: [1] };
+
+/** Milliseconds that it took. */
+async function timeOf(run: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await run();
+  return performance.now() - began;
+}
+
+/** The cheapest possible query: the waiting jobs, counted in their index. */
+const countWaiting = (db: Kysely<Database>): Promise<unknown> =>
+  sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(db);
+
+class TakenBack extends Error {}
+
+/**
+ * A whole pass as the scheduler does it, rolled back at its end so that the next one finds the same
+ * rows.
+ */
+async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
+  const pass = db
+    .transaction()
+    .setIsolationLevel('read committed')
+    .execute(async (trx) => {
+      await matchIn(trx, SETTINGS, LIMITS);
+      throw new TakenBack();
+    });
+  await pass.catch((error: unknown) => {
+    if (!(error instanceof TakenBack)) throw error;
+  });
+}
+
+/**
+ * The predecessor's way: read all pending jobs, and for each count the active jobs and workers of
+ * its entity and labels. False: it took longer than the limit and was given up.
+ */
+async function matchOneByOne(db: Kysely<Database>, limitMs: number): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  const { rows } = await sql<{ entity_id: number; job_labels: unknown }>`
+    select job_id, entity_id, job_labels from jobs where status = 'pending' order by created_at`.execute(
+    db,
+  );
+  for (const { entity_id: entityId, job_labels: labels } of rows) {
+    if (performance.now() > deadline) return false;
+    for (const table of ['jobs', 'workers']) {
+      await sql`select count(*) from ${sql.table(table)}
+        where entity_id = ${entityId} and job_labels = ${JSON.stringify(labels)}::jsonb and status in ('pending', 'running')`.execute(
+        db,
+      );
+    }
+  }
+  return true;
+}

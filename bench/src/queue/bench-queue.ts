@@ -1,6 +1,6 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
-import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
+import { medianOf, quantileOf, toHundredths } from '../figures.ts';
 import { createGraphile } from './graphile.ts';
 import {
   type Contender,
@@ -25,7 +25,7 @@ export const queue: Bench = {
   numbers: { tasks: 20_000 },
   async run({ numbers: { tasks = 0 } }, say) {
     const runs = await benchQueue(tasks, say);
-    return { table: tableOf(runs), result: { runs } };
+    return { tables: { runs }, notes: LOAD };
   },
 };
 
@@ -80,53 +80,28 @@ async function measureAll(
       );
     }
   }
-  return measured.map(({ contender: { variant }, slots, rates, starts }) =>
-    toRun({ variant, slots }, rates, starts),
-  );
+  const graphileWith = new Map<number, number>();
+  for (const { contender, slots, rates } of measured)
+    if (contender.variant === 'graphile') graphileWith.set(slots, medianOf(rates));
+  return measured.map(({ contender: { variant }, slots, rates, starts }) => ({
+    slots,
+    variant,
+    tasks_per_second: Math.round(medianOf(rates)),
+    of_graphile: toHundredths(medianOf(rates) / (graphileWith.get(slots) ?? Number.NaN)),
+    start_p50_ms: toHundredths(medianOf(starts)),
+    start_p99_ms: toHundredths(quantileOf(starts, 0.99)),
+  }));
 }
 
-/** The printed figures of one variant, by the names of the JSON object. */
+/** Medians of the rounds' rates, and quantiles of all rounds' latencies. */
 interface Run {
-  readonly variant: Variant;
-  /** The most tasks that ran at one time. */
   readonly slots: number;
+  readonly variant: Variant;
   readonly tasks_per_second: number;
+  readonly of_graphile: number;
   readonly start_p50_ms: number;
   readonly start_p99_ms: number;
 }
 
-/** The median of the rounds' rates, and the quantiles of all rounds' latencies together. */
-const toRun = (
-  of: Pick<Run, 'variant' | 'slots'>,
-  rates: readonly number[],
-  starts: readonly number[],
-): Run => ({
-  ...of,
-  tasks_per_second: Math.round(medianOf(rates)),
-  start_p50_ms: toHundredths(medianOf(starts)),
-  start_p99_ms: toHundredths(quantileOf(starts, 0.99)),
-});
-
-const LOAD = `
-Tasks that do nothing. Slots: tasks that run at one time, 16 as in the services. All: equal slots and
+const LOAD = `Tasks that do nothing. Slots: tasks that run at one time, 16 as in the services. All: equal slots and
 durability; medians of rounds, whose order turns.`;
-
-/** The table for people, and what was measured. */
-function tableOf(runs: readonly Run[]): string {
-  const graphileWith = (slots: number): number =>
-    runs.find((run) => run.variant === 'graphile' && run.slots === slots)?.tasks_per_second ??
-    Number.NaN;
-  const table = alignColumns([
-    ['slots', 'variant', 'tasks/s', 'of graphile', 'start p50 ms', 'start p99 ms'],
-    ...runs.map((run) => [
-      String(run.slots),
-      run.variant,
-      String(run.tasks_per_second),
-      (run.tasks_per_second / graphileWith(run.slots)).toFixed(2),
-      run.start_p50_ms.toFixed(2),
-      run.start_p99_ms.toFixed(2),
-    ]),
-  ]);
-  return `${table}
-${LOAD}`;
-}

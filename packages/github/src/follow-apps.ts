@@ -42,7 +42,7 @@ export interface FollowAppsOptions<App> {
 }
 
 /** A look compares some small files. Kubernetes itself takes longer to bring a change into a pod. */
-export const LOOK_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 5_000;
 
 /**
  * Follows the GitHub section of the configuration file and the files of secrets that it names. Apps

@@ -178,7 +178,7 @@ export type RunnerGroups = {
 type Remembered = { readonly group: Promise<RunnerGroup>; readonly until: number };
 
 /** A group rarely changes, and a wrong id is forgotten at once. */
-export const GROUP_LIFETIME_MS = 3_600_000;
+const GROUP_LIFETIME_MS = 3_600_000;
 
 export function createRunnerGroups({
   lifetimeMs = GROUP_LIFETIME_MS,

@@ -29,7 +29,7 @@ export interface PodWatch extends PodSelection {
 }
 
 /** A connection that breaks silently is noticed after this time. */
-export const WATCH_SECONDS = 120;
+const WATCH_SECONDS = 120;
 
 /**
  * After this many failed attempts in a row from one version, all is listed again: after a restore

@@ -26,7 +26,7 @@ export interface NewTask {
 }
 
 export const DEFAULT_MAX_ATTEMPTS = 5;
-export const DEFAULT_MAX_CRASHES = 3;
+const DEFAULT_MAX_CRASHES = 3;
 
 export interface Enqueued {
   readonly id: string;

@@ -178,7 +178,7 @@ export async function readTaskCounts(
 }
 
 /** A year can be compared with the one before. */
-export const KEEP_MONTHS = 13;
+const KEEP_MONTHS = 13;
 
 /**
  * Older hours have one row each by now. If no sweep ran for so long, they keep many; the sums hold.

@@ -53,3 +53,20 @@ export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> 
       call.end(body === undefined ? undefined : JSON.stringify(body));
     });
 }
+
+/** The path of an object's collection in the API: of its namespace, if it is in one. */
+export function collectionOf({
+  apiVersion,
+  kind,
+  metadata: { namespace },
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string };
+}): string {
+  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/sss$/, 'sses');
+  const group = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
+  return namespace === undefined
+    ? `${group}/${plural}`
+    : `${group}/namespaces/${namespace}/${plural}`;
+}

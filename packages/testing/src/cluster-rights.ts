@@ -1,24 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { AdminApi } from './admin-api.ts';
+import { type AdminApi, collectionOf } from './admin-api.ts';
 
 const DEPLOYED = join(import.meta.dirname, '../../../deploy/kubernetes');
 
-const COLLECTIONS = {
-  ServiceAccount: (namespace: string) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
-  Role: (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`,
-  RoleBinding: (namespace: string) =>
-    `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`,
-  NetworkPolicy: (namespace: string) =>
-    `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
-  PodDisruptionBudget: (namespace: string) =>
-    `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`,
-};
-
 export interface Manifest {
-  readonly kind: keyof typeof COLLECTIONS;
+  readonly apiVersion: string;
+  readonly kind: string;
   readonly metadata: { readonly name: string };
+  readonly spec?: object;
   readonly rules?: readonly {
     readonly resources: readonly string[];
     readonly verbs: readonly string[];
@@ -34,7 +25,7 @@ export async function deployedManifests(file: string): Promise<Manifest[]> {
 /** Creates a file's objects in a namespace, as `kubectl create` would. */
 export async function deploy(admin: AdminApi, file: string, namespace: string): Promise<void> {
   for (const manifest of await deployedManifests(file))
-    await admin('POST', COLLECTIONS[manifest.kind](namespace), manifest);
+    await admin('POST', collectionOf({ ...manifest, metadata: { namespace } }), manifest);
 }
 
 /**
@@ -65,7 +56,7 @@ export async function kubeconfigOf(
     kind: 'TokenRequest',
     spec: { expirationSeconds: 3600 },
   };
-  const path = `${COLLECTIONS.ServiceAccount('paddock')}/paddock-${service}/token`;
+  const path = `/api/v1/namespaces/paddock/serviceaccounts/paddock-${service}/token`;
   const { status } = (await admin('POST', path, body)) as { status: { token: string } };
   const text = await readFile(adminsFile, 'utf8');
   const file = `${adminsFile}-${service}`;

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 /**
  * One environment's schema as text, from PostgreSQL's catalogs: types, tables, indexes, functions
@@ -10,42 +10,32 @@ export async function describeSchema(db: Kysely<Database>): Promise<string> {
   const [{ schema } = { schema: '' }] = (
     await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
   ).rows;
-  const sections = [
-    await readTypes(db),
-    await readFunctions(db),
-    await readTables(db),
-    await readIndexes(db),
-    await readTriggers(db),
-  ];
-  const text = sections.map((definitions) => definitions.join('\n\n')).join('\n\n');
-  const unqualified = text
+  const sections: string[] = [];
+  for (const definitions of KINDS)
+    for (const { definition } of (await definitions.execute(db)).rows)
+      sections.push(`${definition.trimEnd()};`);
+  const unqualified = sections
+    .join('\n\n')
     .replaceAll(`${schema}.`, '')
     .replaceAll(`search_path TO '${schema}'`, "search_path TO '$schema'");
   return `${unqualified.replaceAll(/[ \t]+$/gm, '')}\n`;
 }
 
-/** Each statement answers one column, `definition`, without the closing semicolon. */
-type Definitions = Promise<string[]>;
-
-async function readTypes(db: Kysely<Database>): Definitions {
-  const { rows } = await sql<Row>`
+/** A statement of each kind answers one column, without the closing semicolon. */
+const KINDS: readonly RawBuilder<{ definition: string }>[] = [
+  // Types
+  sql`
     select format('create type %I as enum (%s)', t.typname, string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder)) as definition
     from pg_type t join pg_enum e on e.enumtypid = t.oid
     where t.typnamespace = current_schema()::regnamespace
-    group by t.typname order by t.typname`.execute(db);
-  return rows.map(statement);
-}
-
-async function readFunctions(db: Kysely<Database>): Definitions {
-  const { rows } = await sql<Row>`
+    group by t.typname order by t.typname`,
+  // Functions
+  sql`
     select pg_get_functiondef(oid) as definition from pg_proc
     where pronamespace = current_schema()::regnamespace and prokind in ('f', 'p')
-    order by proname, oidvectortypes(proargtypes)`.execute(db);
-  return rows.map(statement);
-}
-
-async function readTables(db: Kysely<Database>): Definitions {
-  const { rows } = await sql<Row>`
+    order by proname, oidvectortypes(proargtypes)`,
+  // Tables
+  sql`
     select format(E'create table %I (\n%s\n)%s', c.relname, string_agg(part.line, E',\n' order by part.kind, part.place, part.line),
       coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '')) as definition
     from pg_class c cross join lateral (
@@ -61,32 +51,18 @@ async function readTables(db: Kysely<Database>): Definitions {
       select 1, 0, format('  constraint %I %s', con.conname, pg_get_constraintdef(con.oid))
       from pg_constraint con where con.conrelid = c.oid and con.contype <> 'n') part
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not starts_with(c.relname, 'schema_migration')
-    group by c.relname, c.reloptions order by c.relname`.execute(db);
-  return rows.map(statement);
-}
-
-/** Without those of a constraint, which the constraint describes. */
-async function readIndexes(db: Kysely<Database>): Definitions {
-  const { rows } = await sql<Row>`
+    group by c.relname, c.reloptions order by c.relname`,
+  // Indexes, without those of a constraint, which the constraint describes
+  sql`
     select pg_get_indexdef(i.indexrelid) as definition
     from pg_index i join pg_class c on c.oid = i.indexrelid
     where c.relnamespace = current_schema()::regnamespace and not starts_with(c.relname, 'schema_migration')
       and not exists (select from pg_constraint con where con.conindid = i.indexrelid and con.conrelid = i.indrelid)
-    order by c.relname`.execute(db);
-  return rows.map(statement);
-}
-
-async function readTriggers(db: Kysely<Database>): Definitions {
-  const { rows } = await sql<Row>`
+    order by c.relname`,
+  // Triggers
+  sql`
     select pg_get_triggerdef(t.oid) as definition
     from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal
-    order by c.relname, t.tgname`.execute(db);
-  return rows.map(statement);
-}
-
-interface Row {
-  definition: string;
-}
-
-const statement = ({ definition }: Row): string => `${definition.trimEnd()};`;
+    order by c.relname, t.tgname`,
+];

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request as send } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 
 /**
@@ -11,17 +12,8 @@ import type { TLSSocket } from 'node:tls';
  */
 export interface FaultyProxy {
   readonly url: string;
-  /** How many watches it has broken off. */
-  broken(): number;
-  /** Cuts each of the next watches after a number of bytes, mostly within an event. */
-  breakWatchesAfter(...bytes: readonly number[]): void;
   /** Closes all connections, also those in use. */
   closeAll(): void;
-  /**
-   * From now on passes nothing over the open connections, without closing them; new ones work.
-   * Returns how many.
-   */
-  silenceAll(): number;
   /**
    * Answers some calls with a 500 in HTML, before or after the API server has executed them. A path
    * is a regular expression.
@@ -45,9 +37,6 @@ export async function startFaultyProxy(
   ]);
   const agent = new Agent({ keepAlive: true, ca: cert });
   const sockets = new Set<TLSSocket>();
-  const silent = new WeakSet<object>();
-  let watchSizes: number[] = [];
-  let broken = 0;
   let failing: { method: string; path: RegExp; left: number; isDone: boolean } | undefined;
 
   const takeFailure = ({ method, url = '' }: IncomingMessage): { isDone: boolean } | undefined => {
@@ -70,34 +59,10 @@ export async function startFaultyProxy(
     request.pipe(onward);
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
     if (failure !== undefined) return refuse(response);
-    const size = url.includes('watch=true') ? watchSizes.shift() : undefined;
-    await pass(answer, response, request.socket, size);
+    response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
+    await pipeline(answer, response);
   };
-  const pass = async (
-    answer: IncomingMessage,
-    response: ServerResponse,
-    socket: object,
-    size = Number.POSITIVE_INFINITY,
-  ): Promise<void> => {
-    let left = size;
-    if (!silent.has(socket))
-      response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      if (silent.has(socket)) continue;
-      const written = Promise.withResolvers<unknown>();
-      response.write(chunk.subarray(0, left), written.resolve);
-      left -= chunk.length;
-      if (left >= 0) continue;
-      broken += 1;
-      await written.promise;
-      response.destroy();
-      return;
-    }
-    if (!silent.has(socket)) response.end();
-  };
-
   const server = createServer({ cert, key }, (request, response) => {
-    if (silent.has(request.socket)) return;
     // Both ends report a broken connection to their users.
     serve(request, response).catch(() => response.destroy());
   });
@@ -109,14 +74,8 @@ export async function startFaultyProxy(
   await once(server, 'listening');
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    broken: () => broken,
-    breakWatchesAfter: (...bytes) => void (watchSizes = [...bytes]),
     closeAll() {
       for (const socket of sockets) socket.destroy();
-    },
-    silenceAll() {
-      for (const socket of sockets) silent.add(socket);
-      return sockets.size;
     },
     fail: ({ method, path, times, isDone }) =>
       void (failing = { method, path, left: times, isDone }),

@@ -4,53 +4,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startProgram } from '@paddock/processes/start-program';
+import { expect, test } from '@jest/globals';
 import { waitFor } from './wait-for.ts';
 
-describe('startProgram', () => {
-  let folder: string;
-  const write = async (name: string, code: string): Promise<string> => {
-    const program = join(folder, name);
-    await writeFile(program, code);
-    return program;
-  };
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'programs-'));
-  });
-
-  afterAll(() => rm(folder, { recursive: true }));
-
-  test('resolves when the program listens, with its port and its lines; the program sees only the given environment', async () => {
-    const program = await write(
-      'listens.mjs',
-      `console.error('warming up');
-      process.on('SIGTERM', () => { console.log('bye'); process.exit(3); });
-      console.log(JSON.stringify({ message: 'listening', port: 4711, env: Object.keys(process.env).sort() }));
-      setInterval(() => {}, 1000);`,
-    );
-    const seen: string[] = [];
-    const service = await startProgram({
+test('a program is killed with the process that started it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'programs-'));
+  try {
+    const program = join(folder, 'stays.mjs');
+    await writeFile(
       program,
-      env: { PATH: '/usr/bin', ONLY: 'this' },
-      onLine: (line) => seen.push(line),
-    });
-    expect(service.port).toBe(4711);
-    service.kill('SIGTERM');
-    expect(await service.exited).toEqual({ code: 3, signal: null });
-    service.kill('SIGTERM');
-    expect(service.lines().toSorted()).toEqual([
-      'bye',
-      'warming up',
-      '{"message":"listening","port":4711,"env":["ONLY","PATH"]}',
-    ]);
-    expect(seen).toEqual(service.lines());
-  });
-
-  test('the program is killed with the process that started it', async () => {
-    const program = await write(
-      'stays.mjs',
       `import { createServer } from 'node:http';
       const server = createServer((_, response) => response.end());
       server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ message: 'listening', port: server.address().port })));`,
@@ -65,7 +27,9 @@ describe('startProgram', () => {
     expect(await answers(Number(port))).toBe(true);
     parent.kill('SIGKILL');
     await waitFor('the program to be gone', async () => !(await answers(Number(port))));
-  });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 async function answers(port: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
+import { type AdminApi, collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import {
   CHART,
@@ -13,7 +13,6 @@ import {
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectionOf } from '../scenes/chart-cluster.scene.ts';
 import {
   DEPLOYED,
   EXAMPLES,

@@ -86,7 +86,11 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       await kubelet.look();
       return isRolledOut();
     });
-    expect(await endpointsOf(cluster, service)).toHaveLength(2);
+    const led = await waitFor('the Service to lead to both replicas', async () => {
+      const found = await endpointsOf(cluster, service);
+      return found.length > 1 && found;
+    });
+    expect(led).toHaveLength(2);
   });
 
   test('NOTES lead an operator to the page: first token, Service and path (F1, H1)', async () => {

@@ -1,4 +1,4 @@
-import { connectAsAdmin } from '@paddock/testing/admin-api';
+import { collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import type { ChartObject } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -98,15 +98,6 @@ export const podsOf = (
     const pods = await cluster.list('Pod', namespace, `app.kubernetes.io/component=${component}`);
     return pods.length === count && (pods as unknown as PlayedPod[]);
   });
-
-/** The path of an object's collection in the API: of its namespace, if it is in one. */
-export function collectionOf({ apiVersion, kind, metadata }: ChartObject): string {
-  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/sss$/, 'sses');
-  const group = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
-  return metadata.namespace === undefined
-    ? `${group}/${plural}`
-    : `${group}/namespaces/${metadata.namespace}/${plural}`;
-}
 
 interface Endpoints {
   readonly ports: readonly { readonly name: string; readonly port?: number }[] | null;

@@ -95,8 +95,9 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
     ),
   ],
   [
-    'several namespaces of runners, and the largest numbers',
+    'several namespaces of runners, the largest numbers, autoscaling and other ports',
     release({
+      ingress: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 12 } },
       config: {
         ...LEAST.config,
         github: { apps: [{ ...APP, id: Number.MAX_SAFE_INTEGER }] },
@@ -106,19 +107,12 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
           { ...POOL, name: 'more', template: { metadata: { labels: { team: 'ci' } } } },
         ],
       },
-      settings: { PADDOCK_DRAIN_MS: 3_600_000, PADDOCK_MAX_HELD_BYTES: 17_179_869_184 },
-    }),
-  ],
-  [
-    'autoscaling, other ports and pools of connections',
-    release({
-      ingress: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 12 } },
       settings: {
+        PADDOCK_DRAIN_MS: 3_600_000,
+        PADDOCK_MAX_HELD_BYTES: 17_179_869_184,
         PADDOCK_PUBLIC_PORT: 9080,
         PADDOCK_HEALTH_PORT: 9081,
         PADDOCK_INGRESS_POOL_SIZE: 20,
-        PADDOCK_SCHEDULER_POOL_SIZE: 40,
-        PADDOCK_RECONCILER_POOL_SIZE: 30,
       },
     }),
   ],
@@ -133,6 +127,7 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
         gateway: { enabled: true, hostnames: ['b.test'], parentRefs: [{ name: 'private' }] },
       },
       monitoring: { podMonitor: { enabled: true } },
+      networkPolicy: { metricsFrom: [] },
       migration: { hook: true },
     }),
   ],
@@ -177,7 +172,6 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
       })),
     }),
   ],
-  ['metrics for no namespace', release({ networkPolicy: { metricsFrom: [] } })],
 ];
 
 /** The kinds of the chart in the order in which Argo CD applies them. All others come after. */

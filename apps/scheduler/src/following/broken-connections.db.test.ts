@@ -49,7 +49,6 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     stopFollowing = world.follow({ watchSeconds: 3 });
   });
   afterEach(async () => {
-    proxy.breakWatchesAfter();
     proxy.closeAll();
     await stopFollowing();
   });

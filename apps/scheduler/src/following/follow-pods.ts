@@ -44,7 +44,7 @@ export interface Following extends Recording {
 }
 
 /** Costs one cheap statement. The follower sees the first pod of a namespace at most this late. */
-export const NAMESPACES_MS = 5_000;
+const NAMESPACES_MS = 5_000;
 
 /**
  * By then an API server that has just started, or a cache that fills, shows all pods. The job of a

@@ -24,7 +24,7 @@ import { scopeOf, unseenRepository } from '../scope-of.ts';
 import type { createRecentRunJobs } from './recent-run-jobs.ts';
 
 /** Each run costs a call. More at once would use up the entity's budget at GitHub. */
-export const MOST_RUNS = 100;
+const MOST_RUNS = 100;
 
 export interface ReadingEvidence {
   readonly db: Kysely<Database>;
