@@ -10,7 +10,6 @@ import { createIngressEvents } from '../apps/ingress/src/events.ts';
 import { createEvents as createReconcilerEvents } from '../apps/reconciler/src/events.ts';
 import { declareReconcilerGauges } from '../apps/reconciler/src/reconciler-gauges.ts';
 import { createEvents as createSchedulerEvents } from '../apps/scheduler/src/events.ts';
-import { declareSchedulerGauges } from '../apps/scheduler/src/scheduler-gauges.ts';
 import { appEvents } from '../packages/github/src/follow-apps.ts';
 
 /** As the registry has it; its own type lacks the names of the labels. */
@@ -60,7 +59,6 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);
       queueAndCluster(metrics);
-      declareSchedulerGauges(metrics, db, { appIds: [] });
     }),
     reconciler: declare((metrics) => {
       createReconcilerEvents(log, metrics);

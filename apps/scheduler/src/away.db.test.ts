@@ -81,110 +81,98 @@ async function startScheduler(way: 'direct' | 'tunnel' = 'direct'): Promise<Prog
   return scheduler;
 }
 
-async function stopScheduler(scheduler: Program): Promise<void> {
-  scheduler.kill('SIGKILL');
-  await scheduler.exited;
-}
-
 const metricsOf = async ({ port }: Program) =>
   (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-const githubProbes = async () => (await world.gitHub.truth()).calls['rate-limit/get'] ?? 0;
-const clusterProbes = () => world.kube.report().calls['get version'] ?? 0;
-const outages = async () =>
-  (await world.db.selectFrom('outages').select('service').orderBy('service').execute()).map(
-    ({ service }) => service,
+const says = (scheduler: Program, isAway: boolean) =>
+  waitFor(`it to say ${isAway ? 'away' : 'back'}`, async () =>
+    (await metricsOf(scheduler)).includes(
+      `paddock_service_away{service="github"} ${isAway ? 1 : 0}`,
+    ),
   );
-const isAway = (service: string) =>
+const outages = () => world.outages();
+const github = {
+  service: 'github',
+  probes: async () => (await world.gitHub.truth()).calls['rate-limit/get'] ?? 0,
+  goes: () => world.gitHub.failNext({ path: '', status: 502, times: 1_000_000 }),
+  returns: () => world.gitHub.clearFaults(),
+};
+const cluster = {
+  service: 'default',
+  probes: () => Promise.resolve(world.kube.report().calls['get version'] ?? 0),
+  goes: async () => {
+    world.kube.failNext({ status: 503, times: 1_000_000 });
+    world.kube.cutWatches();
+    return Promise.resolve();
+  },
+  returns: () => Promise.resolve(world.kube.clearFaults()),
+};
+const bothProbes = () => Promise.all([github.probes(), cluster.probes()]);
+type Side = typeof github | typeof cluster;
+const isAway = ({ service }: Side) =>
   waitFor(`${service} to be away`, async () => (await outages()).includes(service));
-const githubGoes = () => world.gitHub.failNext({ path: '', status: 502, times: 1_000_000 });
 const queueJobs = async () => {
   for (let n = 0; n < JOBS; n += 1) await world.queueJob();
+};
+const queueOthers = async () => {
+  for (let n = 0; n < JOBS; n += 1) await world.queueJobOf(sam, 'one');
 };
 /**
  * Pods are followed 8 s after the scheduler before was killed: a busy machine needs a wide net. Any
  * poll, tick or pause comes later.
  */
 const NET_MS = 120_000;
-const allDone = () =>
+const allDone = (jobs = JOBS) =>
   waitFor(
     'all jobs to run',
     async () =>
-      (await world.workers()).filter(({ status }) => status === 'completed').length === JOBS,
+      (await world.workers()).filter(({ status }) => status === 'completed').length === jobs,
     { timeoutMs: NET_MS },
   );
+/** It ends with the first answer, but for one that the matcher may ask to confirm that. */
+async function isOverAtOnce({ probes, returns }: Side): Promise<boolean> {
+  await returns();
+  const before = await probes();
+  await allDone();
+  expect([await outages(), await failures()]).toEqual([[], 0]);
+  return (await probes()) <= before + 2;
+}
 const failures = async () =>
-  (await world.db.selectFrom('operations').select('status').where('status', '=', 'ERROR').execute())
+  (await world.db.selectFrom('operations').select('id').where('status', '=', 'ERROR').execute())
     .length;
-const running = async () =>
-  (await world.db.selectFrom('tasks').select('id').where('status', '=', 'running').execute())
-    .length;
-const attempts = async () =>
-  (
-    await world.db
-      .selectFrom('tasks')
-      .select('attempt')
-      .where('kind', '=', 'provision-worker')
-      .execute()
-  ).filter(({ attempt }) => attempt > 0);
+const tasks = () => world.db.selectFrom('tasks').selectAll().execute();
 
 describe('an outage is over when it is over (C11)', () => {
-  test('GitHub refuses everything, and takes it again: all workers are made at once, though every pause, poll and tick is hours away', async () => {
-    await startScheduler();
-    await githubGoes();
-    await queueJobs();
-    await isAway('github');
-    const before = await githubProbes();
-    await waitFor('probes in vain', async () => (await githubProbes()) >= before + 2);
-    expect([await attempts(), await outages()]).toEqual([[], ['github']]);
-    await world.gitHub.clearFaults();
-    const probes = await githubProbes();
-    await allDone();
-    // The first answer ended it; the matcher may confirm that once.
-    expect(await githubProbes()).toBeLessThanOrEqual(probes + 2);
-    expect([await outages(), await failures()]).toEqual([[], 0]);
-  });
-
-  test('the API server goes and comes back: all workers are made at once, and no task fails', async () => {
-    await startScheduler();
-    world.kube.failNext({ status: 503, times: 1_000_000 });
-    world.kube.cutWatches();
-    await queueJobs();
-    await isAway('default');
-    const before = clusterProbes();
-    await waitFor('probes in vain', () => clusterProbes() >= before + 2);
-    expect(await attempts()).toEqual([]);
-    world.kube.clearFaults();
-    const probes = clusterProbes();
-    await allDone();
-    // The first answer ended it; the matcher may confirm that once.
-    expect(clusterProbes()).toBeLessThanOrEqual(probes + 2);
-    expect([await outages(), await failures()]).toEqual([[], 0]);
-  });
+  test.each([github, cluster])(
+    '$service answers nothing, and again: all workers are made at once, though every pause, poll and tick is hours away',
+    async (side) => {
+      await startScheduler();
+      await side.goes();
+      await queueJobs();
+      await isAway(side);
+      const before = await side.probes();
+      await waitFor('probes in vain', async () => (await side.probes()) >= before + 2);
+      expect((await tasks()).filter(({ attempt }) => attempt > 0)).toEqual([]);
+      expect(await isOverAtOnce(side)).toBe(true);
+    },
+  );
 
   test('a scheduler is killed in an outage: another one goes on with the first answer', async () => {
     const [first, second] = [await startScheduler(), await startScheduler()];
-    await githubGoes();
+    await github.goes();
     await queueJobs();
-    await isAway('github');
-    await waitFor('both to know', async () =>
-      (await Promise.all([first, second].map(metricsOf))).every((text) =>
-        text.includes('paddock_service_away{service="github"} 1'),
-      ),
-    );
+    await isAway(github);
+    for (const scheduler of [first, second]) await says(scheduler, true);
     // A claim of a dead process goes on with the next poll only, which is minutes away here.
-    await waitFor('no task to run', async () => (await running()) === 0);
-    await stopScheduler(first);
-    await world.gitHub.clearFaults();
-    const probes = await githubProbes();
-    await allDone();
-    // The first answer ended it; the matcher may confirm that once.
-    expect(await githubProbes()).toBeLessThanOrEqual(probes + 2);
-    expect(await outages()).toEqual([]);
+    await waitFor('no task to run', async () =>
+      (await tasks()).every(({ status }) => status !== 'running'),
+    );
+    first.kill('SIGKILL');
+    await first.exited;
+    expect(await isOverAtOnce(github)).toBe(true);
   });
 
   test('an outage ends while no scheduler lives: the next one asks its own probe at once', async () => {
-    await noteAway(world.db, 'github', 'no answer');
-    await noteAway(world.db, 'default', 'no answer');
+    for (const { service } of [github, cluster]) await noteAway(world.db, service, 'no answer');
     await queueJobs();
     await startScheduler();
     await allDone();
@@ -193,48 +181,49 @@ describe('an outage is over when it is over (C11)', () => {
 
   test('GitHub is probed although it has asked the entity that waits to make no calls', async () => {
     await startScheduler();
-    await githubGoes();
+    await github.goes();
     await queueJobs();
-    await isAway('github');
+    await isAway(github);
     const { entityId, installationId } = world;
-    const caller = { appId: APP_ID, entityId, installationId };
     const waits = createWaits(world.db, () => undefined);
-    await waits.note(caller, { ms: HOUR_MS, message: 'slow down' });
-    await world.gitHub.clearFaults();
+    const wait = { ms: HOUR_MS, message: 'slow down' };
+    await waits.note({ appId: APP_ID, entityId, installationId }, wait);
+    await github.returns();
     await waitFor('the outage to end', async () => (await outages()).length === 0);
     expect(await failures()).toBe(0);
   });
 });
 
 describe('what fails for one is not away for others (C11, P6)', () => {
-  test('one organisation’s registrations are answered 502 for ever: GitHub is not away, and others’ jobs run', async () => {
+  test.each([
+    [
+      'one organisation’s registrations are answered 502',
+      github,
+      async () => {
+        const path = '/orgs/acme/actions/runners/generate-jitconfig';
+        await world.gitHub.failNext({ path, status: 502, times: 1_000_000 });
+        await queueJobs();
+      },
+    ],
+    [
+      'creations in one namespace are answered 503',
+      cluster,
+      async () => {
+        const path = '/namespaces/others/pods$';
+        world.kube.failNext({ method: 'POST', path, status: 503, times: 1_000_000 });
+        for (let n = 0; n < JOBS; n += 1)
+          await world.queueJob({ row: { k8s_pool: 'other', job_labels: '["other"]' } });
+      },
+    ],
+  ])('%s for ever: it is not away, and others’ jobs run', async (_what, { probes }, fail) => {
     await startScheduler();
-    const before = await githubProbes();
-    await world.gitHub.failNext({
-      path: '/orgs/acme/actions/runners/generate-jitconfig',
-      status: 502,
-      times: 1_000_000,
-    });
-    await queueJobs();
-    await waitFor('failures', async () => (await githubProbes()) > before);
-    for (let n = 0; n < JOBS; n += 1) await world.queueJobOf(sam, 'one');
+    const before = await probes();
+    await fail();
+    await waitFor('failures', async () => (await probes()) > before);
+    await queueOthers();
     await allDone();
-    expect((await world.workers()).filter(({ status }) => status === 'completed')).toEqual(
-      Array.from({ length: JOBS }, () => expect.objectContaining({ entity_name: 'sam' })),
-    );
-    expect(await outages()).toEqual([]);
-  });
-
-  test('creations in one namespace are answered 503 for ever: the cluster is not away, and others’ jobs run', async () => {
-    await startScheduler();
-    const before = clusterProbes();
-    const path = '/namespaces/others/pods$';
-    world.kube.failNext({ method: 'POST', path, status: 503, times: 1_000_000 });
-    for (let n = 0; n < JOBS; n += 1)
-      await world.queueJob({ row: { k8s_pool: 'other', job_labels: '["other"]' } });
-    await waitFor('failures', () => clusterProbes() > before);
-    for (let n = 0; n < JOBS; n += 1) await world.queueJobOf(sam, 'one');
-    await allDone();
+    const done = (await world.workers()).filter(({ status }) => status === 'completed');
+    expect(new Set(done.map((worker) => worker.entity_name))).toEqual(new Set(['sam']));
     expect(await outages()).toEqual([]);
   });
 
@@ -242,31 +231,22 @@ describe('what fails for one is not away for others (C11, P6)', () => {
     const cutOff = await startScheduler('tunnel');
     await tunnel.cut();
     await queueJobs();
-    await waitFor('it to find out', async () =>
-      (await metricsOf(cutOff)).includes('paddock_service_away{service="github"} 1'),
-    );
+    await says(cutOff, true);
     await startScheduler();
     await allDone();
     await queueJobs();
-    await waitFor(
-      'further jobs to run',
-      async () =>
-        (await world.workers()).filter(({ status }) => status === 'completed').length === 2 * JOBS,
-      { timeoutMs: NET_MS },
-    );
+    await allDone(2 * JOBS);
     expect([await outages(), await failures()]).toEqual([[], 0]);
-    expect(await metricsOf(cutOff)).toContain('paddock_service_away{service="github"} 1');
+    await says(cutOff, true);
     await tunnel.mend();
-    await waitFor('it to be back', async () =>
-      (await metricsOf(cutOff)).includes('paddock_service_away{service="github"} 0'),
-    );
+    await says(cutOff, false);
   });
 
   test('nothing is probed where nothing fails', async () => {
-    const before = [await githubProbes(), clusterProbes()];
+    const before = await bothProbes();
     await startScheduler();
     await queueJobs();
     await allDone();
-    expect([await githubProbes(), clusterProbes()]).toEqual(before);
+    expect(await bothProbes()).toEqual(before);
   });
 });

@@ -16,73 +16,48 @@ import { FOLLOWING } from './scenes/settings.scene.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 
-/** Keeps log lines of the levels that a service shows. */
-function createLog() {
+test('an API server that is away is one line, however many pods wait for it and however often; no task fails (P5, P6)', async () => {
+  // The scheduler's parts, on a connection of their own, with a log that keeps what a service shows.
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
-  return {
-    lines,
-    log: { error: say, warn: say, info: say, debug: () => say } as unknown as Logger,
-  };
-}
-
-/** The scheduler's parts, on a separate connection whose events are kept. */
-function connect() {
-  const { lines, log } = createLog();
+  const log = { error: say, warn: say, info: say, debug: () => undefined } as unknown as Logger;
   const metrics = createMetrics();
-  const cluster = connectCluster({
-    kubeconfigFile: world.kube.writeKubeconfig(),
-    requestTimeoutMs: 60_000,
-  });
-  const reach = createReaches({
-    db: world.parts.db,
-    log,
-    metrics,
-    probes: {
-      github: () => Promise.resolve(undefined),
-      cluster: (signal) => probeCluster(cluster, signal),
-    },
-    onBack: () => undefined,
-  });
+  const kubeconfigFile = world.kube.writeKubeconfig();
+  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 60_000 });
+  const { db } = world.parts;
+  const probes = {
+    github: () => Promise.resolve(undefined),
+    cluster: (signal: AbortSignal) => probeCluster(cluster, signal),
+  };
+  const reach = createReaches({ db, log, metrics, probes, onBack: () => undefined });
   const events = createEvents(log, metrics);
   const parts = { ...world.parts, ...FOLLOWING, cluster, reach, events };
-  return { lines, metrics, cluster, parts };
-}
-
-/** Runs all tasks so often, as if each rest between two attempts had passed. */
-async function tryTasks(parts: ReturnType<typeof connect>['parts'], times: number): Promise<void> {
   const kinds = schedulerKinds(parts);
-  for (let pass = 0; pass < times; pass += 1) {
-    await world.makeDue();
-    await runDueTasks({ db: world.db, kinds, holder: 'away', random: () => 0.5 });
-  }
-}
 
-test('an API server that is away is one line, however many pods wait for it and however often; no task fails (P5, P6)', async () => {
-  const { lines, metrics, cluster, parts } = connect();
   for (let made = 0; made < 10; made += 1) await world.queueJob();
   await world.match();
   world.kube.failNext({ status: 503, times: 10_000 });
   const stop = new AbortController();
   const followed = followPods(parts, stop.signal);
   try {
-    await tryTasks(parts, 3);
+    for (let pass = 0; pass < 3; pass += 1) {
+      await world.makeDue();
+      await runDueTasks({ db, kinds, holder: 'away', random: () => 0.5 });
+    }
     await waitFor('the watch to fail', () => lines.some((line) => line.includes('is away')));
   } finally {
     stop.abort();
     await followed;
     cluster.close();
   }
-  expect(lines.filter((line) => line.includes('API server'))).toEqual([
-    'the API server is away: tasks that need it wait',
-  ]);
   expect(
-    lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line)),
-  ).toEqual([]);
+    lines.filter((line) =>
+      /API server|did not start a worker|interrupted|could not be stopped/.test(line),
+    ),
+  ).toEqual(['the API server is away: tasks that need it wait']);
   expect(await metrics.registry.metrics()).toContain('paddock_service_away{service="cluster"} 1\n');
-  expect(
-    await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute(),
-  ).toEqual([]);
+  const failed = world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR');
+  expect(await failed.execute()).toEqual([]);
 });
 
 /** A worker whose row has ended as told. Its Secret and this task are still there. */
@@ -123,10 +98,11 @@ test.each([
   '%s: only its task waits, and the cluster is not away (C11)',
   async (_what, end, taskOf, fault) => {
     await endWorker(end, taskOf);
-    const { cluster, parts } = connect();
     world.kube.failNext({ ...fault, times: 10_000 });
-    await tryTasks(parts, 4);
-    cluster.close();
+    for (let pass = 0; pass < 4; pass += 1) {
+      await world.makeDue();
+      await world.runTasks();
+    }
     expect([await world.failing(), await world.outages()]).toEqual([[], []]);
     const [task] = await world.db.selectFrom('tasks').selectAll().execute();
     expect(task).toMatchObject({ status: 'queued', attempt: 0 });

@@ -40,20 +40,11 @@ export type SchedulerConfig = ReturnType<typeof readSchedulerConfig>;
  * names every problem.
  */
 export function readSchedulerConfig(environment: Environment) {
-  return readConfig(
-    { settings, rules },
-    environment,
-    ({ configPath, leaseMs, leaseRenewMs }, problems) => {
-      if (leaseRenewMs * 3 > leaseMs) {
-        problems.push(
-          `leaseRenewMs must be at most a third of leaseMs, and is ${leaseRenewMs} of ${leaseMs}`,
-        );
-      }
-      if (configPath === undefined) return undefined;
-      const github = readGitHubSection(configPath, environment, problems);
-      return github === undefined ? undefined : { github };
-    },
-  );
+  return readConfig({ settings, rules }, environment, ({ configPath }, problems) => {
+    if (configPath === undefined) return undefined;
+    const github = readGitHubSection(configPath, environment, problems);
+    return github === undefined ? undefined : { github };
+  });
 }
 
 /** The matcher's settings. Its Apps are those in use at each reading. */

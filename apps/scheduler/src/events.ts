@@ -81,7 +81,6 @@ const TABLE = {
       'GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access',
       { pool, entityName, pauses, pausedUntil },
     ),
-  warmScopesKnown: () => line.info('all scopes with warm workers are known'),
   warmScopesUnknown: (scopes: readonly string[]) =>
     line.warn(
       'made no warm workers for these scopes: install the App on the entity or unsuspend it, name a scope where the pool’s runners register, or wait for the repository’s first job',
@@ -220,8 +219,12 @@ export function createEvents(log: EventLog, metrics: Metrics) {
     'Pods with Paddock’s labels and no row that cannot be adopted, by namespace',
     ['namespace'],
   );
+  const unknownScopes = metrics.gauge(
+    'paddock_warm_scopes_unknown',
+    'Configured scopes whose warm workers cannot be made, because Paddock knows no installation or repository there',
+  );
   const warned = new Map<string, Set<string>>();
-  let unknownScopes = '';
+  let namesTold = '';
 
   return {
     ...events,
@@ -241,10 +244,10 @@ export function createEvents(log: EventLog, metrics: Metrics) {
     /** Called after each pass; logs only a change. */
     warmScopesUnknown(scopes: readonly WarmScope[]) {
       const names = scopes.map(({ pool, scope }) => `${pool}: ${scope}`);
-      if (names.join() === unknownScopes) return;
-      unknownScopes = names.join();
-      if (names.length === 0) events.warmScopesKnown();
-      else events.warmScopesUnknown(names);
+      unknownScopes.set(names.length);
+      if (names.join() === namesTold) return;
+      namesTold = names.join();
+      events.warmScopesUnknown(names);
     },
     podCreated(worker: WorkerToProvision, secondsSinceJob: number | undefined) {
       if (secondsSinceJob !== undefined) jobToPod.observe({ pool: worker.pool }, secondsSinceJob);

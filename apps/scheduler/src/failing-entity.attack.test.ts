@@ -1,66 +1,115 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { findInstance } from '@paddock/db/instance';
+import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { deleteRunner, findRunner } from '@paddock/github/runners';
+import { listPods } from '@paddock/kube/pods';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './following/follow-pods.ts';
-import { type Bystanders, besideAttackers, GPU } from './scenes/attackers.scene.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 import { APP_ID, FOLLOWING } from './scenes/settings.scene.ts';
+import type { TestUser } from './scenes/users.scene.ts';
+
+// The organisation acme attacks; sam has done nothing and uses the same pools.
 
 let world: SchedulerWorld;
-let others: Bystanders;
+let instance: string;
+let sam: TestUser;
+let helpers: TestUser[];
 beforeAll(async () => {
   world = await startSchedulerWorld({ playRunners: false });
-  others = await besideAttackers(world);
+  instance = await findInstance(world.db);
+  sam = await world.addUser('sam', ['one']);
+  helpers = [await world.addUser('eve', ['one']), await world.addUser('mallory', ['one'])];
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
   await world.reset();
-  await world.putPools(GPU);
+  await world.putPools(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 });
+
+const workersOf = async (login: string) =>
+  (await world.workers()).filter(({ entity_name: name }) => name === login);
+const living = async (login: string) =>
+  (await workersOf(login)).filter(({ status }) => status === 'pending' || status === 'running');
+/** How many live workers are registered and have a pod. */
+const servedOf = async (login: string, pool = 'linux') =>
+  (await living(login)).filter(
+    (worker) =>
+      worker.k8s_pool === pool && worker.registered_at !== null && worker.pod_uid !== null,
+  ).length;
+const reasonOf = async (login: string) => {
+  const key = world.db.selectFrom('demand_keys').select('wait_reason');
+  return (await key.where('entity_name', '=', login).executeTakeFirst())?.wait_reason;
+};
+const queueOf = async (user: TestUser, count: number, pool = 'linux') => {
+  for (let n = 0; n < count; n += 1) await world.queueJobOf(user, 'one', { k8s_pool: pool });
+};
+/** Jobs of acme. */
+const queue = async (count: number, pool = 'linux') => {
+  for (let n = 0; n < count; n += 1)
+    await world.queueJob({ row: { k8s_pool: pool, job_labels: JSON.stringify([pool]) } });
+};
+const matchAndRun = async () => {
+  await world.match();
+  await world.makeDue();
+  await world.runTasks();
+};
+/** How many of five further jobs of sam have their runner at once. */
+async function serveOthers(): Promise<number> {
+  const before = await servedOf('sam');
+  await queueOf(sam, 5);
+  await matchAndRun();
+  expect([await reasonOf('sam'), await world.outages()]).toEqual([null, []]);
+  return (await servedOf('sam')) - before;
+}
+/** As if every wait and pause of the attackers were over: they try as often as they may. */
+async function tryAgain(): Promise<void> {
+  await world.endPauses();
+  await world.endWaits();
+  await world.endRefusedTimes();
+  await matchAndRun();
+}
+/** Resolves once these workers' pods have this phase, and the follower has seen it. */
+async function see(phase: 'Running' | 'Failed', names: readonly string[]): Promise<void> {
+  const list = await waitFor(`the pods to be ${phase}`, async () => {
+    const { pods } = await listPods(world.cluster, { namespace: NAMESPACE, instance });
+    const ours = pods.filter(({ name }) => names.includes(name));
+    return ours.length === names.length && ours.every((pod) => pod.phase === phase) && ours;
+  });
+  await takeList({ ...world.parts, ...FOLLOWING }, NAMESPACE, list, []);
+}
+/** These runners end with an error. */
+async function endAll(names: readonly string[]): Promise<void> {
+  for (const name of names)
+    world.kube.endPod({ namespace: NAMESPACE, name, end: 'failed', exitCode: 1 });
+  await see('Failed', names);
+}
 
 /** Three jobs of acme on runners that are up, by the runners' names. */
 async function startThree(): Promise<Map<string, number>> {
-  await others.queue(3);
-  await others.matchAndRun();
-  await others.seeRunning((await others.workersOf('acme')).map((worker) => worker.pod_name));
-  return new Map(
-    (await others.workersOf('acme')).map((worker) => [
-      worker.pod_name,
-      worker.made_for_job_id ?? 0,
-    ]),
+  await queue(3);
+  await matchAndRun();
+  const workers = await workersOf('acme');
+  await see(
+    'Running',
+    workers.map((worker) => worker.pod_name),
   );
-}
-
-/** These runners end with an error, and the follower sees their ends. */
-async function endAll(ending: Iterable<string>): Promise<void> {
-  const names = new Set(ending);
-  for (const name of names)
-    world.kube.endPod({ namespace: NAMESPACE, name, end: 'failed', exitCode: 1 });
-  const ended = await waitFor('the pods to fail', async () => {
-    const list = await others.pods();
-    const areAll = list.every(({ name, phase }) => phase === 'Failed' || !names.has(name));
-    return areAll ? list : undefined;
-  });
-  await takeList({ ...world.parts, ...FOLLOWING }, NAMESPACE, ended, []);
+  return new Map(workers.map((worker) => [worker.pod_name, worker.made_for_job_id ?? 0]));
 }
 
 /** GitHub's word that a job runs on a runner, as ingress stores it. */
 async function hearInProgress(jobId: number, runnerName: string): Promise<void> {
-  const runner = await world.db
-    .selectFrom('workers')
-    .select('runner_id')
-    .where('pod_name', '=', runnerName)
-    .executeTakeFirstOrThrow();
+  const runner = (await world.workers()).find(({ pod_name: name }) => name === runnerName);
   const body = examplePayload('workflow_job', 'in_progress', {
     workflow_job: {
       id: jobId,
       labels: ['linux'],
       runner_name: runnerName,
-      runner_id: runner.runner_id,
+      runner_id: runner?.runner_id ?? 0,
       started_at: new Date().toISOString(),
     },
     repository: {
@@ -71,45 +120,30 @@ async function hearInProgress(jobId: number, runnerName: string): Promise<void> 
     },
     installation: { id: world.installationId },
   });
-  const parsed = parseDelivery('workflow_job', body);
-  if (parsed.kind !== 'job') throw new Error('The example is no delivery of a job.');
-  const payload = JSON.stringify(body);
-  const digest = bodyDigest({ appId: APP_ID, event: 'workflow_job' }, payload);
-  const delivery = {
-    guid: crypto.randomUUID(),
-    appId: APP_ID,
-    parsed,
-    payload,
-    payloadRepaired: false,
-    bodyDigest: digest,
-  };
+  const delivery = deliveryToRecord('workflow_job', body, APP_ID);
   await recordDeliveries(world.db, [delivery], { version: 1, document: world.pools });
 }
 
 describe('an entity whose runners fail on purpose delays no other entity (C11, P6)', () => {
   test('jobs that end their own runner before in_progress is stored; the late word takes the failures back', async () => {
     const runs = await startThree();
-    await endAll(runs.keys());
+    await endAll([...runs.keys()]);
     await world.holdPauses();
-    expect(await others.serveOthers()).toBe(5);
-    await others.queue(3);
-    await others.matchAndRun();
-    expect(await others.living('acme')).toEqual([]);
-    expect(await others.reasonOf('acme')).toBe('workers_failing');
+    expect(await serveOthers()).toBe(5);
+    await queue(3);
+    await matchAndRun();
+    expect([await living('acme'), await reasonOf('acme')]).toEqual([[], 'workers_failing']);
 
     for (const [name, jobId] of runs) await hearInProgress(jobId, name);
     expect(await world.failing()).toEqual([]);
-    await others.matchAndRun();
-    expect(await others.servedOf('acme')).toBe(3);
+    await matchAndRun();
+    expect(await servedOf('acme')).toBe(3);
   });
 
   test('an administrator who deletes registrations as they come', async () => {
     const names = [...(await startThree()).keys()];
-    const client = world.github.asInstallation({
-      appId: APP_ID,
-      installationId: world.installationId,
-      entityId: world.entityId,
-    });
+    const { installationId, entityId } = world;
+    const client = world.github.asInstallation({ appId: APP_ID, installationId, entityId });
     const acme = { kind: 'organization', owner: 'acme' } as const;
     for (const name of names) {
       const runner = await findRunner(client, acme, name);
@@ -117,33 +151,29 @@ describe('an entity whose runners fail on purpose delays no other entity (C11, P
     }
     // A runner whose end GitHub does not see.
     await endAll(names);
-    expect(await others.serveOthers()).toBe(5);
+    expect(await serveOthers()).toBe(5);
   });
 
   test('for as long as it likes: it gets one runner a time, and others all of theirs', async () => {
-    const served: number[] = [];
-    const tried: number[] = [];
+    const rounds: [tried: number, served: number][] = [];
     for (let round = 0; round < 6; round += 1) {
-      await others.queue(3);
-      await others.tryAgain();
-      const running = (await others.living('acme')).map((worker) => worker.pod_name);
-      tried.push(running.length);
-      await others.seeRunning(running);
+      await queue(3);
+      await tryAgain();
+      const running = (await living('acme')).map((worker) => worker.pod_name);
+      await see('Running', running);
       await endAll(running);
-      served.push(await others.serveOthers());
+      rounds.push([running.length, await serveOthers()]);
     }
-    expect(tried).toEqual([3, 1, 1, 1, 1, 1]);
-    expect(served).toEqual([5, 5, 5, 5, 5, 5]);
+    expect(rounds).toEqual([3, 1, 1, 1, 1, 1].map((tried) => [tried, 5]));
   });
 });
 
-const ELSEWHERE = { location: 'http://localhost:1/stolen' };
 /** What GitHub may answer to registrations for how the entity is set up. */
 const ANSWERS = [
   { status: 400 },
   { status: 409 },
   { status: 422 },
-  { status: 307, headers: ELSEWHERE },
+  { status: 307, headers: { location: 'http://localhost:1/stolen' } },
   { status: 200, body: {} },
   { status: 500 },
   { status: 502 },
@@ -171,27 +201,98 @@ describe('an entity whose registrations GitHub answers with (P6)', () => {
     '%j: others are served at once, again and again',
     async (fault) => {
       await refuse(fault);
-      const served: number[] = [];
       for (let round = 0; round < 5; round += 1) {
         // The oldest jobs are the attacker's.
-        await others.queue(3);
-        await others.tryAgain();
-        served.push(await others.serveOthers());
+        await queue(3);
+        await tryAgain();
+        expect(await serveOthers()).toBe(5);
       }
-      expect(await others.servedOf('acme')).toBe(0);
-      expect(served).toEqual([5, 5, 5, 5, 5]);
+      expect(await servedOf('acme')).toBe(0);
     },
   );
 
   test.each(ANSWERS)('%j: its key alone is paused, and its other pool is served', async (fault) => {
     await refuse(fault);
-    await others.queue(3);
-    for (let n = 0; n < 3; n += 1) await others.matchAndRun();
+    await queue(3);
+    for (let n = 0; n < 3; n += 1) await matchAndRun();
     expect(await world.failing()).toMatchObject([{ entity: 'acme', pool: 'linux', pauses: 1 }]);
     await world.gitHub.clearCallFaults();
     await world.holdPauses();
-    await others.queue(1, 'gpu');
-    await others.matchAndRun();
-    expect([await others.servedOf('acme', 'gpu'), await others.servedOf('acme')]).toEqual([1, 0]);
+    await queue(1, 'gpu');
+    await matchAndRun();
+    expect([await servedOf('acme', 'gpu'), await servedOf('acme')]).toEqual([1, 0]);
+  });
+});
+
+/** Every class of failure that has rules of its own, and some that have none. */
+const CLASSES = [
+  'github_error',
+  'invalid',
+  'conflict',
+  'unusable',
+  'pod_refused',
+  'cluster_error',
+  'image_pull',
+  'container_config',
+  'node_refused',
+  'pending_timeout',
+  'outdated_runner',
+  'not_assigned',
+  'exit_code',
+  'a class of a later version',
+];
+
+/** The key of each of these workers fails ten times, as soon as it may. */
+async function fail(podNames: readonly string[], failureClass: string): Promise<void> {
+  for (let n = 0; n < 10; n += 1) {
+    await world.endPauses();
+    for (const podName of podNames) {
+      const failure = { podName, failureClass, message: 'it fails' };
+      await noteKeyFailure(world.db, failure, world.parts.failureRules);
+    }
+  }
+  await world.holdPauses();
+}
+
+/** The first worker of each attacker; the jobs go on waiting. */
+async function startAttackers(attackers: readonly TestUser[]): Promise<string[]> {
+  await queue(3);
+  for (const attacker of attackers) await queueOf(attacker, 3);
+  await world.match();
+  const logins = ['acme', ...attackers.map(({ login }) => login)];
+  const workers = await Promise.all(logins.map(workersOf));
+  return workers.flatMap(([first]) => (first === undefined ? [] : [first.pod_name]));
+}
+
+const samsServed = async () => [await servedOf('sam'), await servedOf('sam', 'gpu')];
+
+describe.each(CLASSES)('failures of the class %s (C11, P6)', (failureClass) => {
+  test('of one entity: all others in its pool have their runners at once, and so has its other pool', async () => {
+    await fail(await startAttackers([]), failureClass);
+    expect(await serveOthers()).toBe(5);
+    expect(await servedOf('acme')).toBe(0);
+    await queue(1, 'gpu');
+    await matchAndRun();
+    expect(await servedOf('acme', 'gpu')).toBe(1);
+    expect(await world.failing()).toMatchObject([{ entity: 'acme', pool: 'linux' }]);
+  });
+
+  test('of three entities: all others in their pool have one runner at once, the rest once it runs, and in other pools all', async () => {
+    const attackers = await startAttackers(helpers);
+    await fail(attackers, failureClass);
+    await queueOf(sam, 5, 'gpu');
+    await queueOf(sam, 5);
+    await matchAndRun();
+    expect(await samsServed()).toEqual([1, 5]);
+    expect(await world.failing()).toHaveLength(3);
+    await see(
+      'Running',
+      (await living('sam')).map((worker) => worker.pod_name),
+    );
+    await matchAndRun();
+    expect(await samsServed()).toEqual([5, 5]);
+    // From then on there is no suspicion, however often the others fail.
+    await fail(attackers, failureClass);
+    expect(await serveOthers()).toBe(5);
   });
 });

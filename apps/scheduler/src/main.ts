@@ -23,7 +23,6 @@ import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { createPodsSync } from './following/sync-pods.ts';
-import { declareSchedulerGauges } from './scheduler-gauges.ts';
 import { schedulerKinds } from './kinds.ts';
 import { createRecentRunJobs } from './stopping/recent-run-jobs.ts';
 import { runMatching } from './matching/match-loop.ts';
@@ -50,7 +49,6 @@ await runService('scheduler', declared, async (config, service) => {
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
-  declareSchedulerGauges(metrics, db, github);
   const apps = followKeys({
     config,
     environment: process.env,

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { ofJob } from '@paddock/db/scenes/delivery.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePayload } from '@paddock/testing/signed-delivery';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { createPoolsLoader } from './load-pools.ts';
 
+const NONE = { version: 1, document: examplePools({ pools: [] }) };
 const yaml = (label: string) => `
 github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
 pools: [{ name: small, labels: [self-hosted, ${label}], image: runner:1, namespace: runners }]
@@ -76,26 +76,8 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   const labels = async () => (await inForce())?.document.pools.map((pool) => pool.labels.join());
 
   /** Stores a queued job of the label "windows" as an ingress that judges by these pools does. */
-  async function record(jobId: number, pools: CurrentPools | undefined) {
-    const body = examplePayload('workflow_job', 'queued', {
-      workflow_job: { id: jobId, labels: ['windows'] },
-      repository: { private: true },
-    });
-    const parsed = parseDelivery('workflow_job', body);
-    if (parsed.kind === 'malformed' || pools === undefined)
-      throw new Error('There has to be a delivery and a document.');
-    const payload = JSON.stringify(body);
-    const digest = bodyDigest({ appId: 7, event: 'workflow_job' }, payload);
-    const delivery = {
-      guid: `guid-${jobId}`,
-      appId: 7,
-      parsed,
-      payload,
-      payloadRepaired: false,
-      bodyDigest: digest,
-    };
-    return recordDeliveries(database.db, [delivery], pools);
-  }
+  const record = (jobId: number, pools: CurrentPools | undefined) =>
+    recordDeliveries(database.db, [ofJob('queued', jobId, { labels: ['windows'] })], pools ?? NONE);
   const versions = async () =>
     (await database.db.selectFrom('pools_documents').select('version').execute()).length;
 

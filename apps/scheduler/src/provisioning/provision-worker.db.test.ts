@@ -49,15 +49,6 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
-  test('a Secret that is there is used without another registration (C6)', async () => {
-    await world.queueJob();
-    world.kube.failNext({ method: 'POST', path: '/pods$', status: 500 });
-    await world.settle();
-    expect(await seen.runners()).toHaveLength(1);
-    expect(await seen.failures()).toEqual([]);
-    await seen.expectOneWorker();
-  });
-
   test('a run that wakes up with a JIT config after its successor has ended the row makes no pod, and takes its Secret back (C6)', async () => {
     await world.queueJob();
     await world.match();

@@ -19,7 +19,7 @@ import { noteRepositories } from './matching.scene.ts';
 import { startRecordingIngress } from './recording-ingress.scene.ts';
 import { setStopScene } from './stop.scene.ts';
 import { NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
-import { APP_ID } from './settings.scene.ts';
+import { APP_ID, FOLLOWING } from './settings.scene.ts';
 
 export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 
@@ -30,16 +30,7 @@ export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 export async function startFreedom(seed: number) {
   const world = await startSchedulerWorld({ githubSeed: seed });
   const { db, gitHub, cluster } = world;
-  const following = {
-    ...world.parts,
-    holder: 'test',
-    unexplainedGraceMs: 600_000,
-    leaseMs: 8_000,
-    renewMs: 2_000,
-    namespacesMs: 50,
-    stuckAfterMs: 300_000,
-    watchSeconds: 120,
-  };
+  const following = { ...world.parts, ...FOLLOWING, unexplainedGraceMs: 600_000 };
   const instance = await findInstance(db);
 
   const ingress = await startRecordingIngress(db);

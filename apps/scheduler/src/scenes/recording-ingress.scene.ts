@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
+import type { JsonObject } from '@paddock/testing/signed-delivery';
 import type { Kysely } from 'kysely';
 import { APP_ID } from './settings.scene.ts';
 
@@ -22,13 +22,11 @@ export async function startRecordingIngress(db: Kysely<Database>) {
   };
   const record = (event: string, guid: string, payload: string) =>
     alone(async () => {
-      const parsed = parseDelivery(event, JSON.parse(payload));
       const pools = await currentPoolsDocument(db);
-      if (parsed.kind === 'malformed' || pools === undefined)
-        throw new Error(`The delivery ${event} ${guid} cannot be recorded.`);
-      const digest = bodyDigest({ appId: APP_ID, event }, payload);
-      const delivery = { guid, appId: APP_ID, parsed, payload, bodyDigest: digest };
-      await recordDeliveries(db, [{ ...delivery, payloadRepaired: false }], pools);
+      if (pools === undefined) throw new Error('There is no pools document.');
+      const body = JSON.parse(payload) as JsonObject;
+      const delivery = deliveryToRecord(event, body, APP_ID, { guid, payload });
+      await recordDeliveries(db, [delivery], pools);
     });
   const receive = async (request: IncomingMessage): Promise<void> => {
     let body = '';

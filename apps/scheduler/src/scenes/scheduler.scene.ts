@@ -53,7 +53,7 @@ const RESET = [
 ] as const;
 
 /** How much a pass did. */
-export const countsOf = ({ reserved, ended, stopped, takenBack, lacking }: Matched) => ({
+const countsOf = ({ reserved, ended, stopped, takenBack, lacking }: Matched) => ({
   reserved: reserved.length,
   ended: ended.length,
   stopped: stopped.length,

@@ -8,7 +8,8 @@ export const ACME = 90_000_001;
  * The App of the rows, another one that is configured too, and one that was removed from the
  * configuration.
  */
-export const [OWN, OTHER, REMOVED] = [1001, 1002, 999];
+export const [OWN, OTHER] = [1001, 1002];
+const REMOVED = 999;
 export const APP_IDS = [OWN, OTHER];
 /** Of the rows; the entities' rows have the App's number instead. */
 export const OLD_INSTALLATION = 51_000_001;
