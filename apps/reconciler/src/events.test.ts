@@ -10,12 +10,6 @@ const noted = (verdict: object) => [{ jobId: 1, verdict } as never];
 
 /** Each event as a sweep reports it; the tests of the sweeps check that they do. */
 test.each<[string, string, object, (events: ReconcilerEvents) => void]>([
-  [
-    'deliveredWithoutRow',
-    'error',
-    { appId: 7, count: 2, some: ['one', 'two'] },
-    (events) => events.deliveredWithoutRow(7, ['one', 'two']),
-  ],
   ['tickTaken', 'debug', { missed: 0 }, (events) => events.tickTaken('mow', new Date(), 0)],
   ['ticksMissed', 'warn', { missed: 4 }, (events) => events.tickTaken('mow', new Date(), 4)],
   [

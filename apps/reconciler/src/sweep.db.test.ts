@@ -1,6 +1,6 @@
 import { EVERY_SWEEP, liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { enqueue } from '@paddock/queue/enqueue';
+import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -55,12 +55,8 @@ const SWEEPS: Record<string, Sweep> = {
 async function run(names: readonly string[], payload: object = {}): Promise<unknown[]> {
   const { db } = database;
   await db.deleteFrom('operations').execute();
-  await db.transaction().execute((trx) =>
-    enqueue(
-      trx,
-      names.map((name) => ({ ...sweepTask(name), payload })),
-    ),
-  );
+  const tasks = names.map((name) => ({ ...sweepTask(name), payload }));
+  await enqueueAlone(db, tasks);
   await runDueTasks({
     db,
     kinds: kindsOf(usualContext(db), SWEEPS, 10),

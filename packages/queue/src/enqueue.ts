@@ -13,7 +13,7 @@ export interface NewTask {
    * A JSON object of ids only: the handler reads what may change. Of two requests for one task with
    * `since`, an instant as text, the earlier one counts.
    */
-  readonly payload?: unknown;
+  readonly payload?: object;
   /** How long the task waits before it is due, in milliseconds; at once if absent. */
   readonly dueInMs?: number;
   /** How many runs may fail; 5 if absent. */
@@ -36,7 +36,7 @@ export interface Enqueued {
 
 /**
  * Enqueues in the caller's transaction; its commit wakes executors. Returns one entry per kind and
- * subject, in any order. Throws a TypeError if a payload is no object.
+ * subject, in any order.
  *
  * Locks a queued task of the same kind and subject until the caller commits. A run that began
  * before the commit would not see what the caller wrote. A running task gets a successor.
@@ -87,27 +87,18 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
 function oncePerSubject(tasks: readonly NewTask[]): object[] {
   const once = new Map<string, NewTask>();
   for (const task of tasks) {
-    const { kind, subject, payload = {}, dueInMs = 0 } = task;
-    if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-      throw new TypeError(
-        `The payload of a task ${kind} for ${subject.type}:${subject.id} is no JSON object: payloads hold ids by name.`,
-      );
+    const { kind, subject, dueInMs = 0 } = task;
     const key = JSON.stringify([kind, subject.type, subject.id]);
     const first = once.get(key) ?? task;
     once.set(key, dueInMs < (first.dueInMs ?? 0) ? { ...first, dueInMs } : first);
   }
-  return [...once.values()].map(({ maxAttempts, maxCrashes, dueInMs, ...task }) =>
+  // JSON turns NaN and Infinity into null, the default. As text PostgreSQL refuses them (22P02).
+  return [...once.values()].map(({ dueInMs = 0, ...task }) =>
     Object.assign(task, {
-      maxAttempts: sent(maxAttempts),
-      maxCrashes: sent(maxCrashes),
-      dueInMs: sent(dueInMs),
+      dueInMs: Number.isFinite(dueInMs) ? dueInMs : `${dueInMs} is no time`,
     }),
   );
 }
-
-/** JSON turns NaN and Infinity into null, the default. As text PostgreSQL refuses them (22P02). */
-const sent = (value: number | undefined) =>
-  value === undefined || Number.isFinite(value) ? value : `${value} is not a finite number`;
 
 /** A task that a person asks for. It is due at once. */
 export interface AskedTask extends Pick<

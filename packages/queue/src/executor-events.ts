@@ -7,14 +7,9 @@ import type { RunResult } from './run-handler.ts';
 import type { ClaimSettlement } from './write-settlements.ts';
 
 /** Which task an event is about. */
-export interface TaskIdentity {
-  readonly id: string;
-  readonly kind: string;
-  readonly subject: { readonly type: string; readonly id: string };
-  readonly attempt: number;
-  readonly crashes: number;
-  readonly deliveryGuid: string | null;
-}
+export type TaskIdentity = Pick<Task, 'id' | 'kind' | 'attempt' | 'crashes' | 'deliveryGuid'> & {
+  readonly subject: Pick<Task['subject'], 'type' | 'id'>;
+};
 
 /** Operations list what ended well; the log shows what may need attention. */
 const LEVELS = {
@@ -103,14 +98,10 @@ export const identityOf = ({
   attempt,
   crashes,
   deliveryGuid,
-}: Task): TaskIdentity => ({
-  id,
-  kind,
-  subject: { type: subject.type, id: subject.id },
-  attempt,
-  crashes,
-  deliveryGuid,
-});
+}: Task): TaskIdentity => {
+  const { type, id: subjectId } = subject;
+  return { id, kind, subject: { type, id: subjectId }, attempt, crashes, deliveryGuid };
+};
 
 /** Reports the end of a run. `ours` is false where another executor had claimed its task. */
 export function reportSettled(
@@ -119,16 +110,10 @@ export function reportSettled(
   ours: boolean,
 ): void {
   const task = identityOf(held.task);
-  if (!ours) {
-    events.taskLost(task);
-    return;
-  }
+  if (!ours) return events.taskLost(task);
   if (settlement.processed === 'released') {
-    events.taskReleased(
-      task,
-      result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'claim-lost',
-    );
-    return;
+    const isStopping = result.ended === 'interrupted' && result.by === 'stopping';
+    return events.taskReleased(task, isStopping ? 'stopping' : 'claim-lost');
   }
   const { processed } = settlement;
   const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
-import { sql } from 'kysely';
 import { executorEvents } from './executor-events.ts';
 import type { Handler, Kinds } from './kind.ts';
 import { done } from './outcome.ts';
@@ -14,27 +13,20 @@ const { database } = queue;
 
 const { start, operations, tasks } = queue;
 const kindOf = (handler: Handler, slots = 4) => ({ a: { handler, slots } });
-const listeners = async () => {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where datname = current_database() and application_name like 'executor-%' and query ~* '^(listen|select 1)'`.execute(
-    database.db,
-  );
-  return rows;
+/** Notes the subjects of its runs. */
+const noting = () => {
+  const seen: string[] = [];
+  const handler: Handler = (one) => (seen.push(one.subject.id), Promise.resolve(done()));
+  return { seen, handler };
 };
-const listening = () =>
-  waitFor('the executor to listen', async () => (await listeners()).length > 0);
 
 describe('an executor', () => {
   test('runs due tasks, and those that come while it runs, woken by the notification alone (D3)', async () => {
-    const seen: string[] = [];
-    const handler: Handler = (one) => {
-      seen.push(one.subject.id);
-      return Promise.resolve(done());
-    };
+    const { seen, handler } = noting();
     await queue.enqueue(task('a', 'before'));
     start(kindOf(handler), { pollMs: 3_600_000 });
     await waitFor('the first task', () => seen.includes('before'));
-    await listening();
+    await queue.untilListening();
     await queue.enqueue(task('a', 'after'));
     await waitFor('the second task', () => seen.includes('after'));
     expect(seen).toEqual(['before', 'after']);
@@ -42,11 +34,7 @@ describe('an executor', () => {
 
   test('claims no task that needs a service that is away, and all of them at once when woken (C11)', async () => {
     let isAway = true;
-    const seen: string[] = [];
-    const handler: Handler = (one) => {
-      seen.push(one.subject.id);
-      return Promise.resolve(done());
-    };
+    const { seen, handler } = noting();
     const kinds: Kinds = {
       a: { handler, slots: 4 },
       b: { handler, slots: 4, needs: ['github'] },
@@ -56,14 +44,12 @@ describe('an executor', () => {
       pollMs: 3_600_000,
       isAway: (service) => service === 'github' && isAway,
     });
-    await listening();
+    await queue.untilListening();
     await queue.enqueue(task('b', 'b'), task('c', 'c'), task('a', 'a'));
     await waitFor('the task that needs nothing', async () => (await operations()).length === 1);
     expect(seen).toEqual(['a']);
-    expect((await tasks()).map(({ status, attempt }) => [status, attempt])).toEqual([
-      ['queued', 0],
-      ['queued', 0],
-    ]);
+    const waits = { status: 'queued', attempt: 0 };
+    expect(await tasks()).toMatchObject([waits, waits]);
     isAway = false;
     executor.wake();
     await waitFor('the others', async () => (await operations()).length === 3);
@@ -80,11 +66,8 @@ describe('an executor', () => {
       running--;
       return done();
     };
-    const seen: string[] = [];
-    start({
-      slow: { handler: slow, slots: 2 },
-      quick: { handler: (one) => (seen.push(one.id), Promise.resolve(done())), slots: 1 },
-    });
+    const { seen, handler } = noting();
+    start({ slow: { handler: slow, slots: 2 }, quick: { handler, slots: 1 } });
     await queue.enqueue(...Array.from({ length: 6 }, (_, n) => task('slow', `w-${n}`)));
     await waitFor('both slots to be taken', () => running === 2);
     await queue.enqueue(task('quick', 'x'));
@@ -96,11 +79,8 @@ describe('an executor', () => {
 
   test('runs nothing with a concurrency of 0 (D7)', async () => {
     await queue.enqueue(task('a', 'x'));
-    const idle = start(
-      kindOf(() => Promise.resolve(done())),
-      { concurrencyPercent: 0, pollMs: 10 },
-    );
-    await listening();
+    const idle = start(kindOf(noting().handler), { concurrencyPercent: 0, pollMs: 10 });
+    await queue.untilListening();
     idle.executor.wake();
     await idle.stop();
     expect(await tasks()).toMatchObject([{ status: 'queued', attempt: 0 }]);
@@ -114,22 +94,11 @@ describe('an executor', () => {
     await queue.enqueue(task('a', 'x'));
     await waitFor('the end', async () => (await operations()).length === 1);
     const [operation] = await operations();
-    expect(operation).toMatchObject({
-      status: 'ERROR',
-      failure_reason: 'attempts',
-      attempt: 5,
-      failure_message: '502 from GitHub',
-    });
-    expect(operation?.failures.map(({ attempt, reason }) => [attempt, reason])).toEqual(
-      [1, 2, 3, 4, 5].map((n) => [n, 'error']),
-    );
-    expect(told.processed.map(({ outcome }) => outcome)).toEqual([
-      'retry',
-      'retry',
-      'retry',
-      'retry',
-      'failed',
-    ]);
+    const failures = [1, 2, 3, 4, 5].map((attempt) => ({ attempt, reason: 'error' }));
+    const failure = { failure_reason: 'attempts', failure_message: '502 from GitHub' };
+    expect(operation).toMatchObject({ status: 'ERROR', attempt: 5, ...failure, failures });
+    const outcomes = told.processed.map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['retry', 'retry', 'retry', 'retry', 'failed']);
   });
 
   test('a handler that never settles frees its slot at the timeout, and its late result is kept out (D6, D13)', async () => {
@@ -152,17 +121,12 @@ describe('an executor', () => {
     await queue.enqueue(task('a', 'quick'));
     await waitFor('both', () => told.processed.length === 2);
     for (const settle of late) settle();
-    expect(await operations()).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          subject_id: 'hangs',
-          status: 'ERROR',
-          failure_reason: 'timeout',
-          output: null,
-        }),
-        expect.objectContaining({ subject_id: 'quick', status: 'OK' }),
-      ]),
-    );
+    expect(
+      (await operations()).toSorted((a, b) => (a.subject_id < b.subject_id ? -1 : 1)),
+    ).toMatchObject([
+      { subject_id: 'hangs', status: 'ERROR', failure_reason: 'timeout', output: null },
+      { subject_id: 'quick', status: 'OK' },
+    ]);
   });
 
   test('a result that cannot be stored is a failed run, and other ended runs are settled (D4)', async () => {
@@ -171,7 +135,7 @@ describe('an executor', () => {
       kindOf(async (one) => {
         await release.promise;
         return one.subject.id === 'bad'
-          ? done({}, [task('next', 'x', { maxAttempts: Number.NaN })])
+          ? done({}, [task('next', 'x', { dueInMs: Number.NaN })])
           : done();
       }),
     );
@@ -181,13 +145,8 @@ describe('an executor', () => {
     );
     release.resolve();
     await waitFor('all three to be settled', () => told.processed.length === 3);
-    expect(await tasks()).toMatchObject([
-      {
-        subject_id: 'bad',
-        status: 'queued',
-        failures: [{ message: expect.stringContaining('cannot be stored') }],
-      },
-    ]);
+    const failures = [{ message: expect.stringContaining('cannot be stored') }];
+    expect(await tasks()).toMatchObject([{ subject_id: 'bad', status: 'queued', failures }]);
     expect(told.failed).toEqual([]);
   });
 });

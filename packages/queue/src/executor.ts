@@ -14,12 +14,7 @@ import {
   taskOf,
 } from './claim-tasks.ts';
 import { decideSettlement, failedRun, type SettlementRules } from './decide-settlement.ts';
-import {
-  type ExecutorEvents,
-  type Finished,
-  identityOf,
-  reportSettled,
-} from './executor-events.ts';
+import { type ExecutorEvents, identityOf, reportSettled } from './executor-events.ts';
 import { type ExecutorRules, scaledSlots } from './executor-settings.ts';
 import { createHeartbeat, createHeldTasks, type HeldTask, keyOf } from './heartbeat.ts';
 import type { Kinds } from './kind.ts';
@@ -88,7 +83,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     timeoutMs: kinds[kind]?.timeoutMs ?? options.timeoutMs,
   });
 
-  const batcher = createSettlementBatcher<Finished>({
+  const batcher = createSettlementBatcher({
     write: (batch) => writeSettlements(db, batch, keep),
     replace: (finished, error) => {
       const { task } = finished.held;
@@ -154,7 +149,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const known = new Set(held.all().map(({ claim }) => keyOf(claim)));
     const lost = carried
       .filter((claim) => !known.has(keyOf(claim)))
-      .map(({ id, fence }) => ({ id, fence, holder, delayMs: 0, giveBack: true }));
+      .map(({ id, fence }) => ({ id, fence, holder, delayMs: 0 }));
     await retryConflicts(() => requeueTasks(db, lost, keep.okMs));
   }
 
@@ -173,7 +168,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (kind === undefined) return;
     const renewal = { sentAt: asked };
     const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs));
-    if (row.taken_over) events.taskTakenOver(identityOf(task));
+    if (row.takenOver) events.taskTakenOver(identityOf(task));
     const startedAt = performance.now();
     const running = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
     const entry: HeldTask = {

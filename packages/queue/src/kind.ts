@@ -7,7 +7,7 @@ export interface Task {
   readonly id: string;
   readonly kind: string;
   readonly subject: { readonly type: string; readonly id: string; readonly name: string | null };
-  readonly payload: unknown;
+  readonly payload: object;
   /** 1 on the first run. A run that snoozed, and one whose executor died, does not count. */
   readonly attempt: number;
   readonly maxAttempts: number;

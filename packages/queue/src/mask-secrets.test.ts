@@ -12,32 +12,16 @@ describe('maskSecrets', () => {
   });
 
   test.each([
-    [
-      'installation token',
-      'got ghs_16C7e42F292c6912E7710c838347Ae178B4a from GitHub',
-      'got [secret] from GitHub',
-    ],
+    ['installation token', 'got ghs_16C7e42F292c6912E7710c838347Ae!', 'got [secret]!'],
     ['fine-grained token', 'github_pat_11ABCDEFG0123456789 refused', '[secret] refused'],
     ['token of the API', `with paddock_${'0a'.repeat(8)}_${'a-_'.repeat(14)}x!`, 'with [secret]!'],
-    [
-      'JSON web token',
-      'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOjF9.c2lnbmF0dXJl expired',
-      '[secret] expired',
-    ],
-    [
-      'authorization header',
-      'Authorization: Bearer abcdef123456',
-      'Authorization: Bearer [secret]',
-    ],
-    [
-      'password in a DSN',
-      'cannot reach postgresql://paddock:s3cret@db/x',
-      'cannot reach postgresql://paddock:[secret]@db/x',
-    ],
+    ['JSON web token', 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOjF9.c2lnbmF0dXJl is', '[secret] is'],
+    ['authorization header', 'X: Bearer abcdef123456', 'X: Bearer [secret]'],
+    ['password in a DSN', 'to postgresql://me:s3cret@db/x', 'to postgresql://me:[secret]@db/x'],
     [
       'private key',
-      'bad -----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY----- here',
-      'bad [secret] here',
+      'bad -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----',
+      'bad [secret]',
     ],
     ['half a private key', '-----BEGIN PRIVATE KEY-----\nMIIE', '[secret]'],
   ])('masks what looks like a credential: %s (D1)', (_what, text, masked) => {
@@ -46,7 +30,7 @@ describe('maskSecrets', () => {
 
   test('leaves ordinary messages as they are', () => {
     const text =
-      'POST https://api.github.com/orgs/acme/actions/runners/generate-jitconfig answered 409 for pdk-abc123-0001';
+      'POST https://api.github.com/orgs/acme/actions/runners answered 409 for pdk-abc123-1';
     expect(mask(text)).toBe(text);
   });
 });

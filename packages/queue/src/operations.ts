@@ -11,17 +11,15 @@ export type FailureKind = TaskFailure['reason'];
 export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
 
 /**
- * SQL: a task's failures with one more, the last ten. Consecutive snoozes share an entry, so that a
- * long wait does not push out errors. The arguments are SQL expressions over the row.
+ * SQL over a row of tasks: its failures with one more, the last ten. Consecutive snoozes share an
+ * entry, so that a long wait does not push out errors.
  */
-export const withFailure = (given: {
-  failures: RawBuilder<unknown>;
-  attempt: RawBuilder<unknown>;
-  reason: RawBuilder<unknown>;
-  message: RawBuilder<unknown>;
-}): RawBuilder<TaskFailure[]> => sql`jsonb_path_query_array(
-  case when ${given.reason} = 'snooze' and ${given.failures} -> -1 ->> 'reason' = 'snooze' then ${given.failures} - (-1) else ${given.failures} end
-    || jsonb_build_array(jsonb_build_object('attempt', ${given.attempt}, 'at', now(), 'reason', ${given.reason}, 'message', ${given.message})),
+export const withFailure = (
+  reason: RawBuilder<unknown>,
+  message: RawBuilder<unknown>,
+): RawBuilder<TaskFailure[]> => sql`jsonb_path_query_array(
+  case when ${reason} = 'snooze' and failures -> -1 ->> 'reason' = 'snooze' then failures - (-1) else failures end
+    || jsonb_build_array(jsonb_build_object('attempt', attempt, 'at', now(), 'reason', ${reason}, 'message', ${message})),
   '$[last - 9 to last]')`;
 
 /** The columns that an operation copies from its task. */
@@ -89,7 +87,7 @@ export interface FailedOperation {
   readonly id: string;
   readonly kind: string;
   readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
-  readonly payload: unknown;
+  readonly payload: object;
   readonly maxAttempts: number;
   readonly deliveryGuid: string | null;
 }

@@ -20,12 +20,8 @@ const processes = executorProcesses(() => ({ url: postgres.url(), schema: SCHEMA
 beforeAll(async () => {
   postgres = await startPostgres();
   await migrate({ url: postgres.url(), schema: SCHEMA });
-  connection = connectDatabase({
-    url: postgres.url(),
-    schema: SCHEMA,
-    poolSize: 4,
-    applicationName: 'test',
-  });
+  const place = { url: postgres.url(), schema: SCHEMA };
+  connection = connectDatabase({ ...place, poolSize: 4, applicationName: 'test' });
   await prepareEffects(connection.db);
 });
 afterAll(async () => {
@@ -96,11 +92,8 @@ test.each(['fast', 'immediate'] as const)(
     const heard = (...args: Parameters<(typeof started)[0]['heard']>) =>
       started.flatMap((process) => process.heard(...args));
     const open = (subject: string) => started.forEach((process) => process.open(subject));
-    await enqueueNow(
-      db,
-      task('hold', 'ends meanwhile', withoutEffect),
-      task('hold', 'goes on', withoutEffect),
-    );
+    for (const subject of ['ends meanwhile', 'goes on'])
+      await enqueueNow(db, task('hold', subject, withoutEffect));
     await waitFor('both runs', () => heard('began').length === 2);
     const { accepted, stop } = (load = startLoad());
     await waitFor('the load', async () => (await readEffects(db)).length >= 100);
@@ -160,20 +153,15 @@ test('a run goes on through an outage of less than two thirds of its claim, and 
   );
   const [before] = await tasks();
   await postgres.halt({ mode: 'immediate' });
-  for (const process of [holding, idle]) {
+  for (const process of [holding, idle])
     await waitFor('a failed claim', () =>
       process?.heard('failed').some(({ detail }) => detail === 'claim'),
     );
-  }
   await postgres.resume();
   // A renewal comes first when PostgreSQL is back, long before the next beat is due.
   const after = await waitFor('the claim to be renewed', async () => {
     const [row] = await tasks();
-    return row !== undefined &&
-      before?.locked_until !== row.locked_until &&
-      (row.locked_until ?? 0) > (before?.locked_until ?? 0)
-      ? row
-      : undefined;
+    return (row?.locked_until ?? 0) > (before?.locked_until ?? 0) && row;
   });
   expect(after).toMatchObject({ locked_by: before?.locked_by, fence: before?.fence });
   for (const process of [holding, idle]) process?.open('x');
@@ -183,11 +171,7 @@ test('a run goes on through an outage of less than two thirds of its claim, and 
     { status: 'OK', attempt: 1, crashes: 0, output: { by } },
   ]);
   expect(await readEffects(db)).toHaveLength(1);
-  for (const process of [holding, idle]) {
-    expect([
-      process?.heard('aborted'),
-      process?.heard('taken over'),
-      process?.heard('lost'),
-    ]).toEqual([[], [], []]);
-  }
+  for (const process of [holding, idle])
+    for (const fault of ['aborted', 'taken over', 'lost'] as const)
+      expect(process?.heard(fault)).toEqual([]);
 });

@@ -12,7 +12,6 @@ export interface QueueDepth {
   queued: number;
   /** Queued and due. */
   due: number;
-  running: number;
   /** For how many seconds the oldest due task has been due; 0 if none is. */
   oldestDueSeconds: number;
 }
@@ -23,7 +22,6 @@ export async function readQueueDepth(db: Kysely<Database>): Promise<QueueDepth[]
     select kind,
            count(*) filter (where status = 'queued') as queued,
            count(*) filter (where status = 'queued' and due_at <= now()) as due,
-           count(*) filter (where status = 'running') as running,
            coalesce(greatest(0, extract(epoch from now() - min(due_at) filter (where status = 'queued'))), 0)::double precision as "oldestDueSeconds"
     from tasks group by kind order by kind`.execute(db);
   return rows;

@@ -38,7 +38,7 @@ export async function recoverTasks(
   const found = await takeOverTasks(db, expired, { ...CLAIM, keepFailedMs: keep.failedMs });
   const held = found.filter(({ ended }) => !ended);
   const { holder } = CLAIM;
-  const again = held.map(({ id, fence }) => ({ id, fence, holder, delayMs: 0, giveBack: true }));
+  const again = held.map(({ id, fence }) => ({ id, fence, holder, delayMs: 0 }));
   const requeued = await retryConflicts(() => requeueTasks(db, again, keep.okMs));
   return {
     found: found.length,

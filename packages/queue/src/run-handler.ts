@@ -27,7 +27,7 @@ export function runHandler(handler: Handler, task: Task, timeoutMs: number): Run
   };
   const interrupt = (by: Interruption): void => {
     end({ ended: 'interrupted', by });
-    controller.abort(new Error(reasonFor(by, timeoutMs)));
+    controller.abort(new Error(`the run was interrupted: ${by}`));
   };
   void callHandler(handler, task, controller.signal).then(end);
   return { result, interrupt };
@@ -38,18 +38,5 @@ async function callHandler(handler: Handler, task: Task, signal: AbortSignal): P
     return { ended: 'outcome', outcome: await handler(task, signal) };
   } catch (thrown) {
     return { ended: 'thrown', thrown };
-  }
-}
-
-function reasonFor(by: Interruption, timeoutMs: number): string {
-  switch (by) {
-    case 'timeout':
-      return `the run took longer than its ${timeoutMs} ms`;
-    case 'claim-lost':
-      return 'the claim could not be renewed: another executor may run the task now';
-    case 'stopping':
-      return 'the process stops and its drain limit is over';
-    default:
-      return by satisfies never;
   }
 }

@@ -1,21 +1,16 @@
 import { createWake } from '@paddock/runtime/wake';
 import { pause } from '@paddock/runtime/pause';
-import { isRefused, type ClaimSettlement } from './write-settlements.ts';
+import type { Finished } from './executor-events.ts';
+import { isRefused } from './write-settlements.ts';
 
-export interface SettlementBatcherOptions<T extends ClaimSettlement> {
+export interface SettlementBatcherOptions {
   /** Writes one batch. Returns the ids of the tasks whose claim still held. */
-  readonly write: (batch: readonly T[]) => Promise<Set<string>>;
+  readonly write: (batch: readonly Finished[]) => Promise<Set<string>>;
   /** Replaces a settlement whose content PostgreSQL refuses. It must not refuse the new one. */
-  readonly replace: (refused: T, error: unknown) => T;
+  readonly replace: (refused: Finished, error: unknown) => Finished;
   /** Called once per settlement. `held`: the claim still held, so the settlement was written. */
-  readonly onSettled: (settled: T, held: boolean) => void;
+  readonly onSettled: (settled: Finished, held: boolean) => void;
   readonly onError: (error: unknown) => void;
-}
-
-export interface SettlementBatcher<T extends ClaimSettlement> {
-  add(settlement: T): void;
-  /** Writes until the signal aborts. Then drops the rest: those claims expire. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 const LARGEST_BATCH = 500;
@@ -26,18 +21,14 @@ const IDLE_MS = 60_000;
 /**
  * Collects settlements while the last batch is written. Keeps all of them while PostgreSQL is away.
  */
-export function createSettlementBatcher<T extends ClaimSettlement>({
-  write,
-  replace,
-  onSettled,
-  onError,
-}: SettlementBatcherOptions<T>): SettlementBatcher<T> {
-  const waiting: T[] = [];
+export function createSettlementBatcher(options: SettlementBatcherOptions) {
+  const { write, replace, onSettled, onError } = options;
+  const waiting: Finished[] = [];
   let pauseMs = FIRST_PAUSE_MS;
   const wake = createWake();
 
-  /** Returns the results that PostgreSQL could not write now: the caller tries them again. */
-  async function writeBatch(batch: readonly T[]): Promise<readonly T[]> {
+  /** Returns the settlements that the caller has to write again. */
+  async function writeBatch(batch: readonly Finished[]): Promise<readonly Finished[]> {
     try {
       const held = await write(batch);
       for (const entry of batch) onSettled(entry, held.has(entry.claim.id));
@@ -48,33 +39,23 @@ export function createSettlementBatcher<T extends ClaimSettlement>({
         onError(error);
         return batch;
       }
-      const [only] = batch;
-      if (batch.length === 1 && only !== undefined) return writeReplaced(replace(only, error));
-      const left: T[] = [];
+      if (batch.length === 1) return batch.map((only) => replace(only, error));
+      const left: Finished[] = [];
       for (const entry of batch) left.push(...(await writeBatch([entry])));
       return left;
     }
   }
 
-  async function writeReplaced(replaced: T): Promise<readonly T[]> {
-    try {
-      onSettled(replaced, (await write([replaced])).has(replaced.claim.id));
-      return [];
-    } catch (error) {
-      onError(error);
-      return [replaced];
-    }
-  }
-
   return {
-    add(entry) {
+    add(entry: Finished) {
       waiting.push(entry);
       wake.ring();
     },
-    async run(signal) {
+    /** Writes until the signal aborts. Then drops the rest: those claims expire. */
+    async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         if (waiting.length === 0) await wake.wait(IDLE_MS, signal);
-        const left: T[] = [];
+        const left: Finished[] = [];
         for (const batch of batchesOf(waiting.splice(0, LARGEST_BATCH)))
           left.push(...(await writeBatch(batch)));
         if (left.length === 0) continue;
@@ -89,7 +70,7 @@ export function createSettlementBatcher<T extends ClaimSettlement>({
 /**
  * Ended tasks share a batch. A requeued task may have to wait for an enqueuer, so it has its own.
  */
-function batchesOf<T extends ClaimSettlement>(settlements: readonly T[]): T[][] {
+function batchesOf(settlements: readonly Finished[]): Finished[][] {
   const ended = settlements.filter(({ settlement }) => settlement.to !== 'queued');
   const others = settlements.filter(({ settlement }) => settlement.to === 'queued');
   return [...(ended.length === 0 ? [] : [ended]), ...others.map((entry) => [entry])];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
-import { enqueue } from './enqueue.ts';
+import { enqueue, type NewTask } from './enqueue.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
-import { isRefused, writeSettlements } from './write-settlements.ts';
+import { type Claim, isRefused, writeSettlements } from './write-settlements.ts';
 import type { Settlement } from './decide-settlement.ts';
 
 const queue = useQueue();
@@ -11,27 +11,26 @@ const { database } = queue;
 
 const KEEP = { okMs: 86_400_000, failedMs: 1_209_600_000 };
 const OK: Settlement = { to: 'ok', processed: 'ok', followOn: [] };
-const POISON: Settlement = {
-  to: 'failed',
-  processed: 'poison',
-  reason: 'poison',
-  last: 'poison',
-  message: 'no such row',
-};
+const poisoned = { reason: 'poison', message: 'no such row' } as const;
+const POISON: Settlement = { to: 'failed', processed: 'poison', ...poisoned };
+const failure = { reason: 'error', message: '502' } as const;
 const retry = (delayMs: number): Settlement => ({
   to: 'queued',
   processed: 'retry',
   delayMs,
-  giveBack: false,
-  failure: { reason: 'error', message: '502' },
+  failure,
 });
-const snoozed: Settlement = {
+const waits = { reason: 'snooze', message: 'at the limit' } as const;
+const SNOOZED: Settlement = {
   to: 'queued',
   processed: 'snoozed',
   delayMs: 60_000,
-  giveBack: true,
-  failure: { reason: 'snooze', message: 'at the limit' },
+  failure: waits,
 };
+/** Returns the ids of the tasks whose claim still held. */
+const settle = async (claim: Claim, settlement: Settlement) => [
+  ...(await writeSettlements(database.db, [{ claim, settlement }], KEEP)),
+];
 
 const claimAll = async () =>
   (await queue.claim()).map(({ id, fence }) => ({ id, fence, holder: 'h' }));
@@ -53,6 +52,14 @@ const operations = () =>
     .select(sql<number>`extract(epoch from expires_at - finished_at)::integer`.as('keptSeconds'))
     .execute();
 
+/** The task is due now, and its successor's operation says so. */
+async function isAbsorbed({ id }: Claim, successor: { id: string } | undefined): Promise<void> {
+  const due = { status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(0, -1) };
+  expect(await tasks()).toMatchObject([{ id, ...due }]);
+  const merged = { id: successor?.id, status: 'OK', output: { mergedInto: id } };
+  expect(await operations()).toMatchObject([merged]);
+}
+
 describe('settle', () => {
   test('moves a batch to the operations, keeps each as long as it should, and counts them in one row per outcome (F2, F3)', async () => {
     await queue.enqueue(task('a', 'x'), task('a', 'y'), task('a', 'z'));
@@ -65,28 +72,18 @@ describe('settle', () => {
       { keptSeconds: 86_400 },
       { keptSeconds: 86_400 },
     ]);
+    const failures = [{ attempt: 1, ...poisoned, at: expect.any(String) }];
+    const failed = { failure_reason: 'poison', failure_message: 'no such row', failures };
     expect(ended.filter(({ status }) => status === 'ERROR')).toMatchObject([
-      {
-        keptSeconds: 1_209_600,
-        failure_reason: 'poison',
-        failure_message: 'no such row',
-        failures: [
-          { attempt: 1, reason: 'poison', message: 'no such row', at: expect.any(String) },
-        ],
-      },
+      { keptSeconds: 1_209_600, ...failed },
     ]);
-    const counts = await database.db
-      .selectFrom('task_counts')
-      .select(['outcome', 'failure_reason', 'ended', 'hour'])
-      .orderBy('ended')
-      .execute();
-    expect(counts).toMatchObject([
-      { outcome: 'ERROR', failure_reason: 'poison', ended: 1 },
-      { outcome: 'OK', failure_reason: null, ended: 2 },
+    const counts = database.db.selectFrom('task_counts').selectAll().orderBy('ended');
+    const hour = new Date(ended[0]?.finished_at ?? 0);
+    hour.setUTCMinutes(0, 0, 0);
+    expect(await counts.execute()).toMatchObject([
+      { outcome: 'ERROR', failure_reason: 'poison', ended: 1, hour },
+      { outcome: 'OK', failure_reason: null, ended: 2, hour },
     ]);
-    expect(counts[0]?.hour.getTime()).toBe(
-      Math.floor((ended[0]?.finished_at.getTime() ?? 0) / 3_600_000) * 3_600_000,
-    );
   });
 
   test('the late settle of a lost claim changes nothing (D6)', async () => {
@@ -95,59 +92,34 @@ describe('settle', () => {
     await queue.letClaimsExpire();
     const next = await claimOne();
     const before = await tasks();
-    for (const settlement of [OK, POISON, retry(0)]) {
-      expect(await writeSettlements(database.db, [{ claim: late, settlement }], KEEP)).toEqual(
-        new Set(),
-      );
-    }
-    expect(
-      await writeSettlements(
-        database.db,
-        [{ claim: { ...next, holder: 'other' }, settlement: OK }],
-        KEEP,
-      ),
-    ).toEqual(new Set());
-    expect(await tasks()).toMatchObject([
-      { id: next.id, fence: next.fence, status: 'running', attempt: before[0]?.attempt },
-    ]);
+    for (const settlement of [OK, POISON, retry(0)])
+      expect(await settle(late, settlement)).toEqual([]);
+    expect(await settle({ ...next, holder: 'other' }, OK)).toEqual([]);
+    const { attempt } = before[0] ?? {};
+    const { id, fence } = next;
+    expect(await tasks()).toMatchObject([{ id, fence, status: 'running', attempt }]);
     expect(await operations()).toEqual([]);
-    expect(await writeSettlements(database.db, [{ claim: next, settlement: OK }], KEEP)).toEqual(
-      new Set([next.id]),
-    );
+    expect(await settle(next, OK)).toEqual([id]);
   });
 
   test('a retry waits, counts its attempt and stores its error (D4)', async () => {
     await queue.enqueue(task('a', 'x'));
-    await writeSettlements(
-      database.db,
-      [{ claim: await claimOne(), settlement: retry(30_000) }],
-      KEEP,
-    );
-    expect(await tasks()).toMatchObject([
-      {
-        status: 'queued',
-        attempt: 1,
-        dueInSeconds: expect.closeTo(30, -1),
-        locked_by: null,
-        failures: [{ attempt: 1, reason: 'error', message: '502' }],
-      },
-    ]);
+    await settle(await claimOne(), retry(30_000));
+    const row = { status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(30, -1) };
+    const failures = [{ attempt: 1, ...failure }];
+    expect(await tasks()).toMatchObject([{ ...row, locked_by: null, failures }]);
   });
 
   test('a snooze gives its attempt back, and many in a row are one entry among the failures (D4)', async () => {
     await queue.enqueue(task('a', 'x'));
-    await writeSettlements(database.db, [{ claim: await claimOne(), settlement: retry(0) }], KEEP);
+    await settle(await claimOne(), retry(0));
     for (let n = 0; n < 12; n++) {
       await queue.makeDue();
-      await writeSettlements(database.db, [{ claim: await claimOne(), settlement: snoozed }], KEEP);
+      await settle(await claimOne(), SNOOZED);
     }
-    expect(await tasks()).toMatchObject([
-      {
-        attempt: 1,
-        dueInSeconds: expect.closeTo(60, -1),
-        failures: [{ reason: 'error' }, { reason: 'snooze' }],
-      },
-    ]);
+    const failures = [failure, waits];
+    const row = { attempt: 1, dueInSeconds: expect.closeTo(60, -1), failures };
+    expect(await tasks()).toMatchObject([row]);
   });
 
   test.each([
@@ -156,62 +128,37 @@ describe('settle', () => {
   ])(
     'a retry absorbs its successor and is due at the earlier instant: the retry is the %s one (D14)',
     async (_which, delayMs, successorSeconds) => {
-      const { db } = database;
-      const [first] = await queue.enqueue(task('a', 'x'));
+      await queue.enqueue(task('a', 'x'));
       const claim = await claimOne();
-      const [successor] = await queue.enqueue(
-        task('a', 'x', { dueInMs: successorSeconds * 1_000 }),
-      );
-      expect(await writeSettlements(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(
-        new Set([first?.id]),
-      );
-      expect(await tasks()).toMatchObject([
-        { id: first?.id, status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(0, -1) },
-      ]);
-      expect(await operations()).toMatchObject([
-        { id: successor?.id, status: 'OK', output: { mergedInto: first?.id } },
-      ]);
+      const later = task('a', 'x', { dueInMs: successorSeconds * 1_000 });
+      const [successor] = await queue.enqueue(later);
+      expect(await settle(claim, retry(delayMs))).toEqual([claim.id]);
+      await isAbsorbed(claim, successor);
     },
   );
 
   test('a successor that is committed while the retry is written is absorbed too (D14)', async () => {
     const { db } = database;
-    const [first] = await queue.enqueue(task('a', 'x'));
+    await queue.enqueue(task('a', 'x'));
     const claim = await claimOne();
     const enqueuing = await db.startTransaction().execute();
     const [successor] = await enqueue(enqueuing, [task('a', 'x')]);
-    const settled = writeSettlements(db, [{ claim, settlement: retry(60_000) }], KEEP);
+    const settled = settle(claim, retry(60_000));
     await untilBlocked(db);
     await enqueuing.commit().execute();
-    expect(await settled).toEqual(new Set([first?.id]));
-    expect(await tasks()).toMatchObject([
-      { id: first?.id, status: 'queued', dueInSeconds: expect.closeTo(0, -1) },
-    ]);
-    expect(await operations()).toMatchObject([
-      { id: successor?.id, output: { mergedInto: first?.id } },
-    ]);
+    expect(await settled).toEqual([claim.id]);
+    await isAbsorbed(claim, successor);
   });
 
   test('follow-ons are made with the settle or not at all, two for one subject as one (D14)', async () => {
     const { db } = database;
     await queue.enqueue(task('a', 'x'), task('a', 'y'));
     const claims = await claimAll();
-    const settlement: Settlement = {
-      to: 'ok',
-      processed: 'ok',
-      followOn: [task('next', 'one'), task('next', 'two')],
-    };
-    const unit = claims.map((claim) => ({ claim, settlement }));
-    const broken: Settlement = {
-      ...settlement,
-      followOn: [task('next', 'three'), task('next', 'bad', { maxAttempts: Number.NaN })],
-    };
-    const [first] = claims;
-    await expect(
-      writeSettlements(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP),
-    ).rejects.toMatchObject({
-      code: '22P02',
-    });
+    const followed = (...followOn: NewTask[]) =>
+      claims.map((claim) => ({ claim, settlement: { ...OK, followOn } as Settlement }));
+    const unit = followed(task('next', 'one'), task('next', 'two'));
+    const broken = followed(task('next', 'three'), task('next', 'bad', { dueInMs: Infinity }));
+    await expect(writeSettlements(db, broken, KEEP)).rejects.toMatchObject({ code: '22P02' });
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a', 'a']);
 
     await writeSettlements(db, unit, KEEP);

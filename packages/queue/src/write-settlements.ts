@@ -36,7 +36,8 @@ export async function writeSettlements(
   const settled = new Set(await retryConflicts(() => settleEnded(db, ended, keep)));
   for (const { claim, settlement } of settlements) {
     if (settlement.to !== 'queued') continue;
-    const task = { ...claim, ...settlement };
+    const { delayMs, failure } = settlement;
+    const task = { ...claim, delayMs, ...(failure && { failure }) };
     for (const id of await retryConflicts(() => requeueTasks(db, [task], keep.okMs)))
       settled.add(id);
   }
@@ -118,27 +119,22 @@ export async function endTasks(
   const fences = tasks.map(({ claim }) => claim.fence);
   const holders = tasks.map(({ claim }) => claim.holder);
   const more = tasks.map(moreOf);
-  const failures = withFailure({
-    failures: sql`failures`,
-    attempt: sql`attempt`,
-    reason: sql`last`,
-    message: sql`message`,
-  });
+  const last = sql`case reason when 'attempts' then 'error' else reason end`;
   const { rows } = await sql<{ id: string }>`${prepared}
     with given as materialized (
-      select id, fence, holder, more ->> 'output' as output, more ->> 'reason' as reason, more ->> 'last' as last, more ->> 'message' as message
+      select id, fence, holder, more ->> 'output' as output, more ->> 'reason' as reason, more ->> 'message' as message
       from unnest(${ids}::uuid[], ${fences}::bigint[], ${holders}::text[], ${more}::jsonb[]) as rows(id, fence, holder, more)
     ),
     gone as (
       delete from tasks using given
       where tasks.id = any (array(select id from given)) and tasks.id = given.id and ${isStillHeld}
-      returning tasks.*, given.output, given.reason, given.last, given.message
+      returning tasks.*, given.output, given.reason, given.message
     ),
     ended as (
       insert into operations (${CARRIED}, status, failures, expires_at, output, failure_reason, failure_message)
       select ${CARRIED},
              case when reason is null then 'OK' else 'ERROR' end,
-             case when last is null then failures else ${failures} end,
+             case when reason is null then failures else ${withFailure(last, sql`message`)} end,
              now() + case when reason is null then ${milliseconds(keep.okMs)} else ${milliseconds(keep.failedMs)} end,
              output::jsonb, reason, message
       from gone
@@ -153,12 +149,12 @@ export async function endTasks(
 function moreOf({ settlement }: EndedTask): string | null {
   if (settlement.to === 'ok')
     return settlement.output === undefined ? null : jsonText({ output: settlement.output });
-  const { reason, last, message } = settlement;
-  return jsonText({ reason, last, message });
+  const { reason, message } = settlement;
+  return jsonText({ reason, message });
 }
 
 export type RequeuedTask = Claim &
-  Pick<Extract<Settlement, { to: 'queued' }>, 'delayMs' | 'giveBack' | 'failure'>;
+  Pick<Extract<Settlement, { to: 'queued' }>, 'delayMs' | 'failure'>;
 
 /**
  * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier
@@ -181,26 +177,12 @@ export async function requeueTasks(
   keepOkMs: number,
 ): Promise<string[]> {
   if (tasks.length === 0) return [];
-  const given = tasks.map(({ id, fence, holder, delayMs, giveBack, failure }) => ({
-    id,
-    fence,
-    holder,
-    delay_ms: delayMs,
-    give_back: giveBack ? 1 : 0,
-    reason: failure?.reason ?? null,
-    message: failure?.message ?? null,
-  }));
-  const failures = withFailure({
-    failures: sql`tasks.failures`,
-    attempt: sql`tasks.attempt`,
-    reason: sql`ours.reason`,
-    message: sql`ours.message`,
-  });
+  const given = tasks.map(({ failure, ...task }) => ({ ...task, ...failure }));
   const { rows } = await sql<{ id: string }>`
     with ours as materialized (
       select tasks.kind, tasks.subject_type, tasks.subject_id, given.*
       from tasks join jsonb_to_recordset(${jsonText(given)}::jsonb)
-        as given(id uuid, fence bigint, holder text, delay_ms double precision, give_back integer, reason text, message text) using (id)
+        as given(id uuid, fence bigint, holder text, "delayMs" double precision, reason text, message text) using (id)
       where ${isStillHeld}
       order by tasks.kind, tasks.subject_type, tasks.subject_id
       for update of tasks
@@ -218,9 +200,9 @@ export async function requeueTasks(
     requeued as (
       update tasks set
         status = 'queued', locked_by = null, locked_until = null, started_at = null,
-        attempt = tasks.attempt - ours.give_back,
-        failures = case when ours.reason is null then tasks.failures else ${failures} end,
-        due_at = least(now() + ${milliseconds(sql`ours.delay_ms`)}, merged.due_at),
+        attempt = tasks.attempt - case when ours.reason in ('error', 'timeout') then 0 else 1 end,
+        failures = case when ours.reason is null then failures else ${withFailure(sql`ours.reason`, sql`ours.message`)} end,
+        due_at = least(now() + ${milliseconds(sql`ours."delayMs"`)}, merged.due_at),
         payload = ${mergedPayload('tasks', 'merged')},
         origin = case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end,
         requested_by = coalesce(tasks.requested_by, merged.requested_by)

@@ -64,7 +64,7 @@ describe('after PostgreSQL’s clock was a year ahead for a time', () => {
 
   test('the task of an executor that died is taken over, or recovered (D5, E8)', async () => {
     await leaveTask();
-    expect(await claim('alive', true)).toMatchObject([{ taken_over: true }]);
+    expect(await claim('alive', true)).toMatchObject([{ takenOver: true }]);
     await emptyTables(database.db, ['tasks']);
     await leaveTask();
     const recovered = await recoverTasks(database.db, { batch: 10, keep: KEEP });

@@ -13,16 +13,12 @@ export interface Allowance {
  * free: a pass makes at least one call, and a server without limits sets none. Only the first page
  * of a list counts here; GitHub's next answer shows the cost of its further pages.
  */
-export function createAllowance(
-  budget: () => RateBudget | undefined,
-  percent: number,
-  now: () => number = Date.now,
-): Allowance {
+export function createAllowance(budget: () => RateBudget | undefined, percent: number): Allowance {
   let taken = 0;
   return {
     take() {
       const known = budget();
-      const isKnown = known !== undefined && known.resetAt > now();
+      const isKnown = known !== undefined && known.resetAt > Date.now();
       if (isKnown && taken >= ((known.remaining + taken) * percent) / 100) return false;
       taken++;
       return true;

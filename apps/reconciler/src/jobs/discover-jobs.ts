@@ -26,7 +26,7 @@ import { resync } from './resync.ts';
 const MOST_INSTALLATIONS = 100;
 
 /** Resting repositories have a share of their own, half of that of active ones. */
-export const RESTING_PART = 0.5;
+const RESTING_PART = 0.5;
 
 /**
  * Reads the unfinished runs of repositories for jobs that no delivery announced: active

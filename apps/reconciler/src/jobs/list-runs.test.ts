@@ -24,21 +24,17 @@ describe('whose turn it is among a repository’s runs (E2)', () => {
 });
 
 describe('an allowance (E2, P4)', () => {
-  const budget = { limit: 5_000, remaining: 10, resetAt: 2_000 };
+  const budget = { limit: 5_000, remaining: 10, resetAt: Infinity };
   test.each([
     ['before the first answer', undefined],
     ['from an hour that is over', { ...budget, remaining: 0, resetAt: 500 }],
   ])('has no limit %s', (_name, known) => {
-    const allowance = createAllowance(
-      () => known,
-      10,
-      () => 1_000,
-    );
+    const allowance = createAllowance(() => known, 10);
     expect(range(0, 99).every(() => allowance.take())).toBe(true);
   });
 
   test('is a share of the rest, and gives a call back that cost nothing', () => {
-    const known = { ...budget, resetAt: Infinity };
+    const known = { ...budget };
     const allowance = createAllowance(() => known, 10);
     expect(allowance.take()).toBe(true);
     known.remaining = 9;

@@ -52,13 +52,7 @@ function fakeLog({
   return { asked, list };
 }
 
-const NOTHING: LogMark = { readTo: null };
-
-const read = (
-  list: ReadLogOptions['list'],
-  mark: LogMark = NOTHING,
-  more: Partial<ReadLogOptions> = {},
-) =>
+const read = (list: ReadLogOptions['list'], mark: LogMark, more: Partial<ReadLogOptions> = {}) =>
   readDeliveryLog({
     list,
     mark,
@@ -74,27 +68,17 @@ const guidsAgo = (attempts: readonly WebhookDelivery[]): number[] =>
   attempts.map(({ deliveredAt }) => (NOON - deliveredAt.getTime()) / 60_000);
 
 describe('reading the delivery log (E1)', () => {
-  test('the first reading ends with the page that lies behind the window, and that page counts whole', async () => {
+  test.each([
+    ['the first reading down to the window; the last page counts whole', null, 15, 2, 19],
+    ['after an outage down to what the last whole reading began with', 95, 95, 10, 95],
+    ['down past entries that share the instant of the mark, and came later', 19, 19, 3, 20],
+  ])('reads %s', async (_what, mark, since, pages, oldest) => {
     const { asked, list } = fakeLog();
-    const reading = await read(list);
-    expect(asked).toEqual(['top', '10']);
-    expect(guidsAgo(reading.attempts)).toContain(19);
-    expect(reading).toMatchObject({ mark: { readTo: ago(0) }, since: ago(15) });
+    const reading = await read(list, { readTo: mark === null ? null : ago(mark) });
+    expect(asked).toHaveLength(pages);
+    expect(guidsAgo(reading.attempts)).toContain(oldest);
+    expect(reading).toMatchObject({ mark: { readTo: ago(0) }, since: ago(since) });
     expect(reading.error).toBeUndefined();
-  });
-
-  test('after an outage longer than the window, reads down to what the last whole reading began with', async () => {
-    const { asked, list } = fakeLog();
-    const reading = await read(list, { readTo: ago(95) });
-    expect(asked).toHaveLength(10);
-    expect(guidsAgo(reading.attempts)).toContain(95);
-    expect(reading).toMatchObject({ mark: { readTo: ago(0) }, since: ago(95) });
-  });
-
-  test('entries that share the instant of the mark, and came later, are read', async () => {
-    const { list } = fakeLog();
-    const reading = await read(list, { readTo: ago(19) });
-    expect(guidsAgo(reading.attempts)).toContain(20);
   });
 
   test('a reading that fails half-way keeps its pages and its place, and the mark of the last whole one', async () => {

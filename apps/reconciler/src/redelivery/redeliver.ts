@@ -54,7 +54,7 @@ const GITHUB_ASKS_TO_WAIT =
 export async function redeliver(context: SweepContext, pass: Pass): Promise<Outcome> {
   const { github, config } = context;
   const { subject, payload } = pass.task;
-  const { guid, appId: named, since } = Object(payload) as Record<string, unknown>;
+  const { guid, appId: named, since } = payload as Record<string, unknown>;
   if (typeof guid === 'string') {
     const appIds = github.appIds.filter((id) => named === undefined || named === id);
     if (appIds.length === 0) return notConfigured(String(named));

@@ -1,13 +1,12 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely, Updateable } from 'kysely';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import { emptyAll, type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
 import { checkWorkers } from '../workers/check-workers.ts';
 
 /**
@@ -16,18 +15,7 @@ import { checkWorkers } from '../workers/check-workers.ts';
  */
 async function startCheckScene(database: TestDatabase) {
   const { db } = database;
-  await emptyTables(db, [
-    'tasks',
-    'workers',
-    'jobs',
-    'installation_events',
-    'installations',
-    'apps',
-    'repositories',
-    'demand_keys',
-    'pools_documents',
-    'schedules',
-  ]);
+  await emptyAll(db);
   const world = await startSmallWorld();
   const { github, told, run } = usualSweeps(database, world);
   const stop = new AbortController();

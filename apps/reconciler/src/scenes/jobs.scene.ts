@@ -10,17 +10,14 @@ import {
 } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Insertable, type Kysely, sql, type Updateable } from 'kysely';
 import { discoverJobs } from '../jobs/discover-jobs.ts';
 import { lookUpJobs } from '../jobs/look-up-jobs.ts';
-import { type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import { emptyAll, type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
-const taskOf = (id: string) => ({ subject: { type: 'schedule', id, name: null }, payload: {} });
-
 /** The row of demand_keys for the key of a job. */
 export async function putReason(
   db: Kysely<Database>,
@@ -40,16 +37,7 @@ export async function putReason(
  */
 async function startJobsScene(database: TestDatabase, { isInstalled = false } = {}) {
   const { db } = database;
-  await emptyTables(db, [
-    'jobs',
-    'workers',
-    'installation_events',
-    'installations',
-    'repositories',
-    'demand_keys',
-    'pools_documents',
-    'apps',
-  ]);
+  await emptyAll(db);
   await putPools(db, examplePools());
   const world = await startSmallWorld();
   const { appId, organization, user } = world;
@@ -138,11 +126,14 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
     lookUp: async (given?: Given) => outputOf(await run(lookUpJobs, given)),
     discover: async ({ pass = {}, ...given }: Given = {}) =>
       outputOf(
-        await run(discoverJobs, { ...given, pass: { task: taskOf(DISCOVER_JOBS), ...pass } }),
+        await run(discoverJobs, {
+          ...given,
+          pass: { task: taskOf('schedule', DISCOVER_JOBS), ...pass },
+        }),
       ),
     /** Of a repository, by its name, or of an installation, by its id. */
     resync: (id: string, given?: Given) =>
-      run(discoverJobs, { ...given, pass: { task: taskOf(id) } }),
+      run(discoverJobs, { ...given, pass: { task: taskOf('by hand', id) } }),
     setJobs,
     /** Has every job looked up in the next pass. */
     makeDue: () => setJobs({ lookup_due_at: new Date(0) }),

@@ -3,23 +3,14 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { redeliver } from '../redelivery/redeliver.ts';
-import { type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import { emptyAll, type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 type Fault = Parameters<SmallWorld['github']['failNext']>[0];
 
-/**
- * GitHub gives a delivery 10 s. In a stalled process, one of hundreds may need longer, and then
- * counts as lost.
- */
+/** GitHub gives a delivery 10 s. In a stalled process, one of hundreds may need longer. */
 const FAR_BEYOND_ANY_TEST_MS = 300_000;
-
-const taskOf = (subject: { type: string; id: string }, payload: object) => ({
-  subject: { ...subject, name: null },
-  payload,
-});
 
 export interface RedeliverySceneOptions {
   /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
@@ -50,14 +41,7 @@ export async function startRedeliveryScene(
   const { db } = database;
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
-  await emptyTables(db, [
-    'unresolved_deliveries',
-    'apps',
-    'demand_keys',
-    'installation_events',
-    'repositories',
-    'installations',
-  ]);
+  await emptyAll(db);
   const receiver = await startReceiver();
   const world = await startSmallWorld({
     webhookUrl: receiver.url,
@@ -121,10 +105,7 @@ export async function startRedeliveryScene(
     /** Runs one cycle and waits until GitHub has sent the requested deliveries. */
     async cycle({ since, ...given }: Given & { readonly since?: Date } = {}) {
       if (!losesRows) await storeArrived();
-      const task = taskOf(
-        { type: 'app', id: String(appId) },
-        since ? { since: since.toISOString() } : {},
-      );
+      const task = taskOf('app', String(appId), since ? { since: since.toISOString() } : {});
       const outcome = await run(redeliver, { pass: { task, atOnce: 8 }, ...given });
       // At any time, the next look at the log is another one of the same cadence.
       await sql`update apps set log_read_at = now() + interval '10 minutes'`.execute(db);
@@ -133,7 +114,7 @@ export async function startRedeliveryScene(
     },
     /** Has one delivery repeated, as a person asks. */
     repeat: (guid: string) =>
-      run(redeliver, { pass: { task: taskOf({ type: 'delivery', id: guid }, { guid }) } }),
+      run(redeliver, { pass: { task: taskOf('delivery', guid, { guid }) } }),
     /** Writes the event row that ingress writes for a delivery. */
     storeEvent: (guid: string, outcome?: 'job_stored' | 'repeated_body') =>
       storeEvents(db, [guid], outcome),

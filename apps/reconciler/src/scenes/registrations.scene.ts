@@ -4,12 +4,11 @@ import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { removeRegistrations } from '../workers/remove-registrations.ts';
-import { BY_HAND, type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import { emptyAll, BY_HAND, type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 type WorkerRow = Parameters<typeof putWorker>[1];
@@ -22,15 +21,7 @@ export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo
  */
 async function startRegistrationsScene(database: TestDatabase) {
   const { db } = database;
-  await emptyTables(db, [
-    'workers',
-    'installation_events',
-    'installations',
-    'apps',
-    'repositories',
-    'demand_keys',
-    'schedules',
-  ]);
+  await emptyAll(db);
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
     .instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];

@@ -11,6 +11,7 @@ import { queueRules } from '@paddock/queue/rules';
 import { valuesOf } from '@paddock/runtime/rules';
 import type { SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { late } from '@paddock/testing/use-test-database';
 import type { Kysely } from 'kysely';
 import { type ReconcilerConfig, settings } from '../config.ts';
@@ -54,6 +55,30 @@ export function noteEvents() {
   };
 }
 
+/** Empties all tables that sweeps read or write. */
+export const emptyAll = (db: Kysely<Database>) =>
+  emptyTables(db, [
+    'tasks',
+    'operations',
+    'task_counts',
+    'schedules',
+    'workers',
+    'jobs',
+    'installation_events',
+    'installations',
+    'apps',
+    'repositories',
+    'demand_keys',
+    'pools_documents',
+    'pool_runner_versions',
+    'unresolved_deliveries',
+  ]);
+
+export const taskOf = (type: string, id: string, payload: object = {}): PassOptions['task'] => ({
+  subject: { type, id, name: null },
+  payload,
+});
+
 /** The schedule of passes by hand; it has a row only where a test makes one. */
 export const BY_HAND = 'by hand';
 
@@ -62,7 +87,7 @@ export const beginByHand = (db: Kysely<Database>, given: Partial<PassOptions> = 
   beginPass({
     db,
     schedule: BY_HAND,
-    task: { subject: { type: 'schedule', id: BY_HAND, name: null }, payload: {} },
+    task: taskOf('schedule', BY_HAND),
     signal: new AbortController().signal,
     dryRun: false,
     isAway: () => Promise.resolve(false),

@@ -3,7 +3,6 @@ import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import type { ReconcilerConfig } from '../config.ts';
 import { CONFIG, useScene, usualSweeps } from './sweep.scene.ts';
 import { createEvents } from '../events.ts';
@@ -13,14 +12,6 @@ import { SILENT_LOG } from '@paddock/testing/silent-log';
 
 /** All sweeps of the reconciler on an emptied database and a simulated GitHub. */
 async function startSweeps(database: TestDatabase) {
-  await emptyTables(database.db, [
-    'tasks',
-    'operations',
-    'task_counts',
-    'schedules',
-    'workers',
-    'jobs',
-  ]);
   const scene = await startRedeliveryScene(database, { losesRows: true });
   const { appId } = scene.world;
   const { own: db, contextOf } = usualSweeps(database, scene.world);

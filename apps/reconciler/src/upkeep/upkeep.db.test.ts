@@ -43,10 +43,10 @@ const putEvent = (
 type Source = 'webhook' | 'reconciler';
 const sourceOf = (event: string): Source =>
   /^(auth_attempt|discovered)\./.test(event) ? 'reconciler' : 'webhook';
-const events = async () =>
-  (await database.db.selectFrom('installation_events').select('event').orderBy('id').execute()).map(
-    ({ event }) => event,
-  );
+const events = async () => {
+  const rows = database.db.selectFrom('installation_events').select('event').orderBy('id');
+  return (await rows.execute()).map(({ event }) => event);
+};
 
 const ENDED = { status: 'completed' as const, wants_worker: false, conclusion: 'success' };
 
@@ -58,10 +58,10 @@ const putOldJob = async (days: number, given: Parameters<typeof putJob>[1] = {})
   const row = { ...ENDED, run_id: 1, created_at: at, updated_at: at, ...given };
   return (await putJob(database.db, row)).job_id;
 };
-const jobs = async () =>
-  (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
-    (row) => row.job_id,
-  );
+const jobs = async () => {
+  const rows = database.db.selectFrom('jobs').select('job_id').orderBy('job_id');
+  return (await rows.execute()).map(({ job_id: id }) => id);
+};
 
 describe('old events (E7)', () => {
   const kept = [

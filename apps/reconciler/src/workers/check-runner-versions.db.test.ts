@@ -3,7 +3,6 @@ import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret } from '@paddock/kube/secrets';
-import { createMetrics } from '@paddock/runtime/metrics';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import {
   type KubeSimulator,
@@ -15,8 +14,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { declareReconcilerGauges } from '../reconciler-gauges.ts';
-import { CONFIG, outputOf, usualSweeps } from '../scenes/sweep.scene.ts';
+import { outputOf, usualSweeps } from '../scenes/sweep.scene.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 
 const ORGANIZATIONS = 'actions/get-runner-version-deprecation-for-org';
@@ -192,31 +190,5 @@ describe('the version that the pods of a pool run', () => {
     expect(await sweep()).toEqual({ ...NONE, read: 1, asked: 1 });
     expect(await versions()).toEqual([['linux', '9.9.9', null]]);
     expect(await sweep()).toMatchObject({ asked: 0 });
-  });
-
-  test('the remaining days are a metric, from the rows, of pools in force only (H5)', async () => {
-    await usePools('a', 'b', 'c');
-    const row = { version: '2.335.1', pod_name: 'pdk' };
-    const end = (days: number) => ({ ...row, ends_at: new Date(inDays(days)) });
-    const rows = [
-      { k8s_pool: 'a', ...end(12) },
-      { k8s_pool: 'b', ...row, ends_at: null },
-      { k8s_pool: 'c', ...end(-7) },
-      { k8s_pool: 'gone', ...end(5) },
-    ];
-    await database.db.insertInto('pool_runner_versions').values(rows).execute();
-    const metrics = createMetrics();
-    declareReconcilerGauges(metrics, database.dbOf('reconciler'), CONFIG, () => []);
-    const shown = async () =>
-      Array.from(
-        (await metrics.registry.metrics()).matchAll(
-          /^paddock_runner_version_days_left\{pool="(.+?)",.+\} (.+)$/gm,
-        ),
-        ([, pool, days]) => [pool, Math.round(Number(days))],
-      );
-    expect(await waitFor('a reading', async () => (await shown()).length > 0 && shown())).toEqual([
-      ['a', 12],
-      ['c', -7],
-    ]);
   });
 });

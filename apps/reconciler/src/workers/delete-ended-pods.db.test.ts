@@ -97,25 +97,18 @@ async function putEnded({
     kube.endPod({ namespace: NAMESPACE, name, end: status === 'failed' ? 'failed' : 'succeeded' });
     await waitFor('the pod to end', async () => (await findPod(cluster, at))?.containersTerminated);
   }
-  await db
-    .updateTable('workers')
-    .set({ pod_uid: podUid === undefined ? uid : podUid })
-    .where('pod_name', '=', name)
-    .execute();
+  const known = { pod_uid: podUid === undefined ? uid : podUid };
+  await db.updateTable('workers').set(known).where('pod_name', '=', name).execute();
   return name;
 }
 
 const isThere = async (name: string) =>
   (await findPod(cluster, { namespace: NAMESPACE, name })) !== undefined;
 const gone = (name: string) => waitFor(`the end of ${name}`, async () => !(await isThere(name)));
-const marked = async () =>
-  (
-    await database.db
-      .selectFrom('workers')
-      .select('pod_name')
-      .where('pod_deleted_at', 'is not', null)
-      .execute()
-  ).map((row) => row.pod_name);
+const marked = async () => {
+  const rows = database.db.selectFrom('workers').where('pod_deleted_at', 'is not', null);
+  return (await rows.select('pod_name').execute()).map(({ pod_name: name }) => name);
+};
 
 describe('pods of ended workers (E7)', () => {
   test('go after their grace, and not before', async () => {
@@ -145,31 +138,20 @@ describe('pods of ended workers (E7)', () => {
     expect(await marked()).toEqual([]);
   });
 
-  test('that never started, and have changed since they were looked at, are looked at again (P2)', async () => {
+  test('that never started, and have changed since they were looked at, are looked at again, and go as they were seen (P2, C6)', async () => {
     const name = await putEnded({ pod: 'unstarted' });
     const path = objectPath(NAMESPACE, 'pods', name);
     const body = { metadata: { annotations: { 'test.paddock/seen': 'by another client' } } };
+    const contentType = 'application/merge-patch+json';
+    const touch = { method: 'PATCH', path, body, contentType } as const;
     const racing: Cluster = {
       ...cluster,
       send: async (call) => {
-        const touch = {
-          method: 'PATCH',
-          path,
-          body,
-          contentType: 'application/merge-patch+json',
-        } as const;
         if (call.method === 'DELETE') await callJson(cluster, touch);
         return cluster.send(call);
       },
     };
     expect(await sweep({ cluster: racing })).toMatchObject({ deleted: 0, left: 1 });
-    expect(await isThere(name)).toBe(true);
-  });
-
-  test('that never started go as well, as they were seen: made when their worker had ended, they have no Secret (C6)', async () => {
-    const name = await putEnded({ status: 'failed', pod: 'unstarted' });
-    kube.failNext({ method: 'DELETE', status: 409, reason: 'Conflict' });
-    expect(await sweep()).toEqual({ ...NONE, left: 1 });
     expect(await isThere(name)).toBe(true);
     expect(await sweep()).toEqual({ ...NONE, deleted: 1 });
     await gone(name);
@@ -184,9 +166,11 @@ describe('pods of ended workers (E7)', () => {
     expect(await isThere(other)).toBe(true);
   });
 
-  test.each([0, 1, 2, 3])('are all gone after the next pass when call %d fails', async (after) => {
+  const faults = [0, 1, 2, 3].map((after) => ({ status: 503, after }));
+  const lost = { method: 'DELETE', afterCommit: true, status: 503 };
+  test.each([...faults, lost])('are all gone after the next pass although %j', async (fault) => {
     const names = [await putEnded(), await putEnded()];
-    kube.failNext({ status: 503, after });
+    kube.failNext(fault);
     expect(await sweep()).toMatchObject({ failed: 1 });
     expect(failures()).toEqual(['unavailable']);
     await sweep();
@@ -206,15 +190,6 @@ describe('pods of ended workers (E7)', () => {
     kube.clearFaults();
     kube.failNext({ method: 'DELETE', status: 504 });
     expect(await sweep()).toMatchObject({ failed: 1, deleted: 2 });
-  });
-
-  test('are noted by the next pass when the answer to a deletion was lost', async () => {
-    const name = await putEnded();
-    kube.failNext({ method: 'DELETE', afterCommit: true, status: 504 });
-    expect(await sweep()).toMatchObject({ failed: 1 });
-    await gone(name);
-    expect(await sweep()).toMatchObject({ absent: 1 });
-    expect(await marked()).toEqual([name]);
   });
 
   test('go before their time when a namespace has too many: successful ones first, among these the longest ended', async () => {

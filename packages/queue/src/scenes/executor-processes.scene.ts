@@ -25,14 +25,8 @@ export interface ExecutorProcess {
   }>;
 }
 
-export type ExecutorProcessOptions = Pick<ExecutorProgramOptions, 'name'> &
+type ExecutorProcessOptions = Pick<ExecutorProgramOptions, 'name'> &
   Partial<Omit<ExecutorProgramOptions, 'rules'>> & { readonly rules?: Partial<ExecutorRules> };
-
-export interface ExecutorProcesses {
-  start(options: ExecutorProcessOptions): Promise<ExecutorProcess>;
-  /** Kills what still runs, stopped or not. */
-  killAll(): Promise<void>;
-}
 
 const MINUTE_MS = 60_000;
 
@@ -54,12 +48,10 @@ const PROGRAM = bundledProgram('executors', join(import.meta.dirname, 'executor-
  * Starts executors of the kinds `count` and `hold` as processes, on a database that
  * `prepareEffects` has seen.
  */
-export function executorProcesses(
-  place: () => Pick<ExecutorProgramOptions, 'url' | 'schema'>,
-): ExecutorProcesses {
+export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url' | 'schema'>) {
   const children: { child: ChildProcess; exited: Promise<unknown> }[] = [];
   return {
-    async start({ name, rules, ...more }) {
+    async start({ name, rules, ...more }: ExecutorProcessOptions): Promise<ExecutorProcess> {
       const { url, schema } = place();
       const all: ExecutorProgramOptions = {
         name,
@@ -99,7 +91,8 @@ export function executorProcesses(
       await process.waitFor('ready');
       return process;
     },
-    async killAll() {
+    /** Kills what still runs, stopped or not. */
+    async killAll(): Promise<void> {
       for (const { child } of children) child.kill('SIGKILL');
       await Promise.all(children.splice(0).map(({ exited }) => exited));
     },
@@ -127,14 +120,9 @@ export async function prepareEffects(db: Kysely<Database>): Promise<void> {
   );
 }
 
-export interface Effect {
-  task_id: string;
-  subject: string;
-  holder: string;
-}
-
-export async function readEffects(db: Kysely<Database>): Promise<Effect[]> {
-  const { rows } =
-    await sql<Effect>`select task_id, subject, holder from effects order by subject`.execute(db);
-  return rows;
-}
+export const readEffects = async (db: Kysely<Database>) =>
+  (
+    await sql<
+      Record<'task_id' | 'subject' | 'holder', string>
+    >`select task_id, subject, holder from effects order by subject`.execute(db)
+  ).rows;

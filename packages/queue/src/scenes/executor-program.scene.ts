@@ -23,7 +23,7 @@ export interface ExecutorProgramOptions {
 }
 
 /** The payload of a task of the kind `hold`. */
-export interface HoldPayload {
+interface HoldPayload {
   /** The handler ignores its signal. */
   readonly deaf?: boolean;
   /** The handler touches no table. */
@@ -132,15 +132,10 @@ function say(said: Said): void {
 }
 
 function eventsOf(holder: string): ExecutorEvents {
-  const tell = (what: Said['what'], { subject, attempt, crashes }: TaskIdentity, detail?: string) =>
-    say({
-      what,
-      holder,
-      subject: subject.id,
-      attempt,
-      crashes,
-      ...(detail === undefined ? {} : { detail }),
-    });
+  const tell = (what: Said['what'], task: TaskIdentity, detail?: string) => {
+    const { subject, attempt, crashes } = task;
+    say({ what, holder, subject: subject.id, attempt, crashes, ...(detail && { detail }) });
+  };
   return {
     tasksInFlight: () => undefined,
     taskProcessed: (task, outcome) => tell('processed', task, outcome),

@@ -2,59 +2,38 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
 import { type Kysely, sql } from 'kysely';
 import { type ClaimOptions, claimTasks } from '../claim-tasks.ts';
 import { enqueue, type NewTask } from '../enqueue.ts';
-import { createExecutor, type Executor, type ExecutorOptions } from '../executor.ts';
+import { createExecutor, type ExecutorOptions } from '../executor.ts';
 import type { ExecutorEvents, Processed, TaskIdentity } from '../executor-events.ts';
 import type { Kinds } from '../kind.ts';
 
-/** The events of an executor, in order. */
-export interface Told {
-  readonly processed: {
-    task: TaskIdentity;
-    outcome: Processed;
-    dueInMs?: number;
-    message?: string;
-    reason?: string;
-  }[];
-  readonly lost: TaskIdentity[];
-  readonly released: { task: TaskIdentity; why: string }[];
-  readonly takenOver: TaskIdentity[];
-  readonly endedByCrashes: TaskIdentity[];
-  readonly failed: { what: string; error: unknown }[];
-}
+type Details = Parameters<ExecutorEvents['taskProcessed']>[2];
 
-function recordEvents(): { told: Told; events: ExecutorEvents } {
-  const told: Told = {
-    processed: [],
-    lost: [],
-    released: [],
-    takenOver: [],
-    endedByCrashes: [],
-    failed: [],
+/** Notes the events of an executor, in order. */
+const noteEvents = () => {
+  const told = {
+    processed: [] as ({ task: TaskIdentity; outcome: Processed } & Partial<Details>)[],
+    lost: [] as TaskIdentity[],
+    released: [] as { task: TaskIdentity; why: string }[],
+    takenOver: [] as TaskIdentity[],
+    endedByCrashes: [] as TaskIdentity[],
+    failed: [] as { what: string; error: unknown }[],
   };
-  return {
-    told,
-    events: {
-      tasksInFlight: () => undefined,
-      taskProcessed: (task, outcome, details) =>
-        void told.processed.push({ task, outcome, ...details }),
-      taskReleased: (task, why) => void told.released.push({ task, why }),
-      taskLost: (task) => void told.lost.push(task),
-      taskTakenOver: (task) => void told.takenOver.push(task),
-      taskCrashed: (task) => void told.endedByCrashes.push(task),
-      executorFailed: (what, error) => void told.failed.push({ what, error }),
-    },
+  const events: ExecutorEvents = {
+    tasksInFlight: () => undefined,
+    taskProcessed: (of, outcome, details) =>
+      void told.processed.push({ task: of, outcome, ...details }),
+    taskReleased: (of, why) => void told.released.push({ task: of, why }),
+    taskLost: (of) => void told.lost.push(of),
+    taskTakenOver: (of) => void told.takenOver.push(of),
+    taskCrashed: (of) => void told.endedByCrashes.push(of),
+    executorFailed: (what, error) => void told.failed.push({ what, error }),
   };
-}
-
-export interface RunningExecutor {
-  readonly executor: Executor;
-  readonly told: Told;
-  /** Stops it, and waits until it has. */
-  stop(): Promise<void>;
-}
+  return { told, events };
+};
 
 export interface Place {
   readonly url: string;
@@ -74,8 +53,8 @@ export function startExecutor(
   place: Place,
   kinds: Kinds,
   overrides: Partial<ExecutorOptions> = {},
-): RunningExecutor {
-  const { told, events } = recordEvents();
+) {
+  const { told, events } = noteEvents();
   const holder = `executor-${++started}`;
   const executor = createExecutor({
     connection: place,
@@ -102,6 +81,7 @@ export function startExecutor(
   return {
     executor,
     told,
+    /** Stops it, and waits until it has. */
     stop: () => {
       stopping.abort();
       return running;
@@ -124,7 +104,7 @@ const MINUTE_MS = 60_000;
 /** The queue of a test file: empty before each test, whose executors are stopped after it. */
 export function useQueue() {
   const database = useTestDatabase();
-  let running: RunningExecutor[] = [];
+  let running: ReturnType<typeof startExecutor>[] = [];
   const stopAll = async (): Promise<void> => {
     await Promise.all(running.map(({ stop }) => stop()));
     running = [];
@@ -153,6 +133,14 @@ export function useQueue() {
         takeOver: true,
         keepFailedMs: MINUTE_MS,
         ...more,
+      }),
+    untilListening: () =>
+      waitFor('the executor to listen', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and application_name like 'executor-%' and query ~* '^(listen|select 1)'`.execute(
+          database.db,
+        );
+        return rows.length > 0;
       }),
     letClaimsExpire: () =>
       sql`update tasks set locked_until = now() - interval '1 s' where status = 'running'`.execute(
