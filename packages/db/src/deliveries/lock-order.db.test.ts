@@ -1,15 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePayload } from '@paddock/testing/signed-delivery';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
-import { pools } from '../scenes/job-lives.scene.ts';
 import type { Database } from '../schema/tables.ts';
-import { deliveryToRecord } from '../scenes/delivery.scene.ts';
+import { ACME, ofJob, pools } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
 const database = useTestDatabase();
@@ -18,27 +16,19 @@ const database = useTestDatabase();
 const QUEUED_AT = new Date().toISOString();
 
 const jobDelivery = (
-  jobId: number,
-  { entity = 90_000_001, installation = 51_000_001, runner = null as string | null } = {},
+  id: number,
+  { owner = ACME, installation = 31, runner = null as string | null } = {},
 ) =>
-  deliveryToRecord(
-    'workflow_job',
-    examplePayload('workflow_job', runner === null ? 'queued' : 'in_progress', {
-      workflow_job: {
-        id: jobId,
-        labels: ['linux'],
-        created_at: QUEUED_AT,
-        started_at: QUEUED_AT,
-        runner_name: runner,
-        runner_id: runner === null ? null : 5,
-      },
-      repository: {
-        private: true,
-        owner: { id: entity, login: `org-${entity}`, type: 'Organization' },
-      },
-      installation: { id: installation },
-    }),
-  );
+  ofJob(runner === null ? 'queued' : 'in_progress', id, {
+    owner,
+    installation,
+    job: {
+      created_at: QUEUED_AT,
+      started_at: QUEUED_AT,
+      runner_name: runner,
+      runner_id: runner && 5,
+    },
+  });
 
 const jobsOf = (deliveries: readonly ReturnType<typeof jobDelivery>[]) =>
   deliveries.flatMap(({ parsed, appId, guid }) =>
@@ -153,9 +143,9 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
   });
 
   test('installations by entity, from deliveries of jobs', async () => {
-    const entities = [11, 12];
+    const owners = [ACME, { ...ACME, id: 12, login: 'beta' }];
     const deliveries = (installation: number) =>
-      entities.map((entity) => jobDelivery(10 + entity, { entity, installation }));
+      owners.map((owner) => jobDelivery(10 + owner.id, { owner, installation }));
     await recordDeliveries(database.db, deliveries(51), pools);
     const again = deliveries(52).toReversed();
     expect(
@@ -181,29 +171,17 @@ test('a job stays locked from its reading to its writing (A6, B6)', async () => 
 });
 
 test('a job is seen to run only together with the worker that is bound to it (B7)', async () => {
-  const { pod_name: name } = await putWorker(database.db, { runner_id: 5 });
+  const of = (table: 'jobs' | 'installation_events') =>
+    database.db.selectFrom(table).selectAll().where('job_id', '=', 4);
+  const { pod_name: name } = await putWorker(database.db, { entity_id: 11, runner_id: 5 });
   const { recorded } = await database.db.transaction().execute(async (trx) => {
     await sql`select from workers where pod_name = ${name} for update`.execute(trx);
     const started = recordDeliveries(database.db, [jobDelivery(4, { runner: name })], pools);
     await untilBlocked(database.db);
-    expect(
-      await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 4).execute(),
-    ).toEqual([]);
-    expect(
-      await database.db
-        .selectFrom('installation_events')
-        .select('id')
-        .where('job_id', '=', 4)
-        .execute(),
-    ).toEqual([]);
+    for (const table of ['jobs', 'installation_events'] as const)
+      expect(await of(table).execute()).toEqual([]);
     return { recorded: started };
   });
   expect(await recorded).toEqual(['job_stored']);
-  expect(
-    await database.db
-      .selectFrom('jobs')
-      .select(['status', 'k8s_pod'])
-      .where('job_id', '=', 4)
-      .execute(),
-  ).toEqual([{ status: 'running', k8s_pod: name }]);
+  expect(await of('jobs').execute()).toMatchObject([{ status: 'running', k8s_pod: name }]);
 });

@@ -9,7 +9,8 @@ import { endRefusals, endRefusalsOfApp, recordRefusal } from './refusals.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, [
+  const { db } = database;
+  await emptyTables(db, [
     'apps',
     'installation_events',
     'installations',
@@ -37,25 +38,12 @@ const PLACE = {
   login: 'mona',
   repoId: 11,
 } as const;
+const TOKEN = 'POST /app/installations/5/access_tokens';
+const RUNNERS = 'GET /repos/mona/tool/actions/runners';
 const CALLS = {
-  app: {
-    kind: 'unauthorized',
-    operation: 'POST /app/installations/5/access_tokens',
-    status: 401,
-    message: 'wrong key',
-  },
-  entity: {
-    kind: 'forbidden',
-    operation: 'POST /app/installations/5/access_tokens',
-    status: 403,
-    message: 'suspended',
-  },
-  repository: {
-    kind: 'forbidden',
-    operation: 'GET /repos/mona/tool/actions/runners',
-    status: 403,
-    message: 'not accessible',
-  },
+  app: { kind: 'unauthorized', operation: TOKEN, status: 401, message: 'wrong key' },
+  entity: { kind: 'forbidden', operation: TOKEN, status: 403, message: 'suspended' },
+  repository: { kind: 'forbidden', operation: RUNNERS, status: 403, message: 'not accessible' },
 } as const;
 type Subject = keyof typeof CALLS;
 const SUBJECTS = ['app', 'entity', 'repository'] as const;
@@ -70,32 +58,27 @@ const refuse = (
   });
 
 /** Whether GitHub may be asked about a worker of this App, entity and repository. */
-async function isRefused({ appId = 1001, entityId = 7, repoId = 11 } = {}): Promise<
-  boolean | undefined
-> {
-  const { pod_name: podName } = await putWorker(database.db, {
-    app_id: appId,
-    entity_id: entityId,
-    scope_repo_id: repoId,
-  });
+async function isRefused({ appId = 1001, entityId = 7, repoId = 11 } = {}) {
+  const place = { app_id: appId, entity_id: entityId, scope_repo_id: repoId };
+  const { pod_name: podName } = await putWorker(database.db, place);
   return (await findWorkerToStop(database.db, podName, APPS))?.isRefused;
 }
 
 describe('a refusal of GitHub’s belongs to the thing that it names', () => {
   test.each([
-    ['repository', { same: true, otherRepository: false, otherEntity: false, otherApp: false }],
-    ['entity', { same: true, otherRepository: true, otherEntity: false, otherApp: false }],
-    ['app', { same: true, otherRepository: true, otherEntity: false, otherApp: false }],
+    ['repository', [true, false, false, false]],
+    ['entity', [true, true, false, false]],
+    ['app', [true, true, false, false]],
   ] as const)(
     'of the %s: others go on, an entity with another App by that one (C9)',
     async (subject, expected) => {
       await refuse(subject);
-      expect({
-        same: await isRefused(),
-        otherRepository: await isRefused({ repoId: 12 }),
-        otherEntity: await isRefused({ entityId: 8, repoId: 13 }),
-        otherApp: await isRefused({ appId: 1002, entityId: 8, repoId: 13 }),
-      }).toEqual(expected);
+      expect([
+        await isRefused(),
+        await isRefused({ repoId: 12 }),
+        await isRefused({ entityId: 8, repoId: 13 }),
+        await isRefused({ appId: 1002, entityId: 8, repoId: 13 }),
+      ]).toEqual(expected);
     },
   );
 

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
 import { readSharedState, type SharedGauge } from './shared-gauges.ts';
 
 describe('gauges of rows that all services share (H5)', () => {
@@ -13,13 +14,8 @@ describe('gauges of rows that all services share (H5)', () => {
     await sql`truncate jobs, workers, demand_keys, apps, installations, repositories, pools_documents`.execute(
       db(),
     );
-    await putPools(
-      db(),
-      examplePools({
-        pools: [{}, { name: 'gpu', labels: ['gpu'] }],
-        entities: { Acme: {}, '*': {} },
-      }),
-    );
+    const pools = [{}, { name: 'gpu', labels: ['gpu'] }];
+    await putPools(db(), examplePools({ pools, entities: { Acme: {}, '*': {} } }));
   });
 
   /** The values of a gauge, by the values of its labels. */
@@ -29,19 +25,17 @@ describe('gauges of rows that all services share (H5)', () => {
       samples.map(({ labels, value }) => [Object.values(labels).join(), value]),
     );
   };
-  const putKey = (
-    demandKey: number,
-    more: { wait_reason?: string; waiting: number; unassigned: number },
-  ) =>
+  const putKey = (demandKey: number, more: Partial<Insertable<Database['demand_keys']>>) =>
     db()
       .insertInto('demand_keys')
       .values({
         demand_key: demandKey,
-        entity_id: 90_000_001,
+        entity_id: demandKey,
         entity_name: 'acme',
         scope_repo_id: 0,
         k8s_pool: 'linux',
-        cap: null,
+        waiting: 0,
+        unassigned: 0,
         ...more,
       })
       .execute();
@@ -62,12 +56,11 @@ describe('gauges of rows that all services share (H5)', () => {
 
   test('the longest waiting job of a pool, and whether there is an idle worker that could take it', async () => {
     await putJob(db());
-    await putJob(db(), { entity_id: 5, entity_name: 'globex' });
-    await db()
-      .updateTable('jobs')
-      .set({ created_at: minutesAgo(10) })
-      .where('entity_id', '=', 5)
-      .execute();
+    const globex = { entity_id: 5, entity_name: 'globex' };
+    await putJob(db(), globex);
+    await sql`update jobs set created_at = now() - interval '10 minutes' where entity_id = 5`.execute(
+      db(),
+    );
     // Of the entity whose job is not the longest waiting one.
     const idle = { status: 'running', registered_at: minutesAgo(2) } as const;
     await putWorker(db(), idle);
@@ -76,38 +69,23 @@ describe('gauges of rows that all services share (H5)', () => {
       linux: expect.closeTo(600, -1),
     });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
-    await putWorker(db(), {
-      ...idle,
-      entity_id: 5,
-      entity_name: 'globex',
-      stopping_at: minutesAgo(1),
-    });
+    await putWorker(db(), { ...idle, ...globex, stopping_at: minutesAgo(1) });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
-    await putWorker(db(), { ...idle, entity_id: 5, entity_name: 'globex' });
+    await putWorker(db(), { ...idle, ...globex });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 1 });
   });
 
   test('keys that were paused since their last success, by pool and failure', async () => {
-    const key = { scope_repo_id: 0, entity_name: '', waiting: 0, unassigned: 0, failures: 1 };
-    await db()
-      .insertInto('demand_keys')
-      .values(
-        (
-          [
-            ['gpu', 1, 'exit_code'],
-            ['linux', 0, 'exit_code'],
-            ['linux', 1, 'exit_code'],
-            ['linux', 2, 'exit_code'],
-            ['linux', 1, 'image_pull'],
-          ] as const
-        ).map(([pool, pauses, failure_class], id) =>
-          Object.assign(
-            { demand_key: id, entity_id: id, k8s_pool: pool, pauses, failure_class },
-            key,
-          ),
-        ),
-      )
-      .execute();
+    for (const [id, [pool, pauses, failure]] of (
+      [
+        ['gpu', 1, 'exit_code'],
+        ['linux', 0, 'exit_code'],
+        ['linux', 1, 'exit_code'],
+        ['linux', 2, 'exit_code'],
+        ['linux', 1, 'image_pull'],
+      ] as const
+    ).entries())
+      await putKey(id, { k8s_pool: pool, pauses, failures: 1, failure_class: failure });
     expect(await read('paddock_keys_failing')).toEqual({
       'gpu,exit_code': 1,
       'linux,exit_code': 2,
@@ -133,10 +111,8 @@ describe('gauges of rows that all services share (H5)', () => {
         registrations_reset_at: reset,
       });
     expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
-    await putPools(
-      db(),
-      examplePools({ pools: [], entities: { acme: {}, 'id:1': {}, 'id:3': {} } }),
-    );
+    const entities = { acme: {}, 'id:1': {}, 'id:3': {} };
+    await putPools(db(), examplePools({ pools: [], entities }));
     expect(await read('paddock_registration_budget_remaining')).toEqual({
       'id:1': 40,
       '*': 30,

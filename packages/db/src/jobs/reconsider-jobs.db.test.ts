@@ -18,18 +18,15 @@ beforeEach(async () => {
   await emptyTables(database.db, ['jobs', 'pools_documents', 'installation_events']);
 });
 
+const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
+
 const small = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
-const before = {
-  version: 1,
-  document: poolsDocument.parse({ pools: [small], entities: { '*': {} } }),
-};
-const after = {
-  version: 2,
-  document: poolsDocument.parse({
-    pools: [small, { ...small, name: 'big', labels: ['windows'] }],
-    entities: { '*': {} },
-  }),
-};
+const inForce = (version: number, pools: object[]) => ({
+  version,
+  document: poolsDocument.parse({ pools, entities: { '*': {} } }),
+});
+const before = inForce(1, [small]);
+const after = inForce(2, [small, { ...small, name: 'big', labels: ['windows'] }]);
 
 /** One time for all: a body that is sent again says the same. */
 const QUEUED_AT = new Date().toISOString();
@@ -69,29 +66,11 @@ describe('reconsiderJobs', () => {
     const all = await Promise.all([reconsiderJobs(db, after, 48), reconsiderJobs(db, after, 48)]);
     expect(Math.max(...all)).toBe(2);
     expect(await reconsiderJobs(db, after, 48)).toBe(0);
-    const jobs = await db
-      .selectFrom('jobs')
-      .select(['job_id', 'k8s_pool', 'pools_version', 'wants_worker', 'app_id', 'delivery_guid'])
-      .orderBy('job_id')
-      .execute();
-    expect(jobs).toEqual([
-      {
-        job_id: 2,
-        k8s_pool: 'big',
-        pools_version: 2,
-        wants_worker: true,
-        app_id: 41,
-        delivery_guid: 'guid-2-queued',
-      },
-      expect.objectContaining({ job_id: 5, k8s_pool: 'small', pools_version: 1 }),
-      {
-        job_id: 6,
-        k8s_pool: 'big',
-        pools_version: 2,
-        wants_worker: true,
-        app_id: 41,
-        delivery_guid: 'guid-6-queued',
-      },
+    const placed = { k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41 };
+    expect(await rows()).toMatchObject([
+      { job_id: 2, ...placed, delivery_guid: 'guid-2-queued' },
+      { job_id: 5, k8s_pool: 'small', pools_version: 1 },
+      { job_id: 6, ...placed, delivery_guid: 'guid-6-queued' },
     ]);
     const events = await db
       .selectFrom('installation_events')
@@ -122,14 +101,7 @@ const queue = async (given: Parameters<typeof putJob>[1] = {}) => {
   const { version } = (await currentPoolsDocument(database.db)) ?? { version: 1 };
   return (await putJob(database.db, { pools_version: version, ...given })).job_id;
 };
-const places = async () => {
-  const rows = await database.db
-    .selectFrom('jobs')
-    .select(['job_id', 'k8s_pool'])
-    .orderBy('job_id')
-    .execute();
-  return rows.map((row) => [row.job_id, row.k8s_pool]);
-};
+const places = async () => (await rows()).map((row) => [row.job_id, row.k8s_pool]);
 /** The events that say why a job waits somewhere else now (P5). */
 const moves = () =>
   database.db
@@ -143,8 +115,6 @@ const said = (from: string, to: string, poolsVersion: number) => ({
   from: { pool: from, scopeRepoId: 0 },
   to: { pool: to, scopeRepoId: 0 },
 });
-const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
-
 describe('waiting jobs after a change of the pools (B4)', () => {
   test('go to the pool that serves them now, and an event says so (A5, P5)', async () => {
     await configure(LINUX);
@@ -169,12 +139,8 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     await configure(LINUX);
     await queue();
     const unmoved = await rows();
-    expect(
-      await replaceWaitingJobs(
-        database.db,
-        await configure(LINUX, { name: 'gpu', labels: ['gpu'] }),
-      ),
-    ).toBe(0);
+    const same = await configure(LINUX, { name: 'gpu', labels: ['gpu'] });
+    expect(await replaceWaitingJobs(database.db, same)).toBe(0);
     expect(await rows()).toEqual(unmoved);
     const pools = await configure({ name: 'other', labels: ['linux'] });
     const moved = await Promise.all([
@@ -190,15 +156,14 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     const [open, closed] = [await queue(), await queue()];
     for (const [job, isPrivate] of [[open, false] as const, [closed, true] as const]) {
       const payload = JSON.stringify({ repository: { private: isPrivate } });
+      const event = {
+        source: 'webhook',
+        event: 'workflow_job.queued',
+        outcome: 'job_stored',
+      } as const;
       await database.db
         .insertInto('installation_events')
-        .values({
-          source: 'webhook',
-          event: 'workflow_job.queued',
-          outcome: 'job_stored',
-          job_id: job,
-          payload,
-        })
+        .values({ ...event, job_id: job, payload })
         .execute();
     }
     await replaceWaitingJobs(database.db, await configure(LINUX));

@@ -48,20 +48,38 @@ const steadyWork = (running: Set<string>, name: string) => async (signal: AbortS
   running.delete(name);
 };
 
-const options = (name: string, errors: unknown[] = []) => ({
-  db: database.db,
-  name: NAME,
-  holder: name,
-  leaseMs: 400,
-  renewMs: 20,
-  onError: (error: unknown) => void errors.push(error),
-});
+/** Holds the lease for `work` until `stop`. */
+function hold(holderName: string, work: Parameters<typeof holdLease>[1], db = database.db) {
+  const stopping = new AbortController();
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const times = { leaseMs: 400, renewMs: 20 };
+  const holding = holdLease(
+    { db, name: NAME, holder: holderName, ...times, onError },
+    work,
+    stopping.signal,
+  );
+  const stop = async () => {
+    stopping.abort();
+    await holding;
+  };
+  return { errors, stop };
+}
+
+const connect = (url: string, more: { onCut?: (error: unknown) => void } = {}) =>
+  connectDatabase({
+    url,
+    schema: database.schema,
+    poolSize: 1,
+    applicationName: 'holder',
+    statementTimeoutMs: 1_000,
+    ...more,
+  });
 
 describe('holding a lease (A12)', () => {
   test('a replica that lost it is notified, and works again once it is free', async () => {
     const running = new Set<string>();
-    const stop = new AbortController();
-    const holding = holdLease(options('held'), steadyWork(running, 'held'), stop.signal);
+    const { stop } = hold('held', steadyWork(running, 'held'));
     await waitFor('the work', () => running.has('held'));
     await sql`update leases set holder = 'thief', fence = fence + 1, expires_at = now() + interval '1 minute'`.execute(
       database.db,
@@ -70,8 +88,7 @@ describe('holding a lease (A12)', () => {
     await waitFor('the end of the work', () => running.size === 0);
     await expire();
     await waitFor('the work to go on', () => running.has('held'));
-    stop.abort();
-    await holding;
+    await stop();
     const again = await holder();
     expect([stolen?.holder, again?.holder]).toEqual(['thief', 'held']);
     expect(again?.fence).toBeGreaterThan(stolen?.fence ?? Number.NaN);
@@ -79,92 +96,58 @@ describe('holding a lease (A12)', () => {
 
   test('one of two works; when it stops, the other does', async () => {
     const running = new Set<string>();
-    const stops = { one: new AbortController(), two: new AbortController() };
-    const holding = Object.entries(stops).map(([name, { signal }]) =>
-      holdLease(options(name), steadyWork(running, name), signal),
+    const holders = new Map(
+      ['one', 'two'].map((name) => [name, hold(name, steadyWork(running, name))]),
     );
     await waitFor('one of them to work', () => running.size > 0);
-    const [first] = running;
+    const [first = ''] = running;
     expect(running.size).toBe(1);
-    stops[first === 'one' ? 'one' : 'two'].abort();
-    await waitFor('the other to work', () => running.size === 1 && !running.has(first ?? ''));
-    for (const stop of Object.values(stops)) stop.abort();
-    await Promise.all(holding);
+    await holders.get(first)?.stop();
+    await waitFor('the other to work', () => running.size === 1 && !running.has(first));
+    for (const { stop } of holders.values()) await stop();
     expect(running.size).toBe(0);
   });
 
   test('work ends by the clock when PostgreSQL goes silent, although its renewal is never answered', async () => {
     const tunnel = await startTunnel(database.url);
     const cuts: unknown[] = [];
-    const silenced = connectDatabase({
-      url: tunnel.url,
-      schema: database.schema,
-      poolSize: 1,
-      applicationName: 'silenced',
-      statementTimeoutMs: 1_000,
-      onCut: (error) => void cuts.push(error),
-    });
+    const silenced = connect(tunnel.url, { onCut: (error) => void cuts.push(error) });
     const running = new Set<string>();
-    const errors: unknown[] = [];
-    const stop = new AbortController();
-    const holding = holdLease(
-      { ...options('silenced', errors), db: silenced.db },
-      steadyWork(running, 'silenced'),
-      stop.signal,
-    );
+    const { stop, errors } = hold('silenced', steadyWork(running, 'silenced'), silenced.db);
     await waitFor('the work', () => running.has('silenced'));
     tunnel.replaceServer();
     await waitFor('the end of the work', () => running.size === 0);
     expect({ errors, cuts }).toEqual({ errors: [], cuts: [] });
     await waitFor('the work to go on', () => running.has('silenced'));
-    stop.abort();
-    await holding;
+    await stop();
     await silenced.close();
     await tunnel.cut();
   });
 
   test('a lease that took too long to be had is not worked under', async () => {
     const tunnel = await startTunnel(database.url);
-    const slow = connectDatabase({
-      url: tunnel.url,
-      schema: database.schema,
-      poolSize: 1,
-      applicationName: 'slow',
-    });
-    const stop = new AbortController();
+    const slow = connect(tunnel.url);
     const fences: (number | undefined)[] = [];
     const work = async () => void fences.push((await holder())?.fence);
     await sql`select 1`.execute(slow.db);
     tunnel.setHeld(true);
-    const holding = holdLease({ ...options('slow'), db: slow.db }, work, stop.signal);
+    const { stop } = hold('slow', work, slow.db);
     const released = new AbortController();
     await pause(600, released.signal);
     tunnel.setHeld(false);
     await waitFor('the work', () => fences.length > 0);
     expect(fences[0]).toBeGreaterThan(1);
-    stop.abort();
-    await holding;
+    await stop();
     await slow.close();
     await tunnel.cut();
   });
 
   test('work that fails gives the lease back, is reported, and is taken up again', async () => {
-    const errors: unknown[] = [];
-    const stop = new AbortController();
     let runs = 0;
-    const failing = async () => {
-      runs++;
-      return Promise.reject(new Error(`run ${runs}`));
-    };
-    const holding = holdLease(options('failing', errors), failing, stop.signal);
+    const { stop, errors } = hold('failing', () => Promise.reject(new Error(`run ${++runs}`)));
     await waitFor('three runs', () => runs >= 3);
-    stop.abort();
-    await holding;
-    expect(errors.slice(0, 3)).toEqual([
-      new Error('run 1'),
-      new Error('run 2'),
-      new Error('run 3'),
-    ]);
+    await stop();
+    expect(errors.slice(0, 3)).toEqual([1, 2, 3].map((run) => new Error(`run ${run}`)));
     expect(await take('another')).toBeGreaterThan(runs);
   });
 });

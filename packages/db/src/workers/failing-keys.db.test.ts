@@ -20,21 +20,20 @@ beforeEach(() => emptyTables(database.db, ['workers', 'jobs', 'demand_keys', 'ru
 
 type Given = Parameters<typeof putWorker>[1];
 
-const fail = async (
-  failureClass: string,
-  { of: given, beganAt }: { of?: Given; beganAt?: Date } = {},
-): Promise<string> => {
-  const { pod_name: podName } = await putWorker(database.db, given);
-  await noteKeyFailure(
+const note = (podName: string, failureClass: string, beganAt?: Date) =>
+  noteKeyFailure(
     database.dbOf('scheduler'),
-    { podName, failureClass, message: `${failureClass} of a worker`, ...(beganAt && { beganAt }) },
+    { podName, failureClass, message: '', ...(beganAt && { beganAt }) },
     USUAL_FAILURE_RULES,
   );
+const fail = async (failureClass: string, given?: Given, beganAt?: Date): Promise<string> => {
+  const { pod_name: podName } = await putWorker(database.db, given);
+  await note(podName, failureClass, beganAt);
   return podName;
 };
 const failTimes = async (times: number, failureClass: string, given?: Given): Promise<string> => {
-  for (let n = 1; n < times; n += 1) await fail(failureClass, { of: given });
-  return fail(failureClass, { of: given });
+  for (let n = 1; n < times; n += 1) await fail(failureClass, given);
+  return fail(failureClass, given);
 };
 const keys = () =>
   database.db
@@ -79,7 +78,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     await failTimes(2, 'pod_refused');
     expect(await keys()).toMatchObject([{ failures: 2, pauses: 0, pause: null }]);
     await fail('pod_refused');
-    await fail('pod_refused', { of: { entity_id: 90_000_002 } });
+    await fail('pod_refused', { entity_id: 90_000_002 });
     expect(await keys()).toMatchObject([
       { failures: 3, pauses: 1, pause: 30, of: 'pod_refused' },
       { failures: 1, pauses: 0, pause: null },
@@ -107,7 +106,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
   );
 
   test('a moment’s outage of GitHub counts once, however many workers it meets', async () => {
-    for (let n = 0; n < 5; n += 1) await fail('github_error', { beganAt: new Date(0) });
+    for (let n = 0; n < 5; n += 1) await fail('github_error', {}, new Date(0));
     expect(await keys()).toMatchObject([{ failures: 1, pauses: 0 }]);
     await fail('github_error');
     expect(await keys()).toMatchObject([{ failures: 2 }]);
@@ -159,11 +158,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     const { pod_name: podName } = await putWorker(database.db);
     const binding = await database.db.startTransaction().execute();
     await bindWorkers(binding, [{ worker: podName, jobId: 1 }]);
-    const failing = noteKeyFailure(
-      database.dbOf('scheduler'),
-      { podName, failureClass: 'exit_code', message: '' },
-      USUAL_FAILURE_RULES,
-    );
+    const failing = note(podName, 'exit_code');
     await untilBlocked(database.db);
     await binding.commit().execute();
     await failing;
@@ -174,11 +169,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     const podName = await failTimes(3, 'no_job');
     await bind(podName);
     expect(await keys()).toMatchObject([{ failures: 0 }]);
-    await noteKeyFailure(
-      database.db,
-      { podName, failureClass: 'no_job', message: '' },
-      USUAL_FAILURE_RULES,
-    );
+    await note(podName, 'no_job');
     expect(await keys()).toMatchObject([{ failures: 0 }]);
   });
 
@@ -219,7 +210,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     await putJob(database.db, { job_id: 1 });
     const rounds = Array.from({ length: 8 }, (_, round) => async () => {
       const order = round % 2 === 0 ? entities : entities.toReversed();
-      for (const entityId of order) await fail('exit_code', { of: { entity_id: entityId } });
+      for (const entityId of order) await fail('exit_code', { entity_id: entityId });
       await database.db.transaction().execute((trx) =>
         bindWorkers(
           trx,
