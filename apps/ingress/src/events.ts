@@ -2,9 +2,14 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
-import { type EventLog, line, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
+import {
+  type EventLog,
+  line,
+  SERVICE_ROWS,
+  tellEvents,
+  createSamples,
+} from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { createSamples } from '@paddock/runtime/samples';
 import type { JobTimes } from './job-times.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Gap } from './gaps.ts';

@@ -1,4 +1,4 @@
-import { createApp } from '@paddock/runtime/express-app';
+import { createApp } from '@paddock/runtime/http-server';
 import type { Express, Response } from 'express';
 import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
 

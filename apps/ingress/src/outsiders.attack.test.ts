@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import type { SignedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { randomUUID } from 'node:crypto';
 import {
   type Ingress,
-  PATIENT,
-  createIngressDatabase,
   exchangeRaw,
   jobDelivery,
   signed,
   startIngress,
+  useIngress,
 } from './scenes/ingress.scene.ts';
 
 /** A database that does not exist, with names that no outsider should read. */
@@ -63,25 +62,15 @@ const answerOf = async (ingress: Ingress, request: string) => {
 };
 
 describe('an outsider at the webhook’s port', () => {
-  let database: TestDatabase;
-  let ready: Ingress;
+  const { ingress: ready } = useIngress();
   let away: Ingress;
 
   beforeAll(async () => {
-    database = await createIngressDatabase();
-    ready = await startIngress({ url: database.url, schema: database.schema, rules: PATIENT });
-    away = await startIngress({ url: AWAY, schema: 'paddock_prod', rules: PATIENT });
-    await ready.untilReady();
-    await waitFor(
-      'the reason on the inner port',
-      async () => (await away.ask('/readyz')).status === 503,
-    );
+    away = await startIngress({ url: AWAY, schema: 'paddock_prod' });
+    const isUnready = async () => (await away.ask('/readyz')).status === 503;
+    await waitFor('the reason on the inner port', isUnready);
   });
-  afterAll(async () => {
-    await ready.end('SIGTERM');
-    await away.end('SIGTERM');
-    await database.drop();
-  });
+  afterAll(() => away.end('SIGTERM'));
 
   test.each(Object.entries(REQUESTS))(
     'learns nothing of its state, its database or its make: %s (B1, H1)',
@@ -168,29 +157,20 @@ const AT_ONCE = 50;
 const MOST_ROWS = 8 * 20;
 
 describe('one captured delivery, sent again', () => {
-  let database: TestDatabase;
-  let ingresses: Ingress[];
-
-  beforeAll(async () => {
-    database = await createIngressDatabase();
-    ingresses = await Promise.all([start(), start()]);
-    await Promise.all(ingresses.map((ingress) => ingress.untilReady()));
-  });
-  afterAll(async () => {
-    for (const ingress of ingresses) await ingress.end('SIGTERM');
-    await database.drop();
-  });
-  beforeEach(async () => {
-    await database.db.deleteFrom('jobs').execute();
-    await sql`truncate installation_events`.execute(database.db);
-  });
-
-  const start = () => startIngress({ url: database.url, schema: database.schema, rules: PATIENT });
-  const replica = (nth: number): Ingress => {
-    const ingress = ingresses[nth % ingresses.length];
-    if (ingress === undefined) throw new Error('There is no replica.');
-    return ingress;
+  const { database, ingress } = useIngress();
+  let second: Ingress;
+  const start = async () => {
+    const started = await startIngress({ ...database });
+    await started.untilReady();
+    return started;
   };
+  beforeAll(async () => {
+    second = await start();
+  });
+  afterAll(() => second.end('SIGTERM'));
+  beforeEach(() => emptyTables(database.db, ['jobs', 'installation_events']));
+
+  const replica = (nth: number): Ingress => (nth % 2 === 0 ? ingress : second);
   const events = () =>
     database.db
       .selectFrom('installation_events')
@@ -248,23 +228,18 @@ describe('one captured delivery, sent again', () => {
     },
   );
 
-  test('with its own GUID leaves a few rows, and each is answered with 200, as GitHub’s own repetition is (A4)', async () => {
+  test('with its own GUID leaves a few rows, and is answered with 200, as GitHub’s own repetition is (A4)', async () => {
     const captured = await jobDelivery('queued', 902);
-    expect(await replica(0).deliver(captured)).toMatchObject({ text: 'job_stored' });
-    expect(await replica(0).deliver(captured)).toMatchObject({
-      status: 200,
-      text: 'job_already_exists',
-    });
+    const first = [await replica(0).deliver(captured), await replica(0).deliver(captured)];
+    expect(first).toMatchObject([{ text: 'job_stored' }, { text: 'job_already_exists' }]);
     await flood(() => captured);
     expect((await events()).length).toBeLessThanOrEqual(MOST_ROWS);
-    expect(await replica(1).deliver(captured)).toMatchObject({ status: 200 });
   });
 
   test('is known after a restart too (A4)', async () => {
     const captured = await jobDelivery('queued', 903);
     await replica(0).deliver(captured);
     const another = await start();
-    await another.untilReady();
     expect(await another.deliver(replayed(captured))).toMatchObject({
       status: 200,
       text: 'repeated_body',
