@@ -25,10 +25,9 @@ test('the tour reaches each state, and the console that stays says so (P5)', asy
   let shown = '';
   const stop = new AbortController();
   const running = runDemo(
-    { jobs: 1, loss: 0, keep: true, tour: true, json: false, cluster: 'simulated' },
+    { jobs: 1, loss: 0, keep: true, tour: true, json: false },
     {
       databaseUrl: database.url,
-      kubeconfigFile: undefined,
       path: process.env['PATH'],
       write: (text) => (shown += text),
       programOf: (service) =>

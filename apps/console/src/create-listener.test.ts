@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Endpoint, endpoint } from '@paddock/api/endpoint';
-import { createApp } from '@paddock/runtime/express-app';
-import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
+import { createApp, type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

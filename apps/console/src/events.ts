@@ -1,6 +1,11 @@
-import { type EventLog, line, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
+import {
+  type EventLog,
+  line,
+  SERVICE_ROWS,
+  tellEvents,
+  createSamples,
+} from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { createSamples } from '@paddock/runtime/samples';
 import type { Answered } from './http/answer.ts';
 
 const TABLE = {

@@ -18,7 +18,6 @@ import { TOUR_PLATFORM } from './tour/tour-platform.ts';
 
 export interface Surroundings {
   databaseUrl: string | undefined;
-  kubeconfigFile: string | undefined;
   path: string | undefined;
   /** Where the progress is shown. */
   write: (text: string) => unknown;
@@ -44,17 +43,14 @@ export async function runDemo(
       randomBytes(24).toString('base64url'),
     );
     undo.unshift(folder.remove);
-    const simulated =
-      flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
     progress.say(
-      `Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each in a separate process.`,
+      'Starting PostgreSQL, a simulated GitHub and cluster, ingress, scheduler and reconciler, each in a separate process.',
     );
     const system = await startSystem({
       folder,
       databaseUrl,
       schema,
       platform,
-      kubeconfigFile: flags.cluster === 'real' ? surroundings.kubeconfigFile : undefined,
       path: surroundings.path,
       programOf: surroundings.programOf,
       seed: flags.jobs,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { parseYaml } from './yaml-file.ts';
 
@@ -69,77 +69,30 @@ test.each([
 );
 
 test.each([
-  ['pools:\n\t- name: a', /line 2: Tabs are not allowed/],
-  ['pools: []\npools: []', /line 2: the key `pools` stands here a second time/],
-  ['pools: []\n---\na: 1', /line 2: a second document begins/],
-  ['pools:\n  - { <<: *nope, name: a }', /line 2: there is no anchor &nope before \*nope/],
-])('gives the line of the problem in %j (H1)', (text, problem) => {
-  expect(parseYaml('p.yaml', text, schema).problems).toEqual([expect.stringMatching(problem)]);
+  ['pools:\n\t- name: a', /^line 2: Tabs are not allowed/],
+  ['pools: []\npools: []', /^line 2: Map keys must be unique/],
+  ['pools: []\n---\na: 1', /^line 2: a second document begins/],
+  ['pools: *nope', /^Unresolved alias .*nope/],
+  [`a: ${' '.repeat(600_000)}`, /^there are more than 524288 characters/],
+  [
+    `a: &a0 [x]\n${Array.from({ length: 9 }, (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`).join('\n')}\npools: *a9`,
+    /^Excessive alias count/,
+  ],
+])('gives the problem of %#, with its line where there is one (H1)', (text, problem) => {
+  const [said = '', ...others] = parseYaml('p.yaml', text, schema).problems;
+  expect(said.replace('p.yaml: ', '')).toMatch(problem);
+  expect(others).toEqual([]);
 });
 
-describe('aliases', () => {
+test('follows aliases and merge keys, also hundreds of one anchor', () => {
   const shared = z.strictObject({
     pools: z.array(z.strictObject({ name: z.string(), size: z.number() })),
   });
-
-  test('follows aliases and merge keys, also hundreds of one anchor', () => {
-    const merged = 'pools:\n  - &base { name: a, size: 1 }\n  - { <<: *base, name: b }\n';
-    expect(parseYaml('p.yaml', merged, shared).value?.pools).toEqual([
-      { name: 'a', size: 1 },
-      { name: 'b', size: 1 },
-    ]);
-    const many = parseYaml(
-      'p.yaml',
-      `pools:\n  - &a { name: a, size: 1 }\n${'  - *a\n'.repeat(500)}`,
-      shared,
-    );
-    expect(many.value?.pools).toHaveLength(501);
-  });
-
-  test('reports an alias that leads nowhere, or unfolds into millions of values, as a problem', () => {
-    expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual([
-      'p.yaml: line 1: there is no anchor &nope before *nope',
-    ]);
-    const lines = [
-      'a: &a0 [x]',
-      ...Array.from(
-        { length: 9 },
-        (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`,
-      ),
-      'pools: *a9',
-    ];
-    expect(parseYaml('p.yaml', lines.join('\n'), shared).problems).toEqual([
-      'p.yaml: there are more than 200000 values, counting those behind an alias each time',
-    ]);
-  });
-});
-
-const lines = (count: number, line: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => line(index)).join('\n');
-
-describe('a text that would take long', () => {
-  // With these numbers, comparing each with each would take minutes.
-  const any = z.record(z.string(), z.unknown());
-
-  test('is read despite many keys, and a repeated key is found', () => {
-    const text = lines(40_000, (index) => `k${index}: 1`);
-    expect(Object.keys(parseYaml('p.yaml', text, any).value ?? {})).toHaveLength(40_000);
-    expect(parseYaml('p.yaml', `${text}\nk7: 2`, any).problems).toEqual([
-      'p.yaml: line 40001: the key `k7` stands here a second time',
-    ]);
-  });
-
-  test.each([
-    ['its length', `a: ${' '.repeat(600_000)}`, '524288 characters'],
-    [
-      'merge keys',
-      `a: &a\n${lines(1_000, (index) => `  k${index}: 1`)}\nb:\n${lines(4_000, () => '  - { <<: *a }')}`,
-      '200000 values',
-    ],
-    ['aliases', `a: &a x\nb:\n${lines(40_000, () => '- *a')}`, '5000 aliases'],
-  ])('for %s is refused', (_what, text, most) => {
-    expect(parseYaml('p.yaml', text, any).problems).toEqual([
-      expect.stringMatching(`^p.yaml: there are more than ${most}`),
-    ]);
-  });
+  const merged = 'pools:\n  - &base { name: a, size: 1 }\n  - { <<: *base, name: b }\n';
+  expect(parseYaml('p.yaml', merged, shared).value?.pools).toEqual([
+    { name: 'a', size: 1 },
+    { name: 'b', size: 1 },
+  ]);
+  const many = `pools:\n  - &a { name: a, size: 1 }\n${'  - *a\n'.repeat(500)}`;
+  expect(parseYaml('p.yaml', many, shared).value?.pools).toHaveLength(501);
 });

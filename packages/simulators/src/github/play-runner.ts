@@ -62,7 +62,11 @@ export async function playRunner(
     say(`${new Date().toISOString().replace('T', ' ').slice(0, 19)}Z: ${text}`);
   try {
     return {
-      exitCode: await work(parseConfig(jitConfig), container, { signal, say, stamped }),
+      exitCode: await work(
+        JSON.parse(Buffer.from(jitConfig, 'base64').toString()) as Config,
+        container,
+        { signal, say, stamped },
+      ),
       log,
     };
   } catch (error) {
@@ -225,22 +229,4 @@ function post(
   sent.on('error', reject);
   sent.end(JSON.stringify({ runnerId, secret, ...fields }));
   return promise;
-}
-
-function parseConfig(jitConfig: string): Config {
-  const config: unknown = JSON.parse(Buffer.from(jitConfig, 'base64').toString());
-  if (
-    typeof config !== 'object' ||
-    config === null ||
-    !('url' in config) ||
-    !('runnerId' in config) ||
-    !('secret' in config)
-  ) {
-    throw new Error('The JIT config is not one of the simulated GitHub.');
-  }
-  return {
-    url: String(config.url),
-    runnerId: Number(config.runnerId),
-    secret: String(config.secret),
-  };
 }

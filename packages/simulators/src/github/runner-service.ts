@@ -123,9 +123,13 @@ export function closeSession(world: World, runner: Runner): void {
 /** The runner reports the end of its job. Its registration vanishes, because it is ephemeral. */
 export function reportCompletion(
   world: World,
-  runnerId: number,
-  secret: string,
-  result: 'success' | 'failure' | 'cancelled',
+  {
+    runnerId,
+    secret,
+    result,
+  }: Pick<NewSession, 'runnerId' | 'secret'> & {
+    readonly result: 'success' | 'failure' | 'cancelled';
+  },
 ): void {
   const runner = world.runners.get(runnerId);
   if (runner === undefined || runner.secret !== secret || runner.jobId === null) throw notFound();
