@@ -2,15 +2,10 @@ import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { watchOutages } from '@paddock/db/connection/outage';
-import {
-  createFitness,
-  waitUntilFit,
-  type WhyNotReady,
-} from '@paddock/db/connection/wait-until-fit';
+import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
-import { appEvents } from '@paddock/github/follow-apps';
-import { followApps } from '@paddock/github/follow-apps';
+import { appEvents, followApps } from '@paddock/github/follow-apps';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -20,16 +15,15 @@ import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { warnOfRules } from '@paddock/runtime/rules';
 import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
-import { createBodyBudget } from './body-budget.ts';
+import { createBodyBudget } from './read-body.ts';
 import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
-import { createRepeats } from './gaps.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
-import { createPools, type Pools } from './pools.ts';
+import { createPools } from './pools.ts';
+import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
-import { createWriteHealth, type WriteHealth } from './write-health.ts';
 
 /**
  * Small enough to be written in time, and far below the limit of the one JSONB value of a batch.
@@ -87,7 +81,16 @@ await main(async () => {
     onChange: events.poolsInForce,
     onError: events.poolsUnavailable,
   });
-  const writes = createWriteHealth();
+  const fitness = createFitness({
+    db: checking.db,
+    schema,
+    config: clientConfig(checkOptions),
+    timeoutMs: config.answerTimeoutMs,
+  });
+  const readiness = createReadiness({
+    whyUnfit: fitness,
+    hasPools: () => pools.current() !== undefined,
+  });
   const batcher = createBatcher({
     write: createWriteDeliveries(writing.db, pools, events.jobMoved),
     maxBatch: config.maxBatch,
@@ -96,12 +99,13 @@ await main(async () => {
     writers: config.writers,
     maxWaitMs: config.answerTimeoutMs,
     onWritten: (ms) => {
-      writes.forget();
+      readiness.forget();
       events.batchWritten(ms);
     },
     onFailed: (size, consequence, error) => {
       // Readiness itself finds out whether PostgreSQL is away.
-      if (consequence === 'refused' && !isBadData(error) && !saysAway(error)) writes.failed(error);
+      if (consequence === 'refused' && !isBadData(error) && !saysAway(error))
+        readiness.writeFailed(error);
       events.batchFailed(size, consequence, error);
     },
   });
@@ -124,27 +128,15 @@ await main(async () => {
     batcher,
     events,
     gaps,
-    repeats: createRepeats(),
     answerTimeoutMs: config.answerTimeoutMs,
     budget,
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 
   let isStopping = false;
-  const fitness = createFitness({
-    db: checking.db,
-    schema,
-    config: clientConfig(checkOptions),
-    timeoutMs: config.answerTimeoutMs,
-  });
-  const whyNotReady = createReadiness({
-    whyNotReady: fitness,
-    pools,
-    writes,
-  });
   const health = createHealthApp({
     registry: metrics.registry,
-    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+    whyNotReady: async () => (isStopping ? 'the service is stopping' : readiness.whyNot()),
     warning: followed.warning,
   });
   const host = config.httpHost;
@@ -183,25 +175,3 @@ await main(async () => {
   await Promise.all([writing, checking, reading].map((connection) => connection.close()));
   await outage.close();
 });
-
-interface ReadinessOptions {
-  /** Why the database is not ready. */
-  readonly whyNotReady: WhyNotReady;
-  readonly pools: Pick<Pools, 'current'>;
-  readonly writes: Pick<WriteHealth, 'whyNot' | 'forget'>;
-}
-
-/** Says why no delivery can be taken now. */
-function createReadiness({ whyNotReady, pools, writes }: ReadinessOptions): WhyNotReady {
-  return async () => {
-    const unfit = await whyNotReady();
-    if (unfit !== undefined) {
-      // This cause explains the failed writes, and its end will be seen here.
-      writes.forget();
-      return unfit;
-    }
-    if (pools.current() === undefined)
-      return 'there is no pools document in the database yet: the scheduler loads it from its configuration file';
-    return writes.whyNot();
-  };
-}

@@ -1,6 +1,7 @@
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { pause } from '@paddock/runtime/pause';
+import { loop } from '@paddock/runtime/loop';
+import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
 
 export interface Pools {
@@ -37,11 +38,15 @@ export function createPools({ db, refreshMs, onChange, onError }: PoolsOptions):
   return {
     current: () => current,
     once,
-    run: async (signal) => {
-      while (!signal.aborted) {
-        await once().catch(onError);
-        await pause(current === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
-      }
-    },
+    run: (signal) =>
+      loop(
+        once,
+        {
+          wake: createWake(),
+          intervalMs: () => Math.min(refreshMs, current === undefined ? RETRY_MS : Infinity),
+          onError,
+        },
+        signal,
+      ),
   };
 }

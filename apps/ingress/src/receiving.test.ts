@@ -6,8 +6,7 @@ import { Secret } from '@paddock/runtime/secret';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createHmac } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
-import { createBodyBudget } from './body-budget.ts';
-import { createRepeats } from './gaps.ts';
+import { createBodyBudget } from './read-body.ts';
 import type { Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { type ReceiveOptions, createReceiveDelivery } from './receive-delivery.ts';
@@ -54,7 +53,6 @@ describe('receiving a delivery', () => {
         stored: () => undefined,
         refused: (refusal) => void refusals.push(refusal),
       },
-      repeats: createRepeats(),
       gaps: {
         refused: (appId) => void seen.push(`refused ${appId}`),
         turnedAway: () => void seen.push('turned away'),
@@ -85,9 +83,8 @@ describe('receiving a delivery', () => {
 
   test('a repeated body does not show that GitHub reaches us, under any GUID or event (E1)', async () => {
     const outcomes: Outcome[] = ['ok', 'repeated_body', 'job_already_exists'];
-    const repeats = { isExcessive: () => outcomes.length === 0, stored: () => undefined };
     const store = () => Promise.resolve(outcomes.shift() ?? 'ok');
-    const { post, seen } = await start(store, { repeats });
+    const { post, seen } = await start(store);
     const count = async (body: string, event = 'ping') => {
       seen.length = 0;
       await post(body, headersFor(body, { 'x-github-event': event }));
@@ -97,7 +94,6 @@ describe('receiving a delivery', () => {
     expect(await count('{}')).toBe(0);
     expect(await count('[]', 'workflow_job')).toBe(0);
     expect(await count('{}')).toBe(1);
-    expect(await count('{}')).toBe(0);
   });
 
   test('answers 503 to a delivery that is not stored in time, while not ready, and on unexpected errors (B5)', async () => {
@@ -229,18 +225,4 @@ describe('the room for bodies', () => {
     expect(cut).toEqual(['one']);
     expect(budget.requests).toBe(3);
   });
-});
-
-test('a body is looked up ten times in a minute, and again in the next', () => {
-  const clock = { ms: 0 };
-  const repeats = createRepeats(() => clock.ms);
-  for (let times = 0; times < 10; times++) {
-    expect(repeats.isExcessive('a')).toBe(false);
-    repeats.stored('a');
-  }
-  expect([repeats.isExcessive('a'), repeats.isExcessive('b')]).toEqual([true, false]);
-  clock.ms = 60_000;
-  expect(repeats.isExcessive('a')).toBe(false);
-  repeats.stored('a');
-  expect(repeats.isExcessive('a')).toBe(false);
 });

@@ -3,8 +3,8 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { TooSlow, createBatcher } from './batcher.ts';
-import { jobTimes } from './job-times.ts';
-import { createWriteHealth } from './write-health.ts';
+import { createReadiness } from './readiness.ts';
+import { jobTimes } from './write-deliveries.ts';
 
 /** A store that finishes each write at the test's command, with the test's result. */
 function scriptedStore() {
@@ -162,19 +162,23 @@ describe('the batcher', () => {
   });
 });
 
-describe('whether deliveries can be written', () => {
-  test('the newest batch decides, and a failure is forgotten after a while, so that one delivery may try (B5)', () => {
-    let now = 0;
-    const writes = createWriteHealth(() => now);
-    expect(writes.whyNot()).toBeUndefined();
-    writes.failed(new Error('canceling statement due to lock timeout'));
-    expect(writes.whyNot()).toContain('refused with 503: canceling statement due to lock timeout');
-    now = 10_001;
-    expect(writes.whyNot()).toBeUndefined();
-    writes.failed(new Error('again'));
-    writes.forget();
-    expect(writes.whyNot()).toBeUndefined();
+test('the newest batch decides whether deliveries can be written, and its failure is forgotten after a while, so that one delivery may try (B5)', async () => {
+  let now = 0;
+  const readiness = createReadiness({
+    whyUnfit: () => Promise.resolve(undefined),
+    hasPools: () => true,
+    now: () => now,
   });
+  expect(await readiness.whyNot()).toBeUndefined();
+  readiness.writeFailed(new Error('canceling statement due to lock timeout'));
+  expect(await readiness.whyNot()).toContain(
+    'refused with 503: canceling statement due to lock timeout',
+  );
+  now = 10_001;
+  expect(await readiness.whyNot()).toBeUndefined();
+  readiness.writeFailed(new Error('again'));
+  readiness.forget();
+  expect(await readiness.whyNot()).toBeUndefined();
 });
 
 describe('the times of a job (H5)', () => {
