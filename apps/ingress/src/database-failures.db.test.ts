@@ -10,7 +10,6 @@ import {
   createIngressDatabase,
   jobDelivery,
   useIngresses,
-  waitForWriter,
 } from './scenes/ingress.scene.ts';
 
 const deliver = async (ingress: Ingress, jobId: number) =>
@@ -134,25 +133,6 @@ describe('ingress while PostgreSQL fails', () => {
     expect(await jobIds()).toEqual([]);
     await expectRecovered(ingress, 900);
     expect(await jobIds()).toEqual([900]);
-  });
-
-  test('connections that are ended, idle ones and one within a batch: 503 for that batch, the next one is stored (B5)', async () => {
-    const ingress = await start();
-    await ingress.untilReady();
-    expect(await deliver(ingress, 900)).toMatchObject(stored);
-    const endAll = sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'paddock-ingress%' and datname = current_database()`;
-    await endAll.execute(database.db);
-    await expectRecovered(ingress, 901);
-    const { answer } = await database.db.transaction().execute(async (trx) => {
-      await sql`lock table installation_events in exclusive mode`.execute(trx);
-      const sent = deliver(ingress, 902);
-      await waitForWriter(database);
-      await endAll.execute(database.db);
-      return { answer: sent };
-    });
-    expect(await answer).toEqual(refused);
-    await expectRecovered(ingress, 903);
-    expect(await jobIds()).toEqual([900, 901, 903]);
   });
 
   test('without our tables: not ready, with the remedy, logged once (A10)', async () => {

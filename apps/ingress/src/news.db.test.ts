@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endRefusals, endRefusalsOfApp, recordRefusal } from '@paddock/db/entities/refusals';
+import { recordRefusal } from '@paddock/db/entities/refusals';
 import { createWaits } from '@paddock/db/entities/waits';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -20,7 +20,6 @@ import {
 } from './scenes/ingress.scene.ts';
 
 const { database, ingress } = useIngress();
-const OTHER_APP = 8;
 const ENTITY = { id: 71, login: 'octo' };
 const [INSTALLATION, REPOSITORY] = [31, 91];
 const OF_INSTALLATION = { appId: APP, entityId: ENTITY.id, installationId: INSTALLATION };
@@ -65,6 +64,7 @@ async function refused(): Promise<string[]> {
 }
 
 const DAY_LATER = '2026-01-03T00:00:00Z';
+const DAY_BEFORE = '2026-01-01T00:00:00Z';
 const account = { ...ENTITY, type: 'Organization' };
 const installation = (given: JsonObject = {}) => ({
   installation: {
@@ -89,31 +89,14 @@ const rename = () =>
     installation: { id: INSTALLATION },
     changes: { login: { from: ENTITY.login } },
   });
-/** GitHub states nothing newer of an installation that is given repositories. */
-const asBefore = installation({ updated_at: '2026-01-01T00:00:00Z' });
-
-/** The table of docs/reconciler.md: what has changed, and the refusals that its news leave. */
+/** What has changed, and the refusals that its news leave. */
 const NEWS: readonly (readonly [cause: string, news: () => Promise<unknown>, left: string[]])[] = [
   ['the App is installed', deliver('installation', 'created', installation()), ['apps']],
-  [
-    'the App is installed anew',
-    deliver('installation', 'created', installation({ id: INSTALLATION + 1 })),
-    ['apps'],
-  ],
   ['a suspension is lifted', deliver('installation', 'unsuspend', installation()), ['apps']],
   [
-    'new permissions are accepted',
-    deliver('installation', 'new_permissions_accepted', installation()),
-    ['apps'],
-  ],
-  [
     'the App is given repositories',
-    deliver('installation_repositories', 'added', asBefore),
-    ['apps'],
-  ],
-  [
-    'repositories are taken from the App',
-    deliver('installation_repositories', 'removed', asBefore),
+    // GitHub states nothing newer of the installation.
+    deliver('installation_repositories', 'added', installation({ updated_at: DAY_BEFORE })),
     ['apps'],
   ],
   ['the entity is renamed', rename, ['apps']],
@@ -122,11 +105,10 @@ const NEWS: readonly (readonly [cause: string, news: () => Promise<unknown>, lef
     deliver('repository', 'renamed', { repository: { id: REPOSITORY } }),
     ['apps', 'installations'],
   ],
-  ['the App has a new key', () => endRefusalsOfApp(database.db, APP), []],
   [
-    'a call succeeds',
-    () => endRefusals(database.db, { ...OF_INSTALLATION, repoId: REPOSITORY }),
-    [],
+    'nothing newer than what GitHub has said since',
+    deliver('installation', 'new_permissions_accepted', installation({ updated_at: DAY_BEFORE })),
+    ['apps', 'installations', 'repositories'],
   ],
 ];
 
@@ -142,20 +124,6 @@ describe('what news end, at once (C9)', () => {
       .executeTakeFirstOrThrow();
     expect(row.updated_at > (row.listed_at ?? row.updated_at)).toBe(true);
     expect(row.wait_message).toBe('slow down');
-  });
-
-  test.each([
-    ['of another entity', { account: { ...account, id: 72, login: 'other' }, id: 41 }],
-    ['older than what GitHub has said since', { updated_at: '2026-01-01T00:00:00Z' }],
-  ])('no news %s', async (_name, given) => {
-    await deliver('installation', 'new_permissions_accepted', installation(given))();
-    expect(await refused()).toEqual(['apps', 'installations', 'repositories']);
-  });
-
-  test('the App of another installation: its repositories go on with it (A12)', async () => {
-    const { db } = database;
-    await putInstallation(db, { entity_id: ENTITY.id, app_id: OTHER_APP, installation_id: 41 });
-    expect(await refused()).toEqual(['apps', 'installations']);
   });
 });
 
