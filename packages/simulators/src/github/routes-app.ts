@@ -10,97 +10,60 @@ import { redeliver } from './emit.ts';
 import { installationJson, nodeId, repositoryFragment, simpleUser } from './fragments.ts';
 import { notFound } from './refusal.ts';
 import {
+  type Answer,
   type AppCall,
   type Route,
-  idParam,
-  nextLink,
+  forApp,
   pageOf,
+  idParam,
+  textParam,
+  nextLink,
   perPageOf,
   repositoryOf,
-  textParam,
 } from './route.ts';
 import type { Delivery, Installation, Payload } from './world.ts';
 
 /** Endpoints for an App's own JSON web token. */
 export const appRoutes: readonly Route[] = [
-  {
-    method: 'get',
-    path: '/app',
-    operation: 'apps/get-authenticated',
-    caller: 'app',
-    answer: getApp,
-  },
-  {
-    method: 'get',
-    path: '/app/installations',
-    operation: 'apps/list-installations',
-    caller: 'app',
-    answer: (call) => {
-      const mine = [...call.world.installations.values()].filter(
-        ({ appId }) => appId === call.app.appId,
-      );
-      const { items, headers } = pageOf(call, mine);
-      return {
-        status: 200,
-        headers,
-        body: items.map((installation) => installationJson(call.world, installation)),
-      };
-    },
-  },
-  installationRoute(
-    '/app/installations/:installation_id',
-    'apps/get-installation',
-    ownInstallation,
-  ),
-  {
-    method: 'post',
-    path: '/app/installations/:installation_id/access_tokens',
-    operation: 'apps/create-installation-access-token',
-    caller: 'app',
-    answer: createToken,
-  },
-  installationRoute('/orgs/:org/installation', 'apps/get-org-installation', (call) =>
-    findInstallationOf(call.world, call.app.appId, findAccount(call.world, textParam(call, 'org'))),
-  ),
-  installationRoute('/repos/:owner/:repo/installation', 'apps/get-repo-installation', (call) => {
-    const repository = repositoryOf(call);
-    return [...call.world.installations.values()].find(
-      (each) => each.appId === call.app.appId && covers(each, repository),
-    );
+  forApp('get /app', 'apps/get-authenticated', getApp),
+  forApp('get /app/installations', 'apps/list-installations', (call) => {
+    const { world, app } = call;
+    const mine = [...world.installations.values()].filter(({ appId }) => appId === app.appId);
+    const { items, headers } = pageOf(call, mine);
+    return { status: 200, headers, body: items.map((each) => installationJson(world, each)) };
   }),
-  {
-    method: 'get',
-    path: '/app/hook/deliveries',
-    operation: 'apps/list-webhook-deliveries',
-    caller: 'app',
-    answer: listDeliveries,
-  },
-  {
-    method: 'post',
-    path: '/app/hook/deliveries/:delivery_id/attempts',
-    operation: 'apps/redeliver-webhook-delivery',
-    caller: 'app',
-    answer: (call) => {
-      redeliver(
-        call.world,
-        findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')),
-      );
+  forApp('get /app/installations/:installation_id', 'apps/get-installation', (call) =>
+    installationAnswer(call, ownInstallation(call)),
+  ),
+  forApp(
+    'post /app/installations/:installation_id/access_tokens',
+    'apps/create-installation-access-token',
+    createToken,
+  ),
+  forApp('get /orgs/:org/installation', 'apps/get-org-installation', (call) => {
+    const account = findAccount(call.world, textParam(call, 'org'));
+    return installationAnswer(call, findInstallationOf(call.world, call.app.appId, account));
+  }),
+  forApp('get /repos/:owner/:repo/installation', 'apps/get-repo-installation', (call) => {
+    const repository = repositoryOf(call);
+    const found = findInstallationOf(call.world, call.app.appId, repository.owner);
+    return installationAnswer(call, found && covers(found, repository) ? found : undefined);
+  }),
+  forApp('get /app/hook/deliveries', 'apps/list-webhook-deliveries', listDeliveries),
+  forApp(
+    'post /app/hook/deliveries/:delivery_id/attempts',
+    'apps/redeliver-webhook-delivery',
+    (call) => {
+      const id = textParam(call, 'delivery_id');
+      redeliver(call.world, findDelivery(call.world.deliveries, call.app.appId, id));
       return { status: 202, body: {} };
     },
-  },
+  ),
 ];
 
-function installationRoute(
-  path: string,
-  operation: string,
-  find: (call: AppCall) => Installation | undefined,
-): Route {
-  const answer = (call: AppCall) => {
-    const installation = find(call);
-    if (installation === undefined) throw notFound();
-    return { status: 200, body: installationJson(call.world, installation) };
-  };
-  return { method: 'get', path, operation, caller: 'app', answer };
+function installationAnswer({ world }: AppCall, installation: Installation | undefined): Answer {
+  if (installation === undefined) throw notFound();
+  return { status: 200, body: installationJson(world, installation) };
 }
 
 function getApp({ world, app }: AppCall) {
