@@ -79,7 +79,7 @@ export async function runDemo(
     const report = await system.github.report();
     const truth = await system.github.truth();
     const summary = await summarise(flags.jobs, truth, report, connection.db, seconds);
-    progress.say(`\n${describeSummary(summary, report.calls)}`);
+    progress.say(`\n${describeSummary(summary)}`);
     const tour = flags.tour
       ? await playTour({ system, db: connection.db, progress }, signal)
       : undefined;

@@ -45,28 +45,16 @@ export async function summarise(
 }
 
 /** The same for people. */
-export function describeSummary(summary: Summary, calls: Readonly<Record<string, number>>): string {
-  const lines: [string, string][] = [
-    ['jobs', String(summary.jobs)],
-    ['completed', String(summary.completed)],
-    ['lost', String(summary.lost)],
-    ['workers made', `${summary.workers}, of these in excess: ${summary.excess_workers}`],
-    ['deliveries repeated', String(summary.redelivered)],
-    [
-      'webhook → pod',
-      `p50 ${summary.webhook_to_pod_ms.p50} ms, p99 ${summary.webhook_to_pod_ms.p99} ms`,
-    ],
-    ['GitHub calls per job', `${summary.github_calls_per_job} (${describeCalls(calls)})`],
-    ['seconds', String(summary.seconds)],
-  ];
-  return lines.map(([name, value]) => `  ${name.padEnd(22)}${value}`).join('\n');
-}
-
-const describeCalls = (calls: Readonly<Record<string, number>>): string =>
-  Object.entries(calls)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([operation, count]) => `${operation} ${count}`)
-    .join(', ');
+export const describeSummary = (summary: Summary): string =>
+  Object.entries(summary)
+    .map(([name, value]) => {
+      const text =
+        typeof value === 'object' && 'p50' in value
+          ? `p50 ${value.p50}, p99 ${value.p99}`
+          : String(value);
+      return `  ${name.replaceAll('_', ' ').padEnd(22)}${text}`;
+    })
+    .join('\n');
 
 /** Success means: no job lost, no worker made in excess, no stop of the tour missed. */
 export const isSuccess = ({ lost, excess_workers, tour }: Summary): boolean =>
