@@ -1,14 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiFailure, notFound, statusObject } from './api-failure.ts';
-import { parseCall, type ApiCall } from './api-call.ts';
-import { takeFault } from '../faults.ts';
-import type { KubeFault } from './kube-control.ts';
+import { parseCall, type ApiCall, type Verb } from './api-call.ts';
+import type { RunnerFaults } from './runner-faults.ts';
+import { type Fault, takeFault } from '../faults.ts';
 import { serveObject, type ObjectService } from './serve-object.ts';
 import { serveWatch } from './serve-watch.ts';
+
+/** A fault of the API's answers. */
+export interface KubeFault extends Fault {
+  readonly verb?: Verb | undefined;
+  /** Of the Status object that the answer is. */
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /**
+   * The call succeeds, and its answer has this in a header `Warning`, as when the API server drops
+   * fields.
+   */
+  readonly warning?: string | undefined;
+  /** A list succeeds and is empty, like that of a server with an empty cache. */
+  readonly empty?: boolean | undefined;
+}
 
 export interface ApiService extends ObjectService {
   readonly token: string;
   readonly faults: KubeFault[];
+  readonly runnerFaults: RunnerFaults;
   readonly bookmarkMs: number;
   readonly watches: Set<{ cut(): void }>;
   count(call: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void;
