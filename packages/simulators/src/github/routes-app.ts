@@ -55,7 +55,10 @@ export const appRoutes: readonly Route[] = [
     'apps/redeliver-webhook-delivery',
     (call) => {
       const id = textParam(call, 'delivery_id');
-      redeliver(call.world, findDelivery(call.world.deliveries, call.app.appId, id));
+      const isIt = (one: Delivery) => one.id === id && one.appId === call.app.appId;
+      const delivery = call.world.deliveries.find(isIt);
+      if (delivery === undefined) throw notFound();
+      redeliver(call.world, delivery);
       return { status: 202, body: {} };
     },
   ),
@@ -105,12 +108,20 @@ function ownInstallation(call: AppCall): Installation {
   return installation;
 }
 
-function listDeliveries(call: AppCall) {
-  const { query, world, app } = call;
-  const page = { perPage: perPageOf(call), cursor: query.get('cursor') };
-  const { deliveries, nextCursor } = pageOfDeliveries(world.deliveries, app.appId, page);
-  const headers = nextCursor === null ? {} : { link: nextLink(call, 'cursor', nextCursor) };
-  return { status: 200, headers, body: deliveries.map(deliverySummary) };
+/**
+ * Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not
+ * shift it. All ids have as many digits.
+ */
+function listDeliveries(call: AppCall): Answer {
+  const { world, app, query } = call;
+  const cursor = query.get('cursor');
+  const perPage = perPageOf(call);
+  const all = world.deliveries.filter(
+    ({ appId, id }) => appId === app.appId && (cursor === null || `v1_${id}` <= cursor),
+  );
+  const next = all.at(-perPage - 1);
+  const headers = next === undefined ? {} : { link: nextLink(call, 'cursor', `v1_${next.id}`) };
+  return { status: 200, headers, body: all.slice(-perPage).toReversed().map(deliverySummary) };
 }
 
 /** A number with all its digits, as in GitHub's JSON. */
@@ -131,36 +142,5 @@ function deliverySummary(delivery: Delivery): Payload {
     installation_id: delivery.installationId,
     repository_id: delivery.repositoryId,
     throttled_at: null,
-  };
-}
-
-function findDelivery(log: readonly Delivery[], appId: number, id: string): Delivery {
-  const delivery = log.find((each) => each.id === id && each.appId === appId);
-  if (delivery === undefined) throw notFound();
-  return delivery;
-}
-
-type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: string | null };
-
-/**
- * Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not
- * shift it.
- */
-function pageOfDeliveries(
-  log: readonly Delivery[],
-  appId: number,
-  { perPage, cursor }: { readonly perPage: number; readonly cursor: string | null },
-): Page {
-  const from = cursor === null ? undefined : BigInt(/^v1_(\d+)$/.exec(cursor)?.[1] ?? 0);
-  const found: Delivery[] = [];
-  for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
-    const delivery = log[index];
-    if (delivery?.appId !== appId) continue;
-    if (from === undefined || BigInt(delivery.id) <= from) found.push(delivery);
-  }
-  const next = found[perPage];
-  return {
-    deliveries: found.slice(0, perPage),
-    nextCursor: next === undefined ? null : `v1_${next.id}`,
   };
 }
