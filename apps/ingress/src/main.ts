@@ -141,7 +141,7 @@ await main(async () => {
   });
   const host = config.httpHost;
   const healthServer = await listenHttp(health, { port: config.healthPort, host });
-  const listener = createListener({ receive, isStopping: () => isStopping });
+  const listener = createListener(receive, () => isStopping);
   const http = await listenHttp(listener, { port: config.httpPort, host }).catch(
     async (error: unknown) => {
       await healthServer.close();

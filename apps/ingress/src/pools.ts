@@ -12,20 +12,23 @@ export interface Pools {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface PoolsOptions {
-  readonly db: Kysely<Database>;
-  readonly refreshMs: number;
-  readonly onChange: (version: number) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /** The time between two attempts while no document is known, and so no delivery can be taken. */
 const RETRY_MS = 1_000;
 
 /**
  * Follows the newest pools document in the database, which the scheduler loads for all replicas.
  */
-export function createPools({ db, refreshMs, onChange, onError }: PoolsOptions): Pools {
+export function createPools({
+  db,
+  refreshMs,
+  onChange,
+  onError,
+}: {
+  db: Kysely<Database>;
+  refreshMs: number;
+  onChange: (version: number) => void;
+  onError: (error: unknown) => void;
+}): Pools {
   let current: CurrentPools | undefined;
 
   async function once(): Promise<void> {

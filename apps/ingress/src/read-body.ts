@@ -72,12 +72,6 @@ export interface Claim {
   release(): void;
 }
 
-export interface BodyLimits {
-  readonly maxBodyBytes: number;
-  readonly maxHeldBytes: number;
-  readonly maxRequests?: number;
-}
-
 /** Most deliveries that arrive or wait to be stored at one time. */
 const MOST_REQUESTS = 10_000;
 
@@ -97,7 +91,7 @@ interface Arriving {
  * off. `now` is in milliseconds.
  */
 export function createBodyBudget(
-  { maxBodyBytes, maxHeldBytes, maxRequests = MOST_REQUESTS }: BodyLimits,
+  { maxBodyBytes, maxHeldBytes }: { maxBodyBytes: number; maxHeldBytes: number },
   now: () => number = () => performance.now(),
 ): BodyBudget {
   /** Bodies that have not arrived whole, the oldest first. */
@@ -107,7 +101,7 @@ export function createBodyBudget(
 
   /** Each body that is cut off gives its room back at once. */
   function makeRoom(bodies: number, bytes: number): boolean {
-    const isFree = () => requests + bodies <= maxRequests && heldBytes + bytes <= maxHeldBytes;
+    const isFree = () => requests + bodies <= MOST_REQUESTS && heldBytes + bytes <= maxHeldBytes;
     while (!isFree()) {
       const [oldest] = arriving;
       if (oldest === undefined || now() - oldest.begunAt < ARRIVES_WITHIN_MS) return false;

@@ -9,14 +9,6 @@ export interface Readiness {
   forget(): void;
 }
 
-export interface ReadinessOptions {
-  /** Why the database is not ready. */
-  readonly whyUnfit: WhyNotReady;
-  readonly hasPools: () => boolean;
-  /** In milliseconds. */
-  readonly now?: () => number;
-}
-
 /**
  * How long a failure counts. A replica that is not ready gets no deliveries, so it would never
  * learn that it can write again. The same time as `retry-after` after a 503.
@@ -30,7 +22,13 @@ export function createReadiness({
   whyUnfit,
   hasPools,
   now = () => performance.now(),
-}: ReadinessOptions): Readiness {
+}: {
+  /** Why the database is not ready. */
+  whyUnfit: WhyNotReady;
+  hasPools: () => boolean;
+  /** In milliseconds. */
+  now?: () => number;
+}): Readiness {
   let failure: { readonly at: number; readonly message: string } | undefined;
   return {
     whyNot: async () => {

@@ -39,7 +39,7 @@ describe('receiving a delivery', () => {
     // A body trickles once the test's clock says so.
     const clock = { now: 0 };
     const budget = createBodyBudget(
-      { maxBodyBytes: 10_000, maxHeldBytes: 12_000, maxRequests: 3 },
+      { maxBodyBytes: 10_000, maxHeldBytes: 12_000 },
       () => clock.now,
     );
     const receive = createReceiveDelivery({
@@ -60,7 +60,7 @@ describe('receiving a delivery', () => {
       },
       ...changes,
     });
-    const listener = createListener({ receive, isStopping: () => false });
+    const listener = createListener(receive, () => false);
     server = await listenHttp(listener, { port: 0, host: '127.0.0.1' });
     const url = `http://127.0.0.1:${server.port}/webhooks/github`;
     const post = async (body: string, headers: Record<string, string> = headersFor(body)) => {
