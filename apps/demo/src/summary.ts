@@ -61,31 +61,19 @@ export const isSuccess = ({ lost, excess_workers, tour }: Summary): boolean =>
   lost === 0 && excess_workers === 0 && (tour?.missed ?? 0) === 0;
 
 /** The demo's jobs and workers as the database has them at one moment. */
-export interface Observation {
-  stored: number;
-  waiting: number;
-  running: number;
-  completed: number;
-  workers: number;
-  workersAlive: number;
-  completedIds: ReadonlySet<number>;
-}
-
-export async function observe(db: Kysely<Database>): Promise<Observation> {
+export async function observe(db: Kysely<Database>) {
   const jobs = await db.selectFrom('jobs').select(['job_id', 'status', 'wants_worker']).execute();
   const workers = await db.selectFrom('workers').select('status').execute();
-  const completedIds = new Set(
-    jobs.filter(({ status }) => status === 'completed').map(({ job_id }) => job_id),
-  );
+  const completed = jobs.filter(({ status }) => status === 'completed');
   return {
     stored: jobs.length,
     waiting: jobs.filter((job) => job.wants_worker).length,
     running: jobs.filter(({ status }) => status === 'running').length,
-    completed: completedIds.size,
+    completed: completed.length,
     workers: workers.length,
     workersAlive: workers.filter(({ status }) => status === 'pending' || status === 'running')
       .length,
-    completedIds,
+    completedIds: new Set(completed.map((job) => job.job_id)),
   };
 }
 

@@ -13,12 +13,7 @@ import {
   strike,
 } from './world.ts';
 
-type NewRunner = {
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly groupId: number;
-  readonly scope: RunnerScope;
-};
+type NewRunner = Pick<Runner, 'name' | 'labels' | 'scope'> & { readonly groupId: number };
 
 /**
  * Registers an ephemeral runner. Refuses a taken name in its scope (409) and an unknown group
