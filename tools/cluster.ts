@@ -1,5 +1,5 @@
-// A real control plane on this machine, with nodes that KWOK simulates: for `pnpm demo --cluster
-// real` and for experiments by hand. `pnpm cluster [NODES]`; Ctrl-C ends everything.
+// A real control plane on this machine, with nodes that KWOK simulates, for experiments by hand.
+// `pnpm cluster [NODES]`; Ctrl-C ends everything.
 import { once } from 'node:events';
 import { canPlayNodes } from '../packages/testing/src/played-nodes.ts';
 import { startRealCluster } from '../packages/testing/src/real-cluster.ts';

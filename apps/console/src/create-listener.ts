@@ -1,5 +1,5 @@
 import type { Endpoint } from '@paddock/api/endpoint';
-import { createApp } from '@paddock/runtime/express-app';
+import { createApp } from '@paddock/runtime/http-server';
 import express, {
   type ErrorRequestHandler,
   type Express,

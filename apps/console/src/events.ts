@@ -1,6 +1,5 @@
-import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
+import { createSamples, type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { createSamples } from '@paddock/runtime/samples';
 import type { Answered } from './http/answer.ts';
 
 const TABLE = {

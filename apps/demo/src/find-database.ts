@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { roleOf, type ServiceName } from '@paddock/db/migrate';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+
+const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler', 'console'];
 
 /**
  * The embedded PostgreSQL, or a new schema in the given database; `undo` gets the function that
@@ -28,74 +29,16 @@ export async function findDatabase(
     });
     try {
       await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(db);
-      await dropRoles(db, schema);
+      // The roles that the migrator has made for the schema, with their rights in this database.
+      for (const role of SERVICES.map((name) => roleOf(schema, name))) {
+        const { rows } = await sql`select from pg_roles where rolname = ${role}`.execute(db);
+        if (rows.length === 0) continue;
+        await sql`drop owned by ${sql.id(role)}`.execute(db);
+        await sql`drop role ${sql.id(role)}`.execute(db);
+      }
     } finally {
       await close();
     }
   });
   return { databaseUrl, schema };
-}
-
-/**
- * The roles that the migrator has made for the schema, with all rights that they have in this
- * database.
- */
-async function dropRoles(db: Kysely<Database>, schema: string): Promise<void> {
-  const roles = LOGINS.map((service) => roleOf(schema, service));
-  const { rows } = await sql<{
-    role: string;
-  }>`select rolname as role from pg_roles where rolname = any(${roles}::text[])`.execute(db);
-  for (const role of rows.map((row) => sql.id(row.role))) {
-    await sql`drop owned by ${role}`.execute(db);
-    await sql`drop role ${role}`.execute(db);
-  }
-}
-
-/** In the order of their start. */
-export const SERVICES = [
-  'scheduler',
-  'reconciler',
-  'ingress',
-] as const satisfies readonly ServiceName[];
-
-/** Each service of the demo has a login. */
-const LOGINS = [...SERVICES, 'console'] as const satisfies readonly ServiceName[];
-
-export interface ServiceLogins {
-  /** The URL with the login of one service. */
-  urlOf(service: ServiceName): string;
-  drop(): Promise<void>;
-}
-
-/** A login for each service, member of only that service's role, for as long as the demo runs. */
-export async function createLogins(databaseUrl: string, schema: string): Promise<ServiceLogins> {
-  const password = randomBytes(18).toString('hex');
-  const suffix = randomBytes(4).toString('hex');
-  const nameOf = (service: ServiceName): string => `paddock_demo_${service}_${suffix}`;
-  const forEach = async (statement: (service: ServiceName) => string): Promise<void> => {
-    const { db, close } = connectDatabase({
-      url: databaseUrl,
-      schema,
-      poolSize: 1,
-      applicationName: 'paddock-demo',
-    });
-    try {
-      for (const service of LOGINS) await sql.raw(statement(service)).execute(db);
-    } finally {
-      await close();
-    }
-  };
-  await forEach(
-    (service) =>
-      `create role ${nameOf(service)} login password '${password}' in role ${roleOf(schema, service)}`,
-  );
-  return {
-    urlOf(service) {
-      const url = new URL(databaseUrl);
-      url.username = nameOf(service);
-      url.password = password;
-      return url.href;
-    },
-    drop: () => forEach((service) => `drop role ${nameOf(service)}`),
-  };
 }

@@ -11,11 +11,6 @@ await main(async () => {
     process.exitCode = 2;
     return;
   }
-  if (read.flags.cluster === 'real' && (process.env['KUBECONFIG'] ?? '') === '') {
-    process.stderr.write('--cluster real needs KUBECONFIG: the file that names the cluster.\n');
-    process.exitCode = 2;
-    return;
-  }
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
@@ -27,7 +22,6 @@ await main(async () => {
     read.flags,
     {
       databaseUrl: process.env['DATABASE_URL'],
-      kubeconfigFile: process.env['KUBECONFIG'],
       path: process.env['PATH'],
       write: (text) => process.stdout.write(text),
       programOf: (service) => join(import.meta.dirname, '../..', service),

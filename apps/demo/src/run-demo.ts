@@ -18,7 +18,6 @@ import { TOUR_PLATFORM } from './tour/tour-platform.ts';
 
 export interface Surroundings {
   databaseUrl: string | undefined;
-  kubeconfigFile: string | undefined;
   path: string | undefined;
   /** Where the progress is shown. */
   write: (text: string) => unknown;
@@ -44,17 +43,14 @@ export async function runDemo(
       randomBytes(24).toString('base64url'),
     );
     undo.unshift(folder.remove);
-    const simulated =
-      flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
     progress.say(
-      `Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each in a separate process.`,
+      'Starting PostgreSQL, a simulated GitHub and cluster, ingress, scheduler and reconciler, each in a separate process.',
     );
     const system = await startSystem({
       folder,
       databaseUrl,
       schema,
       platform,
-      kubeconfigFile: flags.cluster === 'real' ? surroundings.kubeconfigFile : undefined,
       path: surroundings.path,
       programOf: surroundings.programOf,
       seed: flags.jobs,
@@ -83,7 +79,7 @@ export async function runDemo(
     const report = await system.github.report();
     const truth = await system.github.truth();
     const summary = await summarise(flags.jobs, truth, report, connection.db, seconds);
-    progress.say(`\n${describeSummary(summary, report.calls)}`);
+    progress.say(`\n${describeSummary(summary)}`);
     const tour = flags.tour
       ? await playTour({ system, db: connection.db, progress }, signal)
       : undefined;

@@ -30,27 +30,23 @@ export const OWNERS: readonly Owner[] = [
   { login: 'mona', type: 'User', appId: PERSONAL_APP, repositories: ['dotfiles', 'compiler'] },
 ];
 
+export const pool = (name: string, more: object = {}): DemoPool => ({
+  name,
+  labels: ['self-hosted', name],
+  image: 'ghcr.io/actions/actions-runner:latest',
+  namespace: NAMESPACE,
+  ...more,
+});
+
 /** Label sets overlap as names but not as demand: each job below fits one pool only. */
 export const POOLS = [
-  {
-    name: 'linux-x64',
-    labels: ['self-hosted', 'linux', 'x64'],
-    image: 'ghcr.io/actions/actions-runner:latest',
-    namespace: NAMESPACE,
-  },
-  {
-    name: 'linux-arm64',
-    labels: ['self-hosted', 'linux', 'arm64'],
-    image: 'ghcr.io/actions/actions-runner:latest',
-    namespace: NAMESPACE,
-  },
-  {
-    name: 'gpu',
+  pool('linux-x64', { labels: ['self-hosted', 'linux', 'x64'] }),
+  pool('linux-arm64', { labels: ['self-hosted', 'linux', 'arm64'] }),
+  pool('gpu', {
     labels: ['self-hosted', 'gpu', 'cuda-12'],
     image: 'registry.acme.example/runner-cuda:12',
-    namespace: NAMESPACE,
     maxWorkers: 40,
-  },
+  }),
 ];
 
 export const ENTITIES = {

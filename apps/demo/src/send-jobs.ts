@@ -36,11 +36,8 @@ export async function queueJobs(
 ): Promise<void> {
   for (let from = 0; from < plan.length && !signal.aborted; from += BATCH) {
     for (const job of plan.slice(from, from + BATCH)) {
-      const { id } = await github.queueJob({
-        repo: job.repo,
-        labels: job.labels,
-        durationMs: job.durationMs,
-      });
+      const { repo, labels, durationMs } = job;
+      const { id } = await github.queueJob({ repo, labels, durationMs });
       queued.set(id, job);
     }
     await github.queueJob({ repo: 'acme/shop', labels: ['ubuntu-latest'], hosted: true });
@@ -48,19 +45,15 @@ export async function queueJobs(
   }
 }
 
-/** Runs the planned jobs again that have completed; returns how many re-runs are still to come. */
+/** Runs the planned jobs again that have completed. */
 export async function rerunCompleted(
   github: GitHubControl,
   queued: Map<number, PlannedJob>,
   completed: ReadonlySet<number>,
-): Promise<number> {
-  let left = 0;
+): Promise<void> {
   for (const [id, job] of queued) {
-    if (!job.rerun) continue;
-    if (completed.has(id)) {
-      await github.rerunJob(id);
-      queued.set(id, { ...job, rerun: false });
-    } else left++;
+    if (!job.rerun || !completed.has(id)) continue;
+    await github.rerunJob(id);
+    queued.set(id, { ...job, rerun: false });
   }
-  return left;
 }

@@ -1,8 +1,6 @@
 import { rulesVariable } from '@paddock/runtime/rules';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectDatabase } from '@paddock/db/connection/connect';
-import { findInstance } from '@paddock/db/instance';
 import { migrate, type ServiceName } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
@@ -10,9 +8,7 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import { connectControl } from '@paddock/simulators/remote-control';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import type { DemoConfig, DemoFolder } from './prepare-folder.ts';
-import { playInCluster } from './play-in-cluster.ts';
-import { NAMESPACE, type Platform } from './scenario.ts';
-import { createLogins, SERVICES } from './find-database.ts';
+import type { Platform } from './scenario.ts';
 
 const SIMULATED = {
   github: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-github')),
@@ -55,8 +51,7 @@ export const TIMES_OF_FAILURES = {
 
 export interface System {
   github: GitHubControl;
-  /** The simulated cluster; undefined: a real one is used. */
-  cluster: RemoteKubeControl | undefined;
+  cluster: RemoteKubeControl;
   /** Writes the configuration file with other pools or entities. */
   configure(change: (config: DemoConfig) => Partial<DemoConfig>): void;
   /** Addresses to show while the demo stays up. */
@@ -72,8 +67,6 @@ export interface SystemOptions {
   databaseUrl: string;
   schema: string;
   platform: Platform;
-  /** A real cluster to use instead of the simulated one. */
-  kubeconfigFile: string | undefined;
   path: string | undefined;
   programOf: (service: ServiceName) => string;
   seed: number;
@@ -92,7 +85,6 @@ export async function startSystem({
   databaseUrl,
   schema,
   platform,
-  kubeconfigFile,
   path,
   programOf,
   seed,
@@ -103,100 +95,61 @@ export async function startSystem({
   const start = async (
     name: string,
     program: string,
-    args: string[],
+    args: readonly object[],
     env: Record<string, string>,
   ): Promise<string> => {
-    const log: string[] = [];
     const running = await startProgram({
       program,
-      args,
+      args: args.map((one) => JSON.stringify(one)),
       env: { ...(path === undefined ? {} : { PATH: path }), ...env },
-      onLine: (line) => log.push(line),
     });
     started.unshift({ name, program: running });
     await untilReady(running.healthPort);
     if (running.healthPort !== running.port)
       addresses[`health of ${name}`] = `http://127.0.0.1:${running.healthPort}`;
-    return `http://127.0.0.1:${running.port}`;
+    return (addresses[name] = `http://127.0.0.1:${running.port}`);
   };
 
-  const { missingRoles } = await migrate({ url: databaseUrl, schema });
-  // On your server, a role that may not create logins runs the services itself.
-  const logins = missingRoles === undefined ? await createLogins(databaseUrl, schema) : undefined;
-  const githubUrl = await start(
-    'GitHub',
-    SIMULATED.github,
-    [JSON.stringify({ apps: folder.apps, seed })],
-    {},
+  await migrate({ url: databaseUrl, schema });
+  const apiUrl = await start('GitHub', SIMULATED.github, [{ apps: folder.apps, seed }], {});
+  const github = connectControl<GitHubControl>(apiUrl);
+  const kubeconfigFile = join(folder.path, 'kubeconfig');
+  const { namespaces, appIds, pools, entities } = platform;
+  const cluster = connectControl<RemoteKubeControl>(
+    await start('cluster', SIMULATED.cluster, [{ namespaces, kubeconfigFile }], {}),
   );
-  const github = connectControl<GitHubControl>(githubUrl);
-  const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
-  addresses['GitHub'] = githubUrl;
-  if (kubeconfigFile === undefined) {
-    addresses['cluster'] = await start(
-      'cluster',
-      SIMULATED.cluster,
-      [JSON.stringify({ namespaces: platform.namespaces, kubeconfigFile: clusterFile })],
-      {},
-    );
-  }
-  const played =
-    kubeconfigFile === undefined
-      ? undefined
-      : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema));
-  let config: DemoConfig = {
-    apiUrl: githubUrl,
-    appIds: platform.appIds,
-    pools: platform.pools,
-    entities: platform.entities,
-  };
-  const appsOfIngress = [...platform.appIds, ...platform.appsOfIngress];
-  const env = {
+  let config: DemoConfig = { apiUrl, appIds, pools, entities };
+  const common = {
+    DATABASE_URL: databaseUrl,
     PADDOCK_SCHEMA: schema,
-    PADDOCK_CONFIG: folder.writeConfig('paddock.yaml', config),
-    PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_PUBLIC_PORT: '0',
     PADDOCK_HEALTH_PORT: '0',
-    ...rulesVariable(TIMES, played === undefined ? {} : TIMES_OF_FAILURES, ...platform.rules),
+  };
+  const env = {
+    ...common,
+    PADDOCK_CONFIG: folder.writeConfig('paddock.yaml', config),
+    PADDOCK_KUBECONFIG: kubeconfigFile,
+    ...rulesVariable(TIMES, ...platform.rules),
     ...folder.secrets,
   };
-  // Ingress accepts no delivery before the scheduler has loaded the pools.
-  const ofIngress = {
-    PADDOCK_CONFIG: folder.writeConfig('ingress.yaml', { ...config, appIds: appsOfIngress }),
-  };
-  for (const service of SERVICES) {
-    const own = {
-      ...env,
-      ...(service === 'ingress' ? ofIngress : {}),
-      DATABASE_URL: logins?.urlOf(service) ?? databaseUrl,
-    };
-    addresses[service] = await start(service, programOf(service), [], own);
-  }
-  if (console)
-    addresses['console'] = await start('console', programOf('console'), [], {
-      DATABASE_URL: logins?.urlOf('console') ?? databaseUrl,
-      PADDOCK_SCHEMA: schema,
-      PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_PUBLIC_PORT: '0',
-      PADDOCK_HEALTH_PORT: '0',
-    });
+  const appsOfIngress = [...appIds, ...platform.appsOfIngress];
+  const ofIngress = folder.writeConfig('ingress.yaml', { ...config, appIds: appsOfIngress });
+  // Ingress comes last: it accepts no delivery before the scheduler has loaded the pools.
+  for (const service of ['scheduler', 'reconciler'] as const)
+    await start(service, programOf(service), [], env);
+  await start('ingress', programOf('ingress'), [], { ...env, PADDOCK_CONFIG: ofIngress });
+  if (console) await start('console', programOf('console'), [], common);
   for (const { appId } of folder.apps)
     await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
 
   let stopping = false;
-  const allEnded = Promise.all([
-    ...started.map((process) => watch(process, () => stopping)),
-    played?.playing,
-  ]);
+  const allEnded = Promise.all(started.map((process) => watch(process, () => stopping)));
   const broken = allEnded.then(() => new Promise<never>(() => undefined));
   broken.catch(() => undefined); // the caller awaits it later
   return {
     github,
-    cluster:
-      addresses['cluster'] === undefined
-        ? undefined
-        : connectControl<RemoteKubeControl>(addresses['cluster']),
+    cluster,
     configure(change) {
       config = { ...config, ...change(config) };
       folder.writeConfig('paddock.yaml', config);
@@ -209,24 +162,8 @@ export async function startSystem({
         program.kill('SIGTERM');
         await program.exited;
       }
-      await played?.stop();
-      await logins?.drop();
     },
   };
-}
-
-async function instanceOf(url: string, schema: string): Promise<string> {
-  const { db, close } = connectDatabase({
-    url,
-    schema,
-    poolSize: 1,
-    applicationName: 'paddock-demo',
-  });
-  try {
-    return await findInstance(db);
-  } finally {
-    await close();
-  }
 }
 
 async function watch({ name, program }: StartedProcess, mayEnd: () => boolean): Promise<void> {

@@ -45,59 +45,35 @@ export async function summarise(
 }
 
 /** The same for people. */
-export function describeSummary(summary: Summary, calls: Readonly<Record<string, number>>): string {
-  const lines: [string, string][] = [
-    ['jobs', String(summary.jobs)],
-    ['completed', String(summary.completed)],
-    ['lost', String(summary.lost)],
-    ['workers made', `${summary.workers}, of these in excess: ${summary.excess_workers}`],
-    ['deliveries repeated', String(summary.redelivered)],
-    [
-      'webhook → pod',
-      `p50 ${summary.webhook_to_pod_ms.p50} ms, p99 ${summary.webhook_to_pod_ms.p99} ms`,
-    ],
-    ['GitHub calls per job', `${summary.github_calls_per_job} (${describeCalls(calls)})`],
-    ['seconds', String(summary.seconds)],
-  ];
-  return lines.map(([name, value]) => `  ${name.padEnd(22)}${value}`).join('\n');
-}
-
-const describeCalls = (calls: Readonly<Record<string, number>>): string =>
-  Object.entries(calls)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([operation, count]) => `${operation} ${count}`)
-    .join(', ');
+export const describeSummary = (summary: Summary): string =>
+  Object.entries(summary)
+    .map(([name, value]) => {
+      const text =
+        typeof value === 'object' && 'p50' in value
+          ? `p50 ${value.p50}, p99 ${value.p99}`
+          : String(value);
+      return `  ${name.replaceAll('_', ' ').padEnd(22)}${text}`;
+    })
+    .join('\n');
 
 /** Success means: no job lost, no worker made in excess, no stop of the tour missed. */
 export const isSuccess = ({ lost, excess_workers, tour }: Summary): boolean =>
   lost === 0 && excess_workers === 0 && (tour?.missed ?? 0) === 0;
 
 /** The demo's jobs and workers as the database has them at one moment. */
-export interface Observation {
-  stored: number;
-  waiting: number;
-  running: number;
-  completed: number;
-  workers: number;
-  workersAlive: number;
-  completedIds: ReadonlySet<number>;
-}
-
-export async function observe(db: Kysely<Database>): Promise<Observation> {
+export async function observe(db: Kysely<Database>) {
   const jobs = await db.selectFrom('jobs').select(['job_id', 'status', 'wants_worker']).execute();
   const workers = await db.selectFrom('workers').select('status').execute();
-  const completedIds = new Set(
-    jobs.filter(({ status }) => status === 'completed').map(({ job_id }) => job_id),
-  );
+  const completed = jobs.filter(({ status }) => status === 'completed');
   return {
     stored: jobs.length,
     waiting: jobs.filter((job) => job.wants_worker).length,
     running: jobs.filter(({ status }) => status === 'running').length,
-    completed: completedIds.size,
+    completed: completed.length,
     workers: workers.length,
     workersAlive: workers.filter(({ status }) => status === 'pending' || status === 'running')
       .length,
-    completedIds,
+    completedIds: new Set(completed.map((job) => job.job_id)),
   };
 }
 

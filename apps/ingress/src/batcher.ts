@@ -56,9 +56,9 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
 
   async function writeNext(): Promise<void> {
     writing++;
-    const [timely, late] = partition(
-      takeBatch(),
-      ({ since }) => performance.now() - since < maxWaitMs,
+    const now = performance.now();
+    const { timely = [], late = [] } = Object.groupBy(takeBatch(), ({ since }) =>
+      now - since < maxWaitMs ? 'timely' : 'late',
     );
     for (const { reject } of late)
       reject(new TooSlow(`The delivery waited for more than ${maxWaitMs} ms to be stored.`));
@@ -117,11 +117,4 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
       return promise;
     },
   };
-}
-
-function partition<T>(items: readonly T[], belongsLeft: (item: T) => boolean): [T[], T[]] {
-  const left: T[] = [];
-  const right: T[] = [];
-  for (const item of items) (belongsLeft(item) ? left : right).push(item);
-  return [left, right];
 }

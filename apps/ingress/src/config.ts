@@ -2,8 +2,7 @@ import { dbRules } from '@paddock/db/rules';
 import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
 import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readConfig } from '@paddock/runtime/read-config';
-import { readSecret } from '@paddock/runtime/read-secret';
-import type { Secret } from '@paddock/runtime/secret';
+import { readSecret, type Secret } from '@paddock/runtime/secret';
 import { healthPort, httpPort, serviceSettings } from '@paddock/runtime/service-settings';
 import { choice, type Environment, integer } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -92,24 +91,13 @@ export function readApps(
     }
   }
   const apps = withSecret.map(({ id, webhookSecret, previousWebhookSecret }) => {
-    const current = readSecret(
-      `The webhook secret of App ${id}`,
-      webhookSecret,
-      environment,
-      problems,
-      readFile,
-    );
-    const previous =
-      previousWebhookSecret === undefined
-        ? undefined
-        : readSecret(
-            `The previous webhook secret of App ${id}`,
-            previousWebhookSecret,
-            environment,
-            problems,
-            readFile,
-          );
-    return { id, secrets: [current, previous].filter((secret) => secret !== undefined) };
+    const read = (which: string, source: typeof webhookSecret) =>
+      source && readSecret(`The ${which} of App ${id}`, source, environment, problems, readFile);
+    const secrets = [
+      read('webhook secret', webhookSecret),
+      read('previous webhook secret', previousWebhookSecret),
+    ];
+    return { id, secrets: secrets.filter((secret) => secret !== undefined) };
   });
   problems.push(...sharedSecrets(apps));
   return apps;

@@ -2,11 +2,10 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
-import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
+import { createSamples, type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { createSamples } from '@paddock/runtime/samples';
-import type { JobTimes } from './job-times.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { JobTimes } from './write-deliveries.ts';
+import type { BodyBudget } from './read-body.ts';
 import type { Gap } from './gaps.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
@@ -40,17 +39,15 @@ const UNAUTHENTICATED: ReadonlySet<Refusal> = new Set<Refusal>([
   'overloaded',
 ]);
 
-/** Most refused entities that a process logs, each once. */
-const MOST_REFUSED_ENTITIES = 1_000;
-
 /** Without `appId` the signature was not checked, so `event` is not trusted. */
-interface Refused {
+export interface Refused {
   readonly guid?: string;
   readonly event?: string;
   readonly appId?: number;
   readonly reason: string;
   readonly error?: unknown;
-  readonly leftOut?: number;
+  /** Separates the causes of one refusal in the log's samples. */
+  readonly kind?: string;
 }
 
 interface Stored {
@@ -79,7 +76,7 @@ const TABLE = {
       'refused an entity: its login is pinned to another entity; if it moved, update login_pins',
       { entityId, login, guid },
     ),
-  deliveryRefused: (refusal: Refusal, details: Refused) =>
+  deliveryRefused: (refusal: Refusal, details: Omit<Refused, 'kind'>) =>
     line[UNAUTHENTICATED.has(refusal) ? 'info' : 'warn']('delivery refused', {
       refusal,
       ...details,
@@ -160,9 +157,6 @@ export function createIngressEvents({
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   );
 
-  // The metric counts each delivery. Any number of entities may install the App.
-  const logged = new Set<number>();
-
   return {
     ...events,
     /**
@@ -177,16 +171,15 @@ export function createIngressEvents({
       seconds.observe(ms / 1000);
       events.deliveryStored(delivery);
       if (outcome === 'worker_misused' && job !== null) events.workerMisused(guid, job);
-      if (outcome !== 'refused_entity' || entity === null) return;
-      if (logged.has(entity.id) || logged.size >= MOST_REFUSED_ENTITIES) return;
-      logged.add(entity.id);
+      // Any number of entities may install the App.
+      if (outcome !== 'refused_entity' || entity === null || sample(outcome) === undefined) return;
       events.entityRefused(guid, entity);
     },
     /**
      * For requests that any sender can make, the log has one line a minute for each `kind`, with how
      * many were left out.
      */
-    refused(refusal: Refusal, { kind = '', ...details }: Refused & { readonly kind?: string }) {
+    refused(refusal: Refusal, { kind = '', ...details }: Refused) {
       refusals.inc({ reason: refusal });
       const sampled = UNAUTHENTICATED.has(refusal) ? sample(`${refusal} ${kind}`) : {};
       if (sampled !== undefined) events.deliveryRefused(refusal, { ...details, ...sampled });

@@ -14,7 +14,7 @@ describe('a gap (E1)', () => {
   /** A replica whose clock is the test's; `want` takes PostgreSQL's place. */
   function start(
     want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve(),
-    rest?: GapsOptions['rest'],
+    options: Partial<GapsOptions> = {},
   ) {
     const clock = { now: 0 };
     const wanted: WantedPasses[] = [];
@@ -28,12 +28,14 @@ describe('a gap (E1)', () => {
       onGap: (_appId, gap) => void seen.push(gap),
       onError: (error) => void errors.push(error),
       now: () => clock.now,
-      ...(rest === undefined ? {} : { rest }),
+      ...options,
     });
     const end = new AbortController();
     ended.push(end);
     void gaps.run(end.signal);
-    return { gaps, clock, wanted, seen, errors };
+    /** Waits for so many gaps. */
+    const untilSeen = (many: number) => waitFor(`${many} gaps`, () => seen.length >= many);
+    return { gaps, clock, wanted, seen, errors, untilSeen };
   }
 
   test('has the log of each App looked at when the first delivery is stored after a start, and again some seconds later', async () => {
@@ -47,9 +49,9 @@ describe('a gap (E1)', () => {
   });
 
   test('is seen after a 503, by the first delivery that is stored', async () => {
-    const { gaps, clock, wanted, seen } = start();
+    const { gaps, clock, wanted, seen, untilSeen } = start();
     gaps.stored(7);
-    await waitFor('the start', () => seen.length === 1);
+    await untilSeen(1);
     clock.now = 1;
     gaps.refused(7);
     gaps.refused(7);
@@ -58,55 +60,55 @@ describe('a gap (E1)', () => {
     gaps.stored(7);
     clock.now = 3;
     gaps.stored(7);
-    await waitFor('the refusal', () => seen.length === 2);
+    await untilSeen(2);
     expect(seen).toEqual(['start', 'refusal']);
     // So soon after the last one it shares the looks that go on.
     expect(wanted).toEqual([SOON, { ...SOON, isUrgent: false }]);
   });
 
   test('is the App’s that was refused: no other App’s delivery ends it', async () => {
-    const { gaps, clock, wanted, seen } = start();
+    const { gaps, clock, wanted, untilSeen } = start();
     gaps.stored(7);
     gaps.stored(8);
-    await waitFor('both starts', () => seen.length === 2);
+    await untilSeen(2);
     clock.now = 1;
     gaps.refused(8);
     clock.now = 2;
     gaps.stored(7);
     gaps.stored(8);
-    await waitFor('the refusal', () => seen.length === 3);
+    await untilSeen(3);
     expect(wanted.slice(2)).toEqual([{ ...SOON, schedule: 'redeliver:8', isUrgent: false }]);
   });
 
   test('is a silence of a minute too, for one look, and at most one in five minutes', async () => {
-    const { gaps, clock, wanted, seen } = start();
+    const { gaps, clock, wanted, seen, untilSeen } = start();
     gaps.stored(7);
-    await waitFor('the start', () => seen.length === 1);
+    await untilSeen(1);
     clock.now = 59_000;
     gaps.stored(7);
     clock.now = 119_000;
     gaps.stored(7);
-    await waitFor('the silence', () => seen.length === 2);
+    await untilSeen(2);
     expect(seen).toEqual(['start', 'silence']);
     expect(wanted[1]).toEqual({ schedule: 'redeliver:7', restMs: 300_000 });
   });
 
   test('that may be a stranger’s doing has the log looked at once in five minutes', async () => {
-    const { gaps, clock, wanted, seen } = start();
+    const { gaps, clock, wanted, seen, untilSeen } = start();
     gaps.stored(7);
-    await waitFor('the start', () => seen.length === 1);
+    await untilSeen(1);
     const turnAwayAt = (second: number) => {
       clock.now = second * 1_000;
       gaps.turnedAway();
       gaps.stored(7);
     };
     turnAwayAt(1);
-    await waitFor('the first one', () => seen.length === 2);
+    await untilSeen(2);
     for (let second = 2; second <= 300; second++) turnAwayAt(second);
     gaps.stored(8);
     await waitFor('what comes after them', () => seen.includes('start', 1));
     turnAwayAt(301);
-    await waitFor('the next one', () => seen.length > 3);
+    await untilSeen(4);
     expect(seen).toEqual(['start', 'turned_away', 'start', 'turned_away']);
     expect(wanted[1]).toEqual({ schedule: 'redeliver:7', forMs: 12_000, restMs: 300_000 });
   });
@@ -125,7 +127,7 @@ describe('a gap (E1)', () => {
             ? Promise.reject(new Error('away'))
             : Promise.resolve();
         },
-        () => new Promise(() => undefined),
+        { rest: () => new Promise(() => undefined) },
       );
       gaps.stored(7);
       await new Promise(setImmediate);
@@ -135,7 +137,7 @@ describe('a gap (E1)', () => {
 
   test('is stored again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
     let isAway = true;
-    const { gaps, clock, wanted, seen, errors } = start(() =>
+    const { gaps, clock, wanted, seen, errors, untilSeen } = start(() =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(),
     );
     gaps.stored(7);
@@ -143,7 +145,7 @@ describe('a gap (E1)', () => {
     clock.now = 60_000;
     gaps.stored(7);
     isAway = false;
-    await waitFor('the start', () => seen.length > 0);
+    await untilSeen(1);
     expect(seen).toEqual(['start']);
     expect(wanted).toEqual([SOON]);
   });

@@ -1,4 +1,4 @@
-import { createApp } from '@paddock/runtime/express-app';
+import { createApp } from '@paddock/runtime/http-server';
 import type { Express, Response } from 'express';
 import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
 
@@ -7,17 +7,12 @@ const WEBHOOK_PATHS = ['/webhooks/github', '/'];
 /** When a sender may try again after a 503. */
 const RETRY_AFTER_SECONDS = 10;
 
-export interface ListenerOptions {
-  readonly receive: ReceiveDelivery;
-  /** While the service stops, it closes each connection after its answer. */
-  readonly isStopping: () => boolean;
-}
-
 /**
  * Takes deliveries only. Health and metrics have another port, so that a network policy can
- * separate them. An answer shows only whether the service can store a signed delivery now.
+ * separate them. An answer shows only whether the service can store a signed delivery now. While the
+ * service stops, it closes each connection after its answer.
  */
-export function createListener({ receive, isStopping }: ListenerOptions): Express {
+export function createListener(receive: ReceiveDelivery, isStopping: () => boolean): Express {
   const app = createApp();
   app
     .route(WEBHOOK_PATHS)

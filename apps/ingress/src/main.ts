@@ -1,21 +1,19 @@
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
-import { createFitness, type WhyNotReady } from '@paddock/db/connection/wait-until-fit';
+import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { runService } from '@paddock/db/run-service';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
-import { appEvents } from '@paddock/github/follow-apps';
-import { followApps } from '@paddock/github/follow-apps';
+import { appEvents, followApps } from '@paddock/github/follow-apps';
 import { createBatcher } from './batcher.ts';
-import { createBodyBudget } from './body-budget.ts';
+import { createBodyBudget } from './read-body.ts';
 import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
-import { createRepeats } from './gaps.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
-import { createPools, type Pools } from './pools.ts';
+import { createPools } from './pools.ts';
+import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
-import { createWriteHealth, type WriteHealth } from './write-health.ts';
 
 /**
  * Small enough to be written in time, and far below the limit of the one JSONB value of a batch.
@@ -63,7 +61,11 @@ await runService('ingress', declared, async (config, service) => {
     onChange: events.poolsInForce,
     onError: events.poolsUnavailable,
   });
-  const writes = createWriteHealth();
+  const fitness = createFitness({ ...checking, schema, timeoutMs: config.answerTimeoutMs });
+  const readiness = createReadiness({
+    whyUnfit: fitness,
+    hasPools: () => pools.current() !== undefined,
+  });
   const batcher = createBatcher({
     write: createWriteDeliveries(writing.db, pools, events.jobMoved),
     maxBatch: config.maxBatch,
@@ -72,12 +74,13 @@ await runService('ingress', declared, async (config, service) => {
     writers: config.writers,
     maxWaitMs: config.answerTimeoutMs,
     onWritten: (ms) => {
-      writes.forget();
+      readiness.forget();
       events.batchWritten(ms);
     },
     onFailed: (size, consequence, error) => {
       // Readiness itself finds out whether PostgreSQL is away.
-      if (consequence === 'refused' && !isBadData(error) && !saysAway(error)) writes.failed(error);
+      if (consequence === 'refused' && !isBadData(error) && !saysAway(error))
+        readiness.writeFailed(error);
       events.batchFailed(size, consequence, error);
     },
   });
@@ -100,20 +103,15 @@ await runService('ingress', declared, async (config, service) => {
     batcher,
     events,
     gaps,
-    repeats: createRepeats(),
     answerTimeoutMs: config.answerTimeoutMs,
     budget,
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 
-  const fitness = createFitness({ ...checking, schema, timeoutMs: config.answerTimeoutMs });
   const http = await service.serve(
+    { whyNotReady: readiness.whyNot, warning: followed.warning },
     {
-      whyNotReady: createReadiness({ whyNotReady: fitness, pools, writes }),
-      warning: followed.warning,
-    },
-    {
-      listener: createListener({ receive, isStopping: service.isStopping }),
+      listener: createListener(receive, service.isStopping),
       port: config.httpPort,
     },
   );
@@ -127,25 +125,3 @@ await runService('ingress', declared, async (config, service) => {
     apps: followed.run,
   };
 });
-
-interface ReadinessOptions {
-  /** Why the database is not ready. */
-  readonly whyNotReady: WhyNotReady;
-  readonly pools: Pick<Pools, 'current'>;
-  readonly writes: Pick<WriteHealth, 'whyNot' | 'forget'>;
-}
-
-/** Says why no delivery can be taken now. */
-function createReadiness({ whyNotReady, pools, writes }: ReadinessOptions): WhyNotReady {
-  return async () => {
-    const unfit = await whyNotReady();
-    if (unfit !== undefined) {
-      // This cause explains the failed writes, and its end will be seen here.
-      writes.forget();
-      return unfit;
-    }
-    if (pools.current() === undefined)
-      return 'there is no pools document in the database yet: the scheduler loads it from its configuration file';
-    return writes.whyNot();
-  };
-}

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Ingress,
-  PATIENT,
   createIngressDatabase,
+  jobDelivery,
   signed,
   startIngress,
 } from './scenes/ingress.scene.ts';
@@ -34,7 +34,6 @@ async function startWith(entities: string): Promise<void> {
   ingress = await startIngress({
     ...database,
     config,
-    rules: { ...PATIENT, db: { poolsRefreshMs: 100 } },
   });
   await ingress.untilReady();
 }
@@ -44,15 +43,16 @@ afterEach(async () => {
   await database.drop();
 });
 
-const job = (id: number, owner: JsonObject, action: 'queued' | 'waiting' = 'queued') =>
-  signed(
-    'workflow_job',
-    examplePayload('workflow_job', action, {
-      workflow_job: { id, labels: ['linux'] },
-      repository: { id: 21, private: true, owner },
-      installation: { id: 1_000 + Number(owner['id']) },
-    }),
-  );
+const job = (
+  id: number,
+  owner: JsonObject,
+  action: 'queued' | 'waiting' = 'queued',
+  times: JsonObject = {},
+) =>
+  jobDelivery(action, id, times, {
+    repository: { id: 21, owner },
+    installation: { id: 1_000 + Number(owner['id']) },
+  });
 const installed = (action: 'created' | 'deleted', entity: JsonObject) =>
   signed(
     'installation',
@@ -85,16 +85,7 @@ const jobs = async () => {
 /** A job of the entity, queued on that day under that login. */
 const said = async (day: number, login: string, id: number) => {
   const times = { created_at: at(day), started_at: at(day) };
-  const body = {
-    workflow_job: { id, labels: ['linux'], ...times },
-    repository: { id: 21, private: true, owner: { ...ACME, login } },
-  };
-  return outcomeOf(
-    signed(
-      'workflow_job',
-      examplePayload('workflow_job', 'queued', { ...body, installation: { id: 1_011 } }),
-    ),
-  );
+  return outcomeOf(job(id, { ...ACME, login }, 'queued', times));
 };
 /** The installation, as of that day. */
 const stated = (day: number, login: string, action: 'created' | 'suspend') => {
@@ -170,7 +161,7 @@ test('a renamed entity is served by its id, and its old login serves no other', 
 test('when two entities have a login at the same instant, one is served', async () => {
   const logins = Array.from({ length: 20 }, (_, nth) => `org-${nth}`);
   await startWith(`{ ${logins.map((login) => `${login}: {}`).join(', ')} }`);
-  const other = await startIngress({ ...database, config: configOf('{}'), rules: PATIENT });
+  const other = await startIngress({ ...database, config: configOf('{}') });
   await other.untilReady();
   const outcomes = await Promise.all(
     logins.map((login, nth) =>

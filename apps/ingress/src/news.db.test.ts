@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endRefusals, endRefusalsOfApp, recordRefusal } from '@paddock/db/entities/refusals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { recordRefusal } from '@paddock/db/entities/refusals';
 import { createWaits } from '@paddock/db/entities/waits';
-import type { TestDatabase } from '@paddock/testing/database';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { type JsonObject, examplePayload } from '@paddock/testing/signed-delivery';
-import { signedDelivery } from '@paddock/testing/signed-delivery';
+import { type JsonObject, examplePayload, signedDelivery } from '@paddock/testing/signed-delivery';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,12 +15,11 @@ import {
   type Ingress,
   createIngressDatabase,
   signed,
-  startIngress,
   useIngress,
+  useIngresses,
 } from './scenes/ingress.scene.ts';
 
 const { database, ingress } = useIngress();
-const OTHER_APP = 8;
 const ENTITY = { id: 71, login: 'octo' };
 const [INSTALLATION, REPOSITORY] = [31, 91];
 const OF_INSTALLATION = { appId: APP, entityId: ENTITY.id, installationId: INSTALLATION };
@@ -54,27 +52,19 @@ beforeEach(async () => {
     });
 });
 
+/** Which of the three are refused. */
 async function refused(): Promise<string[]> {
-  const { db } = database;
-  const tables = {
-    app: 'apps',
-    installation: 'installations',
-    repository: 'repositories',
-  } as const;
-  const found = await Promise.all(
-    Object.entries(tables).map(async ([what, table]) => {
-      const rows = await db
-        .selectFrom(table)
-        .select('refused_until')
-        .where('refused_since', 'is not', null)
-        .execute();
-      return rows.map(() => what);
-    }),
-  );
-  return found.flat();
+  const found: string[] = [];
+  for (const table of ['apps', 'installations', 'repositories'] as const) {
+    const rows = database.db.selectFrom(table).select('refused_until');
+    const inForce = await rows.where('refused_since', 'is not', null).execute();
+    found.push(...inForce.map(() => table));
+  }
+  return found;
 }
 
 const DAY_LATER = '2026-01-03T00:00:00Z';
+const DAY_BEFORE = '2026-01-01T00:00:00Z';
 const account = { ...ENTITY, type: 'Organization' };
 const installation = (given: JsonObject = {}) => ({
   installation: {
@@ -99,82 +89,41 @@ const rename = () =>
     installation: { id: INSTALLATION },
     changes: { login: { from: ENTITY.login } },
   });
-/** GitHub states nothing newer of an installation that is given repositories. */
-const asBefore = installation({ updated_at: '2026-01-01T00:00:00Z' });
-
-/** The table of docs/reconciler.md: what has changed, and the refusals that its news leave. */
+/** What has changed, and the refusals that its news leave. */
 const NEWS: readonly (readonly [cause: string, news: () => Promise<unknown>, left: string[]])[] = [
-  ['the App is installed', deliver('installation', 'created', installation()), ['app']],
-  [
-    'the App is installed anew',
-    deliver('installation', 'created', installation({ id: INSTALLATION + 1 })),
-    ['app'],
-  ],
-  ['a suspension is lifted', deliver('installation', 'unsuspend', installation()), ['app']],
-  [
-    'new permissions are accepted',
-    deliver('installation', 'new_permissions_accepted', installation()),
-    ['app'],
-  ],
+  ['the App is installed', deliver('installation', 'created', installation()), ['apps']],
+  ['a suspension is lifted', deliver('installation', 'unsuspend', installation()), ['apps']],
   [
     'the App is given repositories',
-    deliver('installation_repositories', 'added', asBefore),
-    ['app'],
+    // GitHub states nothing newer of the installation.
+    deliver('installation_repositories', 'added', installation({ updated_at: DAY_BEFORE })),
+    ['apps'],
   ],
-  [
-    'repositories are taken from the App',
-    deliver('installation_repositories', 'removed', asBefore),
-    ['app'],
-  ],
-  ['the entity is renamed', rename, ['app']],
+  ['the entity is renamed', rename, ['apps']],
   [
     'the repository changes',
     deliver('repository', 'renamed', { repository: { id: REPOSITORY } }),
-    ['app', 'installation'],
+    ['apps', 'installations'],
   ],
-  ['the App has a new key', () => endRefusalsOfApp(database.db, APP), []],
   [
-    'a call succeeds',
-    () => endRefusals(database.db, { ...OF_INSTALLATION, repoId: REPOSITORY }),
-    [],
+    'nothing newer than what GitHub has said since',
+    deliver('installation', 'new_permissions_accepted', installation({ updated_at: DAY_BEFORE })),
+    ['apps', 'installations', 'repositories'],
   ],
 ];
 
 describe('what news end, at once (C9)', () => {
-  test('without any, all three are refused', async () => {
-    expect(await refused()).toEqual(['app', 'installation', 'repository']);
-  });
-
   test.each(NEWS)('%s', async (_cause, news, left) => {
     await news();
     expect(await refused()).toEqual(left);
-  });
-
-  test.each(NEWS.filter(([, , left]) => left.length === 1))(
-    '%s: discovery lists its repositories anew, and what GitHub asked to wait for goes on',
-    async (_cause, news) => {
-      await news();
-      const row = await database.db
-        .selectFrom('installations')
-        .select(['listed_at', 'updated_at', 'wait_message'])
-        .executeTakeFirstOrThrow();
-      expect(row.updated_at > (row.listed_at ?? row.updated_at)).toBe(true);
-      expect(row.wait_message).toBe('slow down');
-    },
-  );
-
-  test.each([
-    ['of another entity', { account: { ...account, id: 72, login: 'other' }, id: 41 }],
-    ['older than what GitHub has said since', { updated_at: '2026-01-01T00:00:00Z' }],
-  ])('no news %s', async (_name, given) => {
-    await deliver('installation', 'new_permissions_accepted', installation(given))();
-    expect(await refused()).toEqual(['app', 'installation', 'repository']);
-  });
-
-  test('the App of another installation: its repositories go on with it (A12)', async () => {
-    const { db } = database;
-    await putInstallation(db, { entity_id: ENTITY.id, app_id: OTHER_APP, installation_id: 41 });
-    expect(await refused()).toEqual(['app', 'installation']);
+    if (left.length !== 1) return;
+    // Discovery lists its repositories anew, and what GitHub asked to wait for goes on.
+    const row = await database.db
+      .selectFrom('installations')
+      .select(['listed_at', 'updated_at', 'wait_message'])
+      .executeTakeFirstOrThrow();
+    expect(row.updated_at > (row.listed_at ?? row.updated_at)).toBe(true);
+    expect(row.wait_message).toBe('slow down');
   });
 });
 
@@ -198,79 +147,61 @@ const write = (path: string, text: string): void => {
   renameSync(`${path}.new`, path);
 };
 
-const config = (...apps: string[]) => `
-github: { apps: [${apps.join(', ')}] }
+const config = (app: string) => `
+github: { apps: [${app}] }
 pools: [{ name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }]
 entities: { '*': {} }
 `;
 
+const ping = async (replica: Ingress, secretOfApp: string, appId = 7): Promise<number> => {
+  const payload = { zen: randomUUID() };
+  const delivery = await signedDelivery({ event: 'ping', payload, secret: secretOfApp, appId });
+  return (await replica.deliver(delivery)).status;
+};
+const untilAnswered = (status: number, ...sent: Parameters<typeof ping>) =>
+  waitFor(`status ${status}`, async () => (await ping(...sent)) === status, {
+    timeoutMs: 60_000,
+  });
+
 describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
-  let another: TestDatabase;
-  let replica: Ingress;
+  const start = useIngresses(useTestDatabase(createIngressDatabase));
   const folder = mkdtempSync(join(tmpdir(), 'paddock-secrets-'));
-  beforeAll(async () => {
-    another = await createIngressDatabase();
-  });
-  afterAll(async () => {
-    await another.drop();
-    rmSync(folder, { recursive: true });
-  });
-  afterEach(() => replica.end('SIGTERM'));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-  const source = (name: string) => `{ file: ${join(folder, name)} }`;
-  const app = (id: number, secret: string, previous?: string) =>
-    `{ id: ${id}, webhookSecret: ${source(secret)}${previous === undefined ? '' : `, previousWebhookSecret: ${source(previous)}`} }`;
-  const start = async (...apps: string[]): Promise<void> => {
-    replica = await startIngress({ ...another, config: config(...apps) });
+  const secret = (appId: number, text: string) => write(join(folder, String(appId)), text);
+  const app = (id: number) => `{ id: ${id}, webhookSecret: { file: ${join(folder, String(id))} } }`;
+  test('a delivery is taken by the new secret of a changed file, and by that of an added App; the old ones end', async () => {
+    secret(7, 'the first secret');
+    secret(8, 'a secret of 8');
+    const replica = await start({ config: config(app(7)) });
     await replica.untilReady();
-  };
-  const ping = async (secret: string, appId = 7): Promise<number> => {
-    const payload = { zen: randomUUID() };
-    const delivery = await signedDelivery({ event: 'ping', payload, secret, appId });
-    return (await replica.deliver(delivery)).status;
-  };
-  const untilAnswered = (status: number, secret: string, appId = 7) =>
-    waitFor(`status ${status}`, async () => (await ping(secret, appId)) === status, {
-      timeoutMs: 60_000,
-    });
-
-  test('a delivery is taken by the new secret of a changed file, and not by the old one', async () => {
-    write(join(folder, 'secret'), 'the first secret');
-    await start(app(7, 'secret'));
-    expect(await ping('the first secret')).toBe(200);
-    expect(await ping('the second secret')).toBe(401);
-    write(join(folder, 'secret'), 'the second secret\n');
-    await untilAnswered(200, 'the second secret');
-    expect(await ping('the first secret')).toBe(401);
+    expect(await ping(replica, 'the first secret')).toBe(200);
+    expect(await ping(replica, 'the second secret')).toBe(401);
+    secret(7, 'the second secret\n');
+    await untilAnswered(200, replica, 'the second secret');
+    expect(await ping(replica, 'the first secret')).toBe(401);
+    expect(await ping(replica, 'a secret of 8', 8)).toBe(401);
+    write(replica.configPath, config(app(8)));
+    await untilAnswered(200, replica, 'a secret of 8', 8);
+    expect(await ping(replica, 'the second secret')).toBe(401);
     expect(replica.lines().join('\n')).not.toMatch(/the (first|second) secret/);
   });
 
-  test('an App that is added is taken, and one that is removed is not any longer', async () => {
-    write(join(folder, 'secret'), 'a secret of 7');
-    write(join(folder, 'of-eight'), 'a secret of 8');
-    await start(app(7, 'secret'));
-    expect(await ping('a secret of 8', 8)).toBe(401);
-    write(replica.configPath, config(app(7, 'secret'), app(8, 'of-eight')));
-    await untilAnswered(200, 'a secret of 8', 8);
-    write(replica.configPath, config(app(8, 'of-eight')));
-    await untilAnswered(401, 'a secret of 7');
-    expect(await ping('a secret of 8', 8)).toBe(200);
-  });
-
   test('what is invalid is refused once, and the secrets before stay, while pools may be wrong', async () => {
-    write(join(folder, 'secret'), 'a good secret');
-    await start(app(7, 'secret'));
-    write(join(folder, 'secret'), '');
+    secret(7, 'a good secret');
+    const replica = await start({ config: config(app(7)) });
+    await replica.untilReady();
+    secret(7, '');
     const warning = await waitFor('the warning', async () => {
       const { text } = await replica.ask('/readyz');
       return text.startsWith('ready; changed GitHub Apps are refused') && text;
     });
     expect(warning).toContain('which is empty');
-    expect(await ping('a good secret')).toBe(200);
+    expect(await ping(replica, 'a good secret')).toBe(200);
     expect(await replica.metric('paddock_apps_refused')).toBe(1);
-    write(replica.configPath, config(app(7, 'secret')).replace('labels', 'lable'));
-    write(join(folder, 'secret'), 'another secret');
-    await untilAnswered(200, 'another secret');
+    write(replica.configPath, config(app(7)).replace('labels', 'lable'));
+    secret(7, 'another secret');
+    await untilAnswered(200, replica, 'another secret');
     expect((await replica.ask('/readyz')).text).toBe('ready');
     expect(await replica.metric('paddock_apps_refused')).toBe(0);
     expect(replica.lines().filter((line) => line.includes('Apps refused'))).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { pause } from '@paddock/runtime/pause';
+import { loop } from '@paddock/runtime/loop';
+import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
 
 export interface Pools {
@@ -11,20 +12,23 @@ export interface Pools {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface PoolsOptions {
-  readonly db: Kysely<Database>;
-  readonly refreshMs: number;
-  readonly onChange: (version: number) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /** The time between two attempts while no document is known, and so no delivery can be taken. */
 const RETRY_MS = 1_000;
 
 /**
  * Follows the newest pools document in the database, which the scheduler loads for all replicas.
  */
-export function createPools({ db, refreshMs, onChange, onError }: PoolsOptions): Pools {
+export function createPools({
+  db,
+  refreshMs,
+  onChange,
+  onError,
+}: {
+  db: Kysely<Database>;
+  refreshMs: number;
+  onChange: (version: number) => void;
+  onError: (error: unknown) => void;
+}): Pools {
   let current: CurrentPools | undefined;
 
   async function once(): Promise<void> {
@@ -37,11 +41,15 @@ export function createPools({ db, refreshMs, onChange, onError }: PoolsOptions):
   return {
     current: () => current,
     once,
-    run: async (signal) => {
-      while (!signal.aborted) {
-        await once().catch(onError);
-        await pause(current === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
-      }
-    },
+    run: (signal) =>
+      loop(
+        once,
+        {
+          wake: createWake(),
+          intervalMs: () => Math.min(refreshMs, current === undefined ? RETRY_MS : Infinity),
+          onError,
+        },
+        signal,
+      ),
   };
 }

@@ -4,13 +4,11 @@ import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries'
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Request, Response } from 'express';
 import { type Batcher, TooSlow } from './batcher.ts';
-import type { BodyBudget } from './body-budget.ts';
 import type { AppSecrets } from './config.ts';
 import { decodeDelivery, withQuotedNumbers } from './decode-delivery.ts';
-import type { IngressEvents, Refusal } from './events.ts';
+import type { IngressEvents, Refusal, Refused } from './events.ts';
 import type { Gaps } from './gaps.ts';
-import { type Body, createReadBody } from './read-body.ts';
-import type { Repeats } from './gaps.ts';
+import { type Body, type BodyBudget, createReadBody } from './read-body.ts';
 import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
 
@@ -24,7 +22,6 @@ export interface ReceiveOptions {
   readonly reducesIgnoredJobs: boolean;
   readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
   readonly gaps: Pick<Gaps, 'refused' | 'turnedAway' | 'stored'>;
-  readonly repeats: Repeats;
 }
 
 export interface Answer {
@@ -49,9 +46,7 @@ const CUT_OFF: Answer = {
 };
 
 export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
-  const { apps, batcher, budget, answerTimeoutMs, reducesIgnoredJobs, events, gaps, repeats } =
-    options;
-
+  const { apps, batcher, budget, answerTimeoutMs, reducesIgnoredJobs, events, gaps } = options;
   const readBody = createReadBody(budget);
   const unread: Readonly<Record<Exclude<Body['kind'], 'whole'>, Answer>> = {
     overloaded: BUSY,
@@ -78,7 +73,6 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           ...whyUnverified(known, headers.target),
         });
       const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
-      if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
       const delivery = decodeDelivery(
         { ...about, appId, digest, reduces: reducesIgnoredJobs },
         body.bytes,
@@ -110,11 +104,10 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     added: Promise<Outcome>,
     begun: number,
   ): Promise<Answer> {
-    const { guid, appId, parsed, bodyDigest: digest } = delivery;
+    const { guid, appId, parsed } = delivery;
     try {
       const outcome = await within(answerTimeoutMs, added);
       const job = 'job' in parsed ? parsed.job : null;
-      repeats.stored(digest);
       // A repeated body may come from another sender, so it does not prove that GitHub reaches us.
       if (outcome !== 'repeated_body') {
         gaps.stored(appId);
@@ -144,13 +137,11 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     }
   }
 
-  function repeated(about: { guid: string; event: string; appId: number }, begun: number): Answer {
-    const outcome = 'repeated_body';
-    events.stored({ ...about, outcome, entity: null, job: null, ms: performance.now() - begun });
-    return { status: 200, text: outcome };
-  }
-
-  function refuse(refusal: Refusal, answer: Answer, details: RefusalDetails): Answer {
+  function refuse(
+    refusal: Refusal,
+    answer: Answer,
+    details: Omit<Refused, 'reason'> & { readonly reason?: string },
+  ): Answer {
     if (answer.status === 503) {
       if (details.appId === undefined) gaps.turnedAway();
       else {
@@ -161,17 +152,6 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     events.refused(refusal, { reason: answer.text, ...details });
     return answer;
   }
-}
-
-interface RefusalDetails {
-  readonly guid?: string;
-  readonly event?: string;
-  /** The App that signed it; absent while unknown. */
-  readonly appId?: number;
-  readonly error?: unknown;
-  readonly reason?: string;
-  /** Separates the causes of one refusal in the log's samples. */
-  readonly kind?: string;
 }
 
 /** The promise's result. Throws TooSlow after `ms`, and ignores the promise from then on. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type JsonObject, examplePayload } from '@paddock/testing/signed-delivery';
+import type { JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { signed, useIngress } from './scenes/ingress.scene.ts';
+import { jobDelivery, useIngress } from './scenes/ingress.scene.ts';
 
 const CONFIG = `
 github:
@@ -37,21 +37,24 @@ const begun = (id: number, runner: { pod_name: string }) => ({
 describe('a stranger’s jobs', () => {
   const STRANGER = { id: 5_555, login: 'acme-evil', type: 'User' };
 
-  const { database, ingress } = useIngress(CONFIG);
+  const { database, ingress } = useIngress({ config: CONFIG });
 
   const tell = async (
     action: 'queued' | 'in_progress',
-    job: JsonObject,
+    job: JsonObject & { id: number },
     repository: JsonObject,
   ): Promise<string> => {
-    const workflow_job = { runner_name: null, runner_id: null, ...job };
-    const payload = examplePayload('workflow_job', action, {
-      workflow_job,
-      repository,
-      installation: { id: 31 },
-    });
-    return (await ingress.deliver(await signed('workflow_job', payload))).text;
+    const given = { runner_name: null, runner_id: null, ...job };
+    const more = { repository, installation: { id: 31 } };
+    return (await ingress.deliver(await jobDelivery(action, job.id, given, more))).text;
   };
+  const addWorker = (pool: string, runnerId: number, entity = ACME) =>
+    putWorker(database.db, {
+      status: 'running',
+      entity_id: entity.id,
+      runner_id: runnerId,
+      k8s_pool: pool,
+    });
   const demand = () =>
     database.db
       .selectFrom('jobs')
@@ -92,19 +95,9 @@ describe('a stranger’s jobs', () => {
     );
     expect(await tell('queued', { id: 9, labels: ['linux'] }, of(thief, 'api'))).toBe('job_stored');
     // Made for it in any way: that it runs there is reported.
-    const misused = await putWorker(database.db, {
-      status: 'running',
-      entity_id: thief.id,
-      runner_id: 9,
-      k8s_pool: 'dind',
-    });
+    const misused = await addWorker('dind', 9, thief);
     expect(await tell('in_progress', begun(9, misused), of(thief, 'api'))).toBe('worker_misused');
-    const used = await putWorker(database.db, {
-      status: 'running',
-      entity_id: ACME.id,
-      runner_id: 6,
-      k8s_pool: 'dind',
-    });
+    const used = await addWorker('dind', 6);
     expect(
       await tell('in_progress', { ...begun(6, used), labels: ['docker'] }, of(ACME, 'api')),
     ).toBe('job_marked_running');
@@ -122,12 +115,7 @@ describe('a stranger’s jobs', () => {
     'a job %s that GitHub gave to a worker is reported, and the worker continues (B7, B10)',
     async (_what, id, labels, repository) => {
       const before = await ingress.metric('paddock_events_total{event="workerMisused"}');
-      const worker = await putWorker(database.db, {
-        status: 'running',
-        entity_id: ACME.id,
-        runner_id: id,
-        k8s_pool: 'dind',
-      });
+      const worker = await addWorker('dind', id);
       expect(await tell('queued', { id, labels }, repository)).toBe('ignored_public_repository');
       expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe(
         'worker_misused',
@@ -155,20 +143,10 @@ describe('a stranger’s jobs', () => {
   );
 
   test('a job of another repository on a worker of a pool for some, and one in its own pool (B7, B10)', async () => {
-    const misused = await putWorker(database.db, {
-      status: 'running',
-      entity_id: ACME.id,
-      runner_id: 21,
-      k8s_pool: 'infra',
-    });
+    const misused = await addWorker('infra', 21);
     expect(await tell('queued', { id: 21, labels: ['linux'] }, of(ACME, 'api'))).toBe('job_stored');
     expect(await tell('in_progress', begun(21, misused), of(ACME, 'api'))).toBe('worker_misused');
-    const used = await putWorker(database.db, {
-      status: 'running',
-      entity_id: ACME.id,
-      runner_id: 22,
-      k8s_pool: 'linux',
-    });
+    const used = await addWorker('linux', 22);
     expect(await tell('queued', { id: 22, labels: ['linux'] }, of(ACME, 'api'))).toBe('job_stored');
     expect(await tell('in_progress', begun(22, used), of(ACME, 'api'))).toBe('job_marked_running');
   });
@@ -205,16 +183,9 @@ describe('runners under our workers’ names', () => {
     action: 'in_progress' | 'completed',
     { id, runner, runnerId, labels = ['theirs'], owner = ACME }: Told,
   ) {
-    const job = { id, labels: [...labels], runner_name: runner, runner_id: runnerId };
-    const repository = { id: 4_242, private: true, owner };
-    return (
-      await ingress.deliver(
-        await signed(
-          'workflow_job',
-          examplePayload('workflow_job', action, { workflow_job: job, repository }),
-        ),
-      )
-    ).text;
+    const job = { labels: [...labels], runner_name: runner, runner_id: runnerId };
+    const repository = { id: 4_242, owner };
+    return (await ingress.deliver(await jobDelivery(action, id, job, { repository }))).text;
   }
 
   const assigned = (podName: string) =>

@@ -59,32 +59,30 @@ export async function verifyDelivery(
   return (await isSigned(body, signature, secrets)) ? app?.id : undefined;
 }
 
-/** Why a signature was refused; for the log, never for the sender. */
-export interface Unverified {
-  /** The App that the sender names: ours, another, or none. */
-  readonly kind: string;
-  /** The correction to make in the configuration or at GitHub. */
-  readonly reason: string;
-}
-
-export function whyUnverified(apps: readonly AppSecrets[], target: string | undefined): Unverified {
+/**
+ * Why a signature was refused, for the log, never for the sender: the App that the sender names
+ * (ours, another, or none), and the correction to make in the configuration or at GitHub.
+ */
+export function whyUnverified(
+  apps: readonly AppSecrets[],
+  target: string | undefined,
+): { readonly kind: string; readonly reason: string } {
   const app = appOf(apps, target);
-  if (app !== undefined) {
-    const reason = `The signature does not match: GitHub has another webhook secret for App ${app.id}, or the sender is not GitHub.`;
-    return { kind: `App ${app.id}`, reason };
-  }
-  if (target === undefined) {
+  if (app !== undefined)
     return {
-      kind: 'none',
-      reason:
-        'The header X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured.',
+      kind: `App ${app.id}`,
+      reason: `The signature does not match: GitHub has another webhook secret for App ${app.id}, or the sender is not GitHub.`,
     };
-  }
-  const named = target.slice(0, LONGEST_ID);
-  return {
-    kind: 'another',
-    reason: `App ${named} is not configured: the webhook belongs to another App, to a repository or to an organisation.`,
-  };
+  return target === undefined
+    ? {
+        kind: 'none',
+        reason:
+          'The header X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured.',
+      }
+    : {
+        kind: 'another',
+        reason: `App ${target.slice(0, LONGEST_ID)} is not configured: the webhook belongs to another App, to a repository or to an organisation.`,
+      };
 }
 
 /** Most characters to log of an unverified id. */

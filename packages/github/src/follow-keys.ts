@@ -1,8 +1,7 @@
 import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { type ReadFile, readText } from '@paddock/runtime/file-reading';
-import { readSecret } from '@paddock/runtime/read-secret';
-import type { Secret } from '@paddock/runtime/secret';
+import { readSecret, type Secret } from '@paddock/runtime/secret';
 import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import type { AppEvents } from './follow-apps.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 /** Throws as `readFileSync` does. */
 export type ReadFile = (path: string) => string;
@@ -43,10 +44,10 @@ export function createFileReading<T>({
   let refusal: string | undefined;
 
   async function hasChanged(before: Files): Promise<boolean> {
-    const changed = readAll([...before.keys()]);
-    if (isSame(changed, before)) return false;
+    const changed = readAgain(before);
+    if (isDeepStrictEqual(changed, before)) return false;
     await sleep(SETTLED_AFTER_MS);
-    return isSame(readAll([...before.keys()]), changed);
+    return isDeepStrictEqual(readAgain(before), changed);
   }
 
   return {
@@ -55,7 +56,7 @@ export function createFileReading<T>({
       if (seen !== undefined && !(await hasChanged(seen))) return undefined;
       const files: Files = new Map();
       const problems: string[] = [];
-      const value = await read((path) => textOf(take(files, path)), problems);
+      const value = await read((path) => take(files, path), problems);
       seen = files;
       if (value === undefined || problems.length > 0) {
         refusal = problems.join('; ');
@@ -69,33 +70,28 @@ export function createFileReading<T>({
   };
 }
 
-/** Each file's text, or the error of reading it. */
-type Files = Map<string, string | Error>;
+/** By path: `text` and the file's text, or `error` and why it could not be read. */
+type Files = Map<string, string>;
 
-function take(files: Files, path: string): string | Error {
-  let content: string | Error;
+function take(files: Files, path: string): string {
   try {
-    content = readText(path);
+    const text = readText(path);
+    files.set(path, `text ${text}`);
+    return text;
   } catch (error) {
-    content = error instanceof Error ? error : new Error(String(error));
+    files.set(path, `error ${String(error)}`);
+    throw error;
   }
-  files.set(path, content);
-  return content;
 }
 
-function textOf(content: string | Error): string {
-  if (content instanceof Error) throw content;
-  return content;
-}
-
-function readAll(paths: readonly string[]): Files {
+function readAgain(before: Files): Files {
   const files: Files = new Map();
-  for (const path of paths) take(files, path);
+  for (const path of before.keys()) {
+    try {
+      take(files, path);
+    } catch {
+      // That it cannot be read is the file's state.
+    }
+  }
   return files;
 }
-
-const isSame = (one: Files, other: Files): boolean =>
-  [...one].every(([path, content]) => stateOf(content) === stateOf(other.get(path)));
-
-const stateOf = (content: string | Error | undefined): string =>
-  content instanceof Error ? `error ${content.message}` : `text ${content}`;

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Express } from 'express';
-import { createApp } from './express-app.ts';
+import { createApp } from './http-server.ts';
 
 export interface HealthOptions {
   registry: Registry;

@@ -3,9 +3,25 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import express, { type Express } from 'express';
 import { ConfigError } from './config-error.ts';
 import type { Logger } from './logger.ts';
 import type { Service } from './run.ts';
+
+/**
+ * An express app that says nothing of itself, and takes a path as it is: with its case, and with
+ * its slash at the end.
+ */
+export function createApp(): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  // Else an error that no handler took shows its stack to the caller.
+  app.set('env', 'production');
+  return app;
+}
 
 export interface HttpServer {
   readonly server: Server;

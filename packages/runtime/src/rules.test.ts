@@ -44,9 +44,6 @@ describe('rules (H6)', () => {
     ['{"db": {"tickms": 20}}', 'db: there is no key `tickms` here; did you mean `tickMs`?'],
     ['{"dbs": {}}', 'there is no key `dbs` here; did you mean `db`?'],
     ['{"db": {"tickMs": 9}}', 'db.tickMs: must be at least 10'],
-    ['{"db": {"tickMs": 600001}}', 'db.tickMs: must be at most 600000'],
-    ['{"db": {"tickMs": 20.5}}', 'db.tickMs: must be a whole number'],
-    ['{"db": {"tickMs": "20"}}', 'db.tickMs: must be a number, and is text'],
     ['[]', 'must be a mapping'],
     ['{', 'line 1'],
   ])('refuse %s', (PADDOCK_RULES, problem) => {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { closestName } from './closest-name.ts';
 import { type ReadFile, readText } from './file-reading.ts';
-import { readYaml } from './read-yaml.ts';
-import { sayWhatIsWanted } from './yaml-words.ts';
+import { LineCounter, parseDocument } from 'yaml';
 
 /** The content of a YAML file. */
 export interface ReadYaml<T> {
@@ -84,3 +83,95 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 }
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** A thousand pools have 300 KB if they share their common parts. */
+const MOST_CHARACTERS = 512 * 1024;
+
+/** Hundreds of pools may share one template, but a few lines must not unfold into millions. */
+const MOST_ALIASES = 10_000;
+
+/**
+ * The content of a YAML text with aliases and merge keys (`<<`) followed, or all its problems with
+ * their lines.
+ */
+function readYaml(source: string): { content?: unknown; errors: string[] } {
+  if (source.length > MOST_CHARACTERS)
+    return { errors: [`there are more than ${MOST_CHARACTERS} characters`] };
+  const lineCounter = new LineCounter();
+  const document = parseDocument(source, {
+    merge: true,
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
+  const errors = document.errors.map(({ code, message, pos: [position] }) => {
+    const said =
+      code === 'MULTIPLE_DOCS' ? 'a second document begins (---); there must be one' : message;
+    return `line ${lineCounter.linePos(position).line}: ${said}`;
+  });
+  if (errors.length > 0) return { errors };
+  try {
+    return { content: withoutHolders(document.toJS({ maxAliasCount: MOST_ALIASES })), errors };
+  } catch (error) {
+    return { errors: [error instanceof Error ? error.message : String(error)] };
+  }
+}
+
+/**
+ * Top-level keys that begin with `x-` belong to the writer, as in many other files: a place for
+ * shared anchors.
+ */
+function withoutHolders(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
+  return Object.fromEntries(Object.entries(content).filter(([key]) => !key.startsWith('x-')));
+}
+
+/**
+ * Describes the problem of a value in the words of someone who writes YAML. Does not show the
+ * value: it may be a secret at the wrong place.
+ */
+function sayWhatIsWanted(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code, input } = issue;
+  if (code === 'invalid_type')
+    return input === undefined ? 'is missing' : wantedType(String(issue.expected), input);
+  if (code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`;
+  if (code === 'too_small' && issue.origin === 'string' && issue.minimum === 1)
+    return 'must not be empty';
+  if (code === 'too_small') return `must ${AMOUNT[issue.origin] ?? 'be'} at least ${issue.minimum}`;
+  return code === 'too_big'
+    ? `must ${AMOUNT[issue.origin] ?? 'be'} at most ${issue.maximum}`
+    : undefined;
+}
+
+const AMOUNT: Readonly<Record<string, string>> = {
+  string: 'have a length of',
+  array: 'have a length of',
+};
+
+function wantedType(expected: string, input: unknown): string | undefined {
+  const wanted = TYPES.get(expected);
+  if (wanted === undefined) return undefined;
+  if (expected === 'int' && typeof input === 'number') return `must be ${wanted}`;
+  return `must be ${wanted}, and is ${TYPES.get(z.util.getParsedType(input)) ?? 'empty'}${quotesToMend(expected, input)}`;
+}
+
+/** YAML reads 1.20 as a number and "5" as text: the quotes are the mistake. */
+function quotesToMend(expected: string, input: unknown): string {
+  if (expected === 'string')
+    return typeof input === 'number' || typeof input === 'boolean' ? ': put it in quotes' : '';
+  if (typeof input !== 'string') return '';
+  const isMeant =
+    expected === 'boolean' ? /^(?:true|false)$/.test(input) : /^-?\d+(?:\.\d+)?$/.test(input);
+  return isMeant ? ': leave out the quotes' : '';
+}
+
+/** The library's names of types are a programmer's words. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['array', 'a list'],
+  ['object', 'a mapping'],
+  ['record', 'a mapping'],
+  ['string', 'text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+]);

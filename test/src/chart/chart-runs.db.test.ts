@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
-import { playInCluster } from '@paddock/demo/play-in-cluster';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { type ChartObject, HELM } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -11,6 +10,7 @@ import {
   playService,
 } from '../scenes/chart-cluster.scene.ts';
 import { type PlayedPod, runContainer } from '../scenes/play-container.scene.ts';
+import { playInCluster } from '../scenes/play-in-cluster.scene.ts';
 import {
   NAMESPACE,
   type PlayedRelease,
@@ -144,7 +144,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
   test('50 jobs go through, and no call is forbidden (P1, P3)', async () => {
     const { cluster, github, database } = release;
     const { kubeconfigFile } = cluster.real;
-    const played = await playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
+    const played = playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
     try {
       await completeJobs(JOBS);
     } finally {
@@ -165,7 +165,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
   test('a rollout under load refuses no delivery, loses no job and makes no second worker (A10, P1, P3)', async () => {
     const { cluster, github, database } = release;
     const { kubeconfigFile } = cluster.real;
-    const played = await playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
+    const played = playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
     try {
       for (const deployment of await deployments())
         await cluster.patch(deployment, {

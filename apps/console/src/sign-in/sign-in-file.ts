@@ -1,6 +1,5 @@
-import type { Secret } from '@paddock/runtime/secret';
+import { type Secret, readSecret } from '@paddock/runtime/secret';
 import { secretSource } from '@paddock/domain/pools/config-file';
-import { readSecret } from '@paddock/runtime/read-secret';
 import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { z } from 'zod';

@@ -26,9 +26,3 @@ export const ALWAYS = 1_000_000_000;
 export interface NoStop {
   readonly whyNot: string;
 }
-
-/** The page of another stop shows it. */
-export interface Shown {
-  /** The name of that stop. */
-  readonly at: string;
-}

@@ -5,6 +5,7 @@ import {
   type Owner,
   PERSONAL_APP,
   type Platform,
+  pool,
   POOLS,
 } from '../scenario.ts';
 import { TIMES_OF_FAILURES } from '../start-system.ts';
@@ -16,14 +17,6 @@ export const DEAF_APP = 100_004;
 /** Its quota allows no pod. */
 export const SANDBOX = 'sandbox';
 
-const IMAGE = 'ghcr.io/actions/actions-runner:latest';
-const pool = (name: string, more: object = {}) => ({
-  name,
-  labels: ['self-hosted', name],
-  image: IMAGE,
-  namespace: NAMESPACE,
-  ...more,
-});
 /** How the simulated cluster starts the pods of a pool. */
 const starts = (how: string) => ({
   template: { metadata: { annotations: { 'test.paddock/start': how } } },
@@ -50,12 +43,11 @@ const TOUR_POOLS = [
   pool('ubuntu-22', { labels: ['self-hosted', 'ubuntu-22', 'docker'], paused: true }),
 ];
 
-const repositories = (...names: string[]) => names;
 const organisation = (login: string, appId = ORGANISATION_APP): Owner => ({
   login,
   type: 'Organization',
   appId,
-  repositories: repositories('app'),
+  repositories: ['app'],
 });
 
 /** Accounts that have one trouble each. */
@@ -70,7 +62,7 @@ export const TOUR_OWNERS: readonly Owner[] = [
     login: 'octo',
     type: 'User',
     appId: PERSONAL_APP,
-    repositories: repositories('gone', 'closed'),
+    repositories: ['gone', 'closed'],
   },
 ];
 

@@ -51,7 +51,6 @@ export function createWorld(
   db: Kysely<Database>,
   { installations, signal }: { installations: ReadonlyMap<string, number>; signal: AbortSignal },
 ): TourWorld {
-  if (cluster === undefined) throw new Error('The tour needs the simulated cluster.');
   const caller: Caller = { db, person: 'the demo', from: 'terminal' };
   const ask = async <E extends Endpoint>(
     endpoint: E,

@@ -39,48 +39,22 @@ const PATHS = `
   .trim()
   .split(/\s+/);
 
+const words = (text: string) => fc.constantFrom(...text.trim().split(/\s+/));
+
 /** JSON text, because many hostile bodies have no JavaScript value. */
 const strangeJson = fc.oneof(
-  fc.constantFrom(
-    'null',
-    'true',
-    '""',
-    '[]',
-    '{}',
-    '0',
-    '-1',
-    '-0',
-    '0.5',
-    '1e400',
-    '-1e999999',
-    '1e-400',
-    '9007199254740992',
-    '9007199254740993',
+  words('null true "" [] {} 0 -1 -0 0.5 1e400 -1e999999 1e-400 9007199254740992 9007199254740993'),
+  words(
+    String.raw`123456789012345678901234567890.000000000000000001 "\u0000" "\ud800" "\udc00\ud800"`,
   ),
+  words('"2026-13-45T99:99:99Z" "-271821-04-20T00:00:00Z" "queued" "waiting" "constructor"'),
+  words(`{"__proto__":{"id":1}} {"constructor":1} [null] [[]] "${WORKER}"`),
   fc.constantFrom(
-    '123456789012345678901234567890.000000000000000001',
-    '"\\u0000"',
-    '"\\ud800"',
-    '"\\udc00\\ud800"',
-    '"2026-13-45T99:99:99Z"',
-    '"-271821-04-20T00:00:00Z"',
-  ),
-  fc.constantFrom(
-    '{"__proto__":{"id":1}}',
-    '{"constructor":1}',
-    '[null]',
-    '[[]]',
     `"${'x'.repeat(70_000)}"`,
     `[${'"label",'.repeat(5_000)}"label"]`,
-    '"queued"',
-    '"waiting"',
-    '"constructor"',
-    `"${WORKER}"`,
     JSON.stringify(
       Array.from({ length: 100 }, (_, index) => createHmac('sha512', String(index)).digest('hex')),
     ),
-  ),
-  fc.constantFrom(
     `${'['.repeat(400)}${']'.repeat(400)}`,
     `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`,
   ),
@@ -113,25 +87,13 @@ function replaceAt(json: string, path: string, value: string): string {
 }
 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
+const encoded = (encoding: BufferEncoding) =>
+  payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text, encoding) }));
+const ping = (sent: Buffer) => ({ event: 'ping', bytes: sent });
 const body = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text) })),
-  },
-  {
-    weight: 1,
-    arbitrary: payloadText.map(({ event, text }) => ({
-      event,
-      bytes: Buffer.from(text, 'latin1'),
-    })),
-  },
-  {
-    weight: 1,
-    arbitrary: payloadText.map(({ event, text }) => ({
-      event,
-      bytes: Buffer.from(text, 'utf16le'),
-    })),
-  },
+  { weight: 6, arbitrary: encoded('utf8') },
+  { weight: 1, arbitrary: encoded('latin1') },
+  { weight: 1, arbitrary: encoded('utf16le') },
   {
     weight: 1,
     arbitrary: fc.tuple(payloadText, fc.nat()).map(([{ event, text }, cut]) => ({
@@ -139,18 +101,14 @@ const body = fc.oneof(
       bytes: Buffer.from(text).subarray(0, cut % text.length),
     })),
   },
-  { weight: 1, arbitrary: bytes.map((array) => ({ event: 'ping', bytes: array })) },
+  { weight: 1, arbitrary: bytes.map(ping) },
   // Valid JSON in which a text holds bytes that are no UTF-8.
   {
     weight: 1,
-    arbitrary: bytes.map((array) => ({
-      event: 'ping',
-      bytes: Buffer.concat([
-        Buffer.from('{"zen":"'),
-        Buffer.from(array.filter((byte) => byte >= 128)),
-        Buffer.from('"}'),
-      ]),
-    })),
+    arbitrary: bytes.map((array) => {
+      const high = Buffer.from(array.filter((byte) => byte >= 128));
+      return ping(Buffer.concat([Buffer.from('{"zen":"'), high, Buffer.from('"}')]));
+    }),
   },
   {
     weight: 1,
@@ -165,58 +123,27 @@ const body = fc.oneof(
   },
 );
 
-const oddEvent = fc.constantFrom(
-  'workflow_job',
-  'push',
-  'Ping',
-  'ping ',
-  'constructor',
-  '__proto__',
-  '',
-  'x'.repeat(200),
-  'installation_target',
+const [LONG_EVENT, LONG_HEADER] = ['x'.repeat(200), 'a'.repeat(5_000)];
+const oddEvent = fc.oneof(
+  words(`workflow_job push Ping constructor __proto__ ${LONG_EVENT}`),
+  fc.constantFrom('', 'ping '),
 );
 const oddHeader = fc.tuple(
-  fc.constantFrom(
-    'content-type',
-    'content-encoding',
-    'x-github-event',
-    'x-github-delivery',
-    'x-hub-signature',
-    'x-hub-signature-256',
-    'x-github-hook-installation-target-id',
-    'x-forwarded-for',
-    'cookie',
-    'expect',
-  ),
-  fc.constantFrom(
-    '',
-    'gzip',
-    'application/x-www-form-urlencoded',
-    '100-continue',
-    'nonsense',
-    '7',
-    '-7',
-    '7, 8',
-    'sha256=',
-    `sha256=${'0'.repeat(64)}`,
-    'a'.repeat(5_000),
-    '\u00e9',
+  words(`content-type content-encoding x-github-event x-github-delivery x-hub-signature
+    x-hub-signature-256 x-github-hook-installation-target-id x-forwarded-for cookie expect`),
+  fc.oneof(
+    words('gzip application/x-www-form-urlencoded 100-continue nonsense 7 -7 sha256= \u00e9'),
+    fc.constantFrom('', '7, 8', `sha256=${'0'.repeat(64)}`, LONG_HEADER),
   ),
 );
 
-interface Draft {
-  readonly guid: string;
-  readonly event: string;
-  readonly body: Buffer;
-  readonly isSigned: boolean;
-}
-
-/**
- * A request with the headers that GitHub sends; an unsigned one has a signature made with another
- * key.
- */
-const requestOf = ({ guid, event, body: sent, isSigned }: Draft): HostileRequest => {
+/** A request with the headers that GitHub sends; an unsigned one has another key's signature. */
+const requestOf = (
+  guid: string,
+  event: string,
+  sent: Buffer,
+  isSigned: boolean,
+): HostileRequest => {
   const key = isSigned ? SECRET : `${SECRET}?`;
   const headers: [string, string][] = [
     ['x-github-event', event],
@@ -233,12 +160,8 @@ export function intactJob(isSigned: boolean): HostileRequest {
     workflow_job: { id: 800, labels: ['self-hosted'] },
     repository: { private: true, owner: { id: OWNER, login: 'acme', type: 'Organization' } },
   });
-  return requestOf({
-    guid: randomUUID(),
-    event: 'workflow_job',
-    body: Buffer.from(JSON.stringify(payload)),
-    isSigned,
-  });
+  const sent = Buffer.from(JSON.stringify(payload));
+  return requestOf(randomUUID(), 'workflow_job', sent, isSigned);
 }
 
 /**
@@ -255,6 +178,6 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
     fc.boolean(),
   )
   .map(([guid, { event, bytes: sent }, isSigned, otherEvent, more, isDefiled]) => {
-    const request = requestOf({ guid, event: otherEvent ?? event, body: sent, isSigned });
+    const request = requestOf(guid, otherEvent ?? event, sent, isSigned);
     return isDefiled ? Object.assign(request, { headers: [...request.headers, ...more] }) : request;
   });

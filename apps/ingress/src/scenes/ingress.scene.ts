@@ -4,6 +4,7 @@ import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 import { type TestDatabase, createTestDatabase } from '@paddock/testing/database';
 import { putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import {
@@ -15,7 +16,7 @@ import {
 } from '@paddock/testing/signed-delivery';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
-import { late } from '@paddock/testing/use-test-database';
+import { late, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -33,7 +34,7 @@ pools:
 entities: { '*': {} }
 `;
 
-/** For tests in which every delivery has to be stored, however busy the machine is. */
+/** The rules of most tests: every delivery has to be stored, however busy the machine is. */
 export const PATIENT = { ingress: { writeTimeoutMs: 9_000, answerTimeoutMs: 9_000 } };
 
 /** As long as GitHub waits for an answer, in milliseconds: for tests of answers in time. */
@@ -98,7 +99,7 @@ export async function startIngress({
   schema,
   config = CONFIG,
   env = {},
-  rules = {},
+  rules = PATIENT,
   patienceMs = PATIENCE_MS,
 }: IngressStart): Promise<Ingress> {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
@@ -145,9 +146,7 @@ export async function startIngress({
     deliver,
     end,
     untilReady: () => waitFor('readiness', async () => (await ask('/readyz')).status === 200),
-    metric: async (name: string) => {
-      return metricSum((await ask('/metrics')).text, name);
-    },
+    metric: async (name) => metricSum((await ask('/metrics')).text, name),
   };
 }
 
@@ -162,56 +161,52 @@ export const signed = (
   more: { guid?: string; headers?: Record<string, string> } = {},
 ) => signedDelivery({ event, payload, secret: SECRET, appId: APP, ...more });
 
-/** One of a job that fits the pool. */
+/** One of a private job that fits the pool; `more` has other fields of the payload. */
 export const jobDelivery = (
-  action: 'queued' | 'in_progress' | 'completed',
+  action: 'queued' | 'waiting' | 'in_progress' | 'completed',
   jobId: number,
   job: JsonObject = {},
+  { repository = {}, ...more }: { repository?: JsonObject; installation?: JsonObject } = {},
 ) =>
   signed(
     'workflow_job',
     examplePayload('workflow_job', action, {
       workflow_job: { id: jobId, labels: ['linux'], ...job },
-      repository: { private: true },
+      repository: { private: true, ...repository },
+      ...more,
     }),
   );
 
 /** One process of ingress for the tests of a file, with a new database. */
-export function useIngress(config?: string): { database: TestDatabase; ingress: Ingress } {
-  let database: TestDatabase;
+export function useIngress({
+  config = CONFIG,
+  ...given
+}: Pick<IngressStart, 'config' | 'env' | 'rules'> = {}): {
+  database: TestDatabase;
+  ingress: Ingress;
+} {
+  const database = useTestDatabase(() => createIngressDatabase(config));
   let ingress: Ingress;
   beforeAll(async () => {
-    database = await createIngressDatabase(config);
-    const { url, schema } = database;
-    ingress = await startIngress({
-      url,
-      schema,
-      rules: PATIENT,
-      ...(config === undefined ? {} : { config }),
-    });
+    ingress = await startIngress({ ...database, config, ...given });
     await ingress.untilReady();
   });
-  afterAll(async () => {
-    await ingress.end('SIGTERM');
-    await database.drop();
-  });
-  return { database: late(() => database), ingress: late(() => ingress) };
+  afterAll(() => ingress.end('SIGKILL'));
+  return { database, ingress: late(() => ingress) };
 }
 
 /** Starts processes of ingress that end with their test; their stored rows go too. */
 export function useIngresses(
   database: TestDatabase,
-): (given: Partial<IngressStart>) => Promise<Ingress> {
+): (given?: Partial<IngressStart>) => Promise<Ingress> {
   const started: Ingress[] = [];
   afterEach(async () => {
     for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
     await untilDisconnected(database.db, 'ingress');
-    await database.db.deleteFrom('jobs').execute();
-    await database.db.deleteFrom('installation_events').execute();
+    await emptyTables(database.db, ['jobs', 'installation_events']);
   });
   return async (given) => {
-    const { url, schema } = database;
-    const ingress = await startIngress({ url, schema, ...given });
+    const ingress = await startIngress({ ...database, ...given });
     started.push(ingress);
     return ingress;
   };

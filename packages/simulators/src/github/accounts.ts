@@ -1,45 +1,36 @@
 import { Refusal, notFound } from './refusal.ts';
 import {
   type Account,
-  type AccountType,
   type Installation,
   type Repository,
+  type RunnerGroup,
   type World,
   isoNow,
   nextId,
 } from './world.ts';
 
-type NewAccount = {
-  readonly login: string;
-  readonly id?: number | undefined;
-  readonly type: AccountType;
-  readonly hasRunnerGroups: boolean;
-};
-
 export function addAccount(
   world: World,
-  { login, id, type, hasRunnerGroups }: NewAccount,
+  {
+    login,
+    id = nextId(world, 'account'),
+    type,
+    hasRunnerGroups,
+  }: Pick<Account, 'login' | 'type' | 'hasRunnerGroups'> & { readonly id?: number },
 ): Account {
   if (world.accounts.has(login.toLowerCase()))
     throw new Refusal(422, `There is already an account named ${login}.`);
-  const account: Account = {
-    id: id ?? nextId(world, 'account'),
-    login,
-    type,
-    hasRunnerGroups: type === 'Organization' && hasRunnerGroups,
-    // GitHub's default group keeps public repositories out until its owner lets them in.
-    runnerGroups: [
-      {
-        id: 1,
-        name: 'Default',
-        visibility: 'all',
-        allowsPublicRepositories: false,
-        isDefault: true,
-        repositoryIds: new Set(),
-        workflows: null,
-      },
-    ],
+  // GitHub's default group keeps public repositories out until its owner lets them in.
+  const group: RunnerGroup = {
+    id: 1,
+    name: 'Default',
+    visibility: 'all',
+    allowsPublicRepositories: false,
+    isDefault: true,
+    repositoryIds: new Set(),
+    workflows: null,
   };
+  const account = { id, login, type, hasRunnerGroups, runnerGroups: [group] };
   world.accounts.set(login.toLowerCase(), account);
   return account;
 }
@@ -50,21 +41,16 @@ export function findAccount(world: World, login: string): Account {
   return account;
 }
 
-type NewRepository = {
-  readonly owner: string;
-  readonly name: string;
-  readonly id?: number | undefined;
-  readonly private: boolean;
-  readonly archived: boolean;
-};
-
-export function addRepository(world: World, { owner, id, ...given }: NewRepository): Repository {
-  const repository = {
-    id: id ?? nextId(world, 'repository'),
-    owner: findAccount(world, owner),
-    ...given,
-  };
-  world.repositories.set(repository.id, repository);
+export function addRepository(
+  world: World,
+  {
+    owner,
+    id = nextId(world, 'repository'),
+    ...given
+  }: Omit<Repository, 'id' | 'owner'> & { readonly owner: string; readonly id?: number },
+): Repository {
+  const repository = { id, owner: findAccount(world, owner), ...given };
+  world.repositories.set(id, repository);
   return repository;
 }
 
@@ -102,29 +88,29 @@ export function renameAccount(world: World, login: string, newLogin: string): Ac
 type NewInstallation = {
   readonly appId: number;
   readonly account: string;
-  readonly repositories?: readonly string[] | undefined;
-  readonly id?: number | undefined;
+  readonly repositories?: readonly string[];
+  readonly id?: number;
 };
 
 /** Installs an App: on all repositories, or on those named (`owner/name`). */
 export function addInstallation(
   world: World,
-  { appId, account, repositories, id }: NewInstallation,
+  { appId, account, repositories, id = nextId(world, 'installation') }: NewInstallation,
 ): Installation {
   if (!world.apps.has(appId)) throw new Refusal(422, `There is no App ${appId}.`);
   const owner = findAccount(world, account);
   if (findInstallationOf(world, appId, owner) !== undefined)
     throw new Refusal(422, `App ${appId} is already installed on ${account}.`);
   const installation: Installation = {
-    id: id ?? nextId(world, 'installation'),
+    id,
     appId,
     account: owner,
     selection: repositories === undefined ? 'all' : 'selected',
-    repositoryIds: new Set((repositories ?? []).map((name) => findRepository(world, name).id)),
+    repositoryIds: new Set(repositories?.map((name) => findRepository(world, name).id)),
     suspendedAt: null,
     createdAt: isoNow(world),
   };
-  world.installations.set(installation.id, installation);
+  world.installations.set(id, installation);
   return installation;
 }
 

@@ -23,38 +23,34 @@ export async function authenticateApp(
 ): Promise<SimulatedApp> {
   const jwt = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
   if (jwt === undefined || jwt.split('.').length !== 3)
-    throw new Refusal(401, 'A JSON web token could not be decoded');
+    throw refused('A JSON web token could not be decoded');
   try {
     const app = world.apps.get(Number(decodeJwt(jwt).iss));
-    if (app === undefined) throw new Refusal(401, 'Integration not found');
+    if (app === undefined) throw refused('Integration not found');
     const { payload } = await jwtVerify(jwt, await publicKeyOf(app), {
       algorithms: ['RS256'],
       currentDate: new Date(world.now()),
       requiredClaims: ['iat', 'exp'],
     });
     const now = world.now() / 1000;
-    if (payload.iat === undefined || payload.iat > now + 60) {
-      throw new Refusal(
-        401,
+    if (payload.iat === undefined || payload.iat > now + 60)
+      throw refused(
         `'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued`,
       );
-    }
-    if (payload.exp === undefined || payload.exp > now + JWT_LIFE_SECONDS + 5) {
-      throw new Refusal(401, `'Expiration time' claim ('exp') is too far in the future`);
-    }
+    if (payload.exp === undefined || payload.exp > now + JWT_LIFE_SECONDS + 5)
+      throw refused(`'Expiration time' claim ('exp') is too far in the future`);
     return app;
   } catch (error) {
-    if (error instanceof errors.JWTExpired) {
-      throw new Refusal(
-        401,
+    if (error instanceof errors.JWTExpired)
+      throw refused(
         `'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires`,
       );
-    }
-    if (error instanceof errors.JOSEError)
-      throw new Refusal(401, 'A JSON web token could not be decoded');
+    if (error instanceof errors.JOSEError) throw refused('A JSON web token could not be decoded');
     throw error;
   }
 }
+
+const refused = (message: string): Refusal => new Refusal(401, message);
 
 export type IssuedToken = { readonly token: string; readonly expiresAt: string };
 
@@ -62,10 +58,7 @@ export type IssuedToken = { readonly token: string; readonly expiresAt: string }
 export function issueToken(world: World, installation: Installation): IssuedToken {
   if (installation.suspendedAt !== null)
     throw new Refusal(403, 'This installation has been suspended');
-  const claims = Buffer.from(JSON.stringify({ installation_id: installation.id })).toString(
-    'base64url',
-  );
-  const token = `ghs_${installation.appId}_${Buffer.from('{"alg":"ES256"}').toString('base64url')}.${claims}.${randomText(240)}`;
+  const token = `ghs_${installation.appId}_${randomText(300)}`;
   const expiresAt = world.now() + TOKEN_LIFE_MS;
   world.tokens.set(token, { installationId: installation.id, expiresAt });
   return { token, expiresAt: isoTime(expiresAt) };
@@ -79,10 +72,9 @@ export function authenticateInstallation(
   authorization: string | undefined,
 ): Installation {
   const token = /^(?:token|bearer) (\S+)$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) throw new Refusal(401, 'Requires authentication');
+  if (token === undefined) throw refused('Requires authentication');
   const known = world.tokens.get(token);
-  if (known === undefined || known.expiresAt <= world.now())
-    throw new Refusal(401, 'Bad credentials');
+  if (known === undefined || known.expiresAt <= world.now()) throw refused('Bad credentials');
   const installation = findInstallation(world, known.installationId);
   if (installation.suspendedAt !== null)
     throw new Refusal(403, 'This installation has been suspended');

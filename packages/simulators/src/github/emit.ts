@@ -4,7 +4,6 @@ import { Refusal } from './refusal.ts';
 import {
   type Delivery,
   type Installation,
-  type Payload,
   type SimulatedApp,
   type World,
   isoNow,
@@ -13,59 +12,29 @@ import {
   strike,
 } from './world.ts';
 
-type WebhookEvent = {
-  readonly appId: number;
-  readonly event: string;
-  readonly action: string | null;
-  readonly installation: Installation | null;
-  readonly repositoryId: number | null;
-  readonly payload: Payload;
-};
-
-type Attempt = Omit<WebhookEvent, 'installation'> & {
-  readonly guid: string;
-  readonly installationId: number | null;
-  readonly redelivery: boolean;
-};
-
 type Outcome = Pick<Delivery, 'status' | 'statusCode'>;
+type Attempt = Omit<Delivery, 'id' | 'deliveredAt' | 'durationSeconds' | keyof Outcome>;
+type WebhookEvent = Pick<Delivery, 'event' | 'action' | 'repositoryId' | 'payload'> & {
+  readonly installation: Installation;
+};
 
 const UNREACHED = { status: 'failed to connect to host', statusCode: 502 };
 
-/** Events that GitHub sends to every App, even without a subscription. */
-const ALWAYS_SENT = new Set([
-  'installation',
-  'installation_repositories',
-  'installation_target',
-  'github_app_authorization',
-  'meta',
-  'ping',
-]);
-
-/** Sends an event to its App, at once and in the background. GitHub never tries twice by itself. */
+/**
+ * Sends an event to the App of the installation, at once and in the background. GitHub never tries
+ * twice by itself. Events of installations need no subscription.
+ */
 export function emit(world: World, { installation, ...event }: WebhookEvent): void {
-  const app = world.apps.get(event.appId);
+  const { appId, id: installationId } = installation;
+  const app = world.apps.get(appId);
   const { omitActions, dropActions, duplicateRate = 0, lossRate = 0 } = world.deliveryFaults;
-  if (app === undefined || (!app.events.includes(event.event) && !ALWAYS_SENT.has(event.event)))
-    return;
-  if (event.action !== null && omitActions?.includes(event.action) === true) return;
-  const attempt = {
-    ...event,
-    guid: randomUUID(),
-    installationId: installation?.id ?? null,
-    redelivery: false,
-  };
-  if (
-    (event.action !== null && dropActions?.includes(event.action) === true) ||
-    world.isLost(lossRate)
-  ) {
-    const statusCode = world.deliveryFaults.lossStatusCode ?? 502;
+  const isSent = event.event !== 'workflow_job' || app?.events.includes(event.event) === true;
+  if (app === undefined || !isSent || omitActions?.includes(event.action) === true) return;
+  const attempt = { ...event, appId, installationId, guid: randomUUID(), redelivery: false };
+  if (dropActions?.includes(event.action) === true || world.isLost(lossRate)) {
+    const { lossStatusCode: statusCode = 502 } = world.deliveryFaults;
     strike(world, 'delivery_lost');
-    record(world, app, attempt, {
-      at: world.now(),
-      ...UNREACHED,
-      statusCode,
-    });
+    record(world, attempt, { at: world.now(), ...UNREACHED, statusCode });
     return;
   }
   depart(world, app, attempt);
@@ -103,7 +72,7 @@ async function deliver(
   const at = world.now();
   const outcome = await post(world, app, attempt);
   // The log has one attempt, even if the network doubles it.
-  if (!isEcho) record(world, app, attempt, { at, ...outcome });
+  if (!isEcho) record(world, attempt, { at, ...outcome });
   world.deliveriesInFlight -= 1;
   if (world.deliveriesInFlight > 0) return;
   for (const wake of world.settledWaiters) wake();
@@ -138,12 +107,8 @@ async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<
     const status = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`;
     return { status, statusCode: response.status };
   } catch (error) {
-    const timedOut =
-      typeof error === 'object' &&
-      error !== null &&
-      'name' in error &&
-      error.name === 'TimeoutError';
-    return timedOut ? { status: 'timed out', statusCode: 504 } : UNREACHED;
+    const { name } = error as Error;
+    return name === 'TimeoutError' ? { status: 'timed out', statusCode: 504 } : UNREACHED;
   }
 }
 
@@ -151,21 +116,12 @@ const DELIVERY_IDS = 3_804_004_623_000_000_000n;
 
 function record(
   world: World,
-  app: SimulatedApp,
   attempt: Attempt,
   { at, ...outcome }: Outcome & { readonly at: number },
 ): void {
-  const { guid, event, action, installationId, repositoryId, payload, redelivery } = attempt;
   world.deliveries.push({
+    ...attempt,
     id: String(DELIVERY_IDS + BigInt(nextId(world, 'delivery'))),
-    appId: app.appId,
-    guid,
-    event,
-    action,
-    installationId,
-    repositoryId,
-    payload,
-    redelivery,
     deliveredAt: isoNow(world),
     durationSeconds: Math.round(world.now() - at) / 1000,
     ...outcome,

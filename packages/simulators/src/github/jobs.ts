@@ -47,26 +47,20 @@ export type NewJob = {
 };
 
 export function queueJob(world: World, wanted: NewJob): Job {
-  const run = wanted.runId === undefined ? startRun(world, wanted) : findRun(world, wanted.runId);
-  return addJob(world, run, {
-    name: wanted.jobName ?? `build ${run.jobs.length + 1}`,
-    labels: wanted.labels,
-    durationMs: wanted.durationMs ?? 100,
-    result: wanted.result ?? 'success',
-    hosted: wanted.hosted ?? false,
-    waiting: wanted.waiting ?? false,
-    unannounced: wanted.unannounced ?? false,
-  });
+  const { runId, labels, durationMs = 100, result = 'success', hosted = false } = wanted;
+  const run = runId === undefined ? startRun(world, wanted) : findRun(world, runId);
+  const name = wanted.jobName ?? `build ${run.jobs.length + 1}`;
+  return addJob(world, run, { name, labels, durationMs, result, hosted }, wanted);
 }
 
-function startRun(world: World, { repo, workflowName, event = 'push' }: NewJob): Run {
+function startRun(world: World, { repo, workflowName = 'CI', event = 'push' }: NewJob): Run {
   const repository = findRepository(world, repo);
   const run: Run = {
     id: nextId(world, 'run'),
     repository,
     actor: repository.owner,
     number: world.runs.size + 1,
-    workflowName: workflowName ?? 'CI',
+    workflowName,
     headSha: Buffer.from(randomText(20), 'base64url').toString('hex'),
     event,
     createdAt: isoNow(world),
@@ -77,12 +71,12 @@ function startRun(world: World, { repo, workflowName, event = 'push' }: NewJob):
   return run;
 }
 
-type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & {
-  readonly waiting: boolean;
-  readonly unannounced: boolean;
-};
-
-function addJob(world: World, run: Run, { waiting, unannounced, ...plan }: JobPlan): Job {
+function addJob(
+  world: World,
+  run: Run,
+  plan: Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'>,
+  { waiting = false, unannounced = false }: Pick<NewJob, 'waiting' | 'unannounced'> = {},
+): Job {
   const now = isoNow(world);
   const job: Job = {
     id: nextId(world, 'job'),
@@ -128,17 +122,8 @@ export function rerunJob(world: World, jobId: number): Job {
   if (job.status !== 'completed')
     throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
   job.run.attempt += 1;
-  return addJob(world, job.run, { ...pickPlan(job), waiting: false, unannounced: false });
-}
-
-function pickPlan({
-  name,
-  labels,
-  durationMs,
-  result,
-  hosted,
-}: Job): Omit<JobPlan, 'waiting' | 'unannounced'> {
-  return { name, labels, durationMs, result, hosted };
+  const { name, labels, durationMs, result, hosted } = job;
+  return addJob(world, job.run, { name, labels, durationMs, result, hosted });
 }
 
 /**

@@ -28,7 +28,6 @@ export function emitWorkflowJob(world: World, job: Job, action: WorkflowJobActio
       installation: installationField(installation),
     };
     emit(world, {
-      appId: installation.appId,
       event: 'workflow_job',
       action,
       installation,
@@ -52,7 +51,6 @@ export function emitInstallation(
     sender: senderFragment(),
   };
   emit(world, {
-    appId: installation.appId,
     event: 'installation',
     action,
     installation,
@@ -65,40 +63,23 @@ export function emitInstallation(
 export function emitInstallationRepositories(
   world: World,
   installation: Installation,
-  {
-    added,
-    removed,
-  }: { readonly added: readonly Repository[]; readonly removed: readonly Repository[] },
+  changed: Readonly<Record<'added' | 'removed', readonly Repository[]>>,
 ): void {
-  const emitOne = (action: 'added' | 'removed', payload: Payload) =>
-    emit(world, {
-      appId: installation.appId,
-      event: 'installation_repositories',
+  for (const action of ['added', 'removed'] as const) {
+    if (changed[action].length === 0) continue;
+    const payload = {
+      ...exampleOf('installation_repositories', 0),
       action,
-      installation,
-      repositoryId: null,
-      payload,
-    });
-  const common = {
-    ...exampleOf('installation_repositories', 0),
-    installation: installationJson(world, installation),
-    repository_selection: installation.selection,
-    repositories_added: [],
-    repositories_removed: [],
-    sender: senderFragment(),
-  };
-  if (added.length > 0)
-    emitOne('added', {
-      ...common,
-      action: 'added',
-      repositories_added: added.map(briefRepository),
-    });
-  if (removed.length > 0)
-    emitOne('removed', {
-      ...common,
-      action: 'removed',
-      repositories_removed: removed.map(briefRepository),
-    });
+      installation: installationJson(world, installation),
+      repository_selection: installation.selection,
+      repositories_added: [],
+      repositories_removed: [],
+      [`repositories_${action}`]: changed[action].map(briefRepository),
+      sender: senderFragment(),
+    };
+    const event = 'installation_repositories';
+    emit(world, { event, action, installation, repositoryId: null, payload });
+  }
 }
 
 function briefRepository(repository: Repository): Payload {

@@ -62,7 +62,11 @@ export async function playRunner(
     say(`${new Date().toISOString().replace('T', ' ').slice(0, 19)}Z: ${text}`);
   try {
     return {
-      exitCode: await work(parseConfig(jitConfig), container, { signal, say, stamped }),
+      exitCode: await work(
+        JSON.parse(Buffer.from(jitConfig, 'base64').toString()) as Config,
+        container,
+        { signal, say, stamped },
+      ),
       log,
     };
   } catch (error) {
@@ -185,7 +189,11 @@ async function runJob(
   job: JobMessage,
   { over, cancelled, stamped }: Circumstances,
 ): Promise<void> {
-  const result = await workUnlessCancelled(job, over, cancelled);
+  const signal = AbortSignal.any([over, cancelled]);
+  const result = await pause(job.durationMs, job.result, { signal }).catch((error: unknown) => {
+    if (over.aborted || !cancelled.aborted) throw error;
+    return 'cancelled' as const;
+  });
   const answer = await post(config, '/_runner/complete', { result }, over);
   answer.resume();
   if (answer.statusCode !== 204)
@@ -193,20 +201,6 @@ async function runJob(
       `The end of job ${job.name} was refused with status ${answer.statusCode ?? 0}.`,
     );
   stamped(`Job ${job.name} completed with result: ${RESULT_WORDS[result]}`);
-}
-
-async function workUnlessCancelled(
-  job: JobMessage,
-  over: AbortSignal,
-  cancelled: AbortSignal,
-): Promise<keyof typeof RESULT_WORDS> {
-  try {
-    await pause(job.durationMs, undefined, { signal: AbortSignal.any([over, cancelled]) });
-    return job.result;
-  } catch (error) {
-    if (over.aborted || !cancelled.aborted) throw error;
-    return 'cancelled';
-  }
 }
 
 /**
@@ -225,22 +219,4 @@ function post(
   sent.on('error', reject);
   sent.end(JSON.stringify({ runnerId, secret, ...fields }));
   return promise;
-}
-
-function parseConfig(jitConfig: string): Config {
-  const config: unknown = JSON.parse(Buffer.from(jitConfig, 'base64').toString());
-  if (
-    typeof config !== 'object' ||
-    config === null ||
-    !('url' in config) ||
-    !('runnerId' in config) ||
-    !('secret' in config)
-  ) {
-    throw new Error('The JIT config is not one of the simulated GitHub.');
-  }
-  return {
-    url: String(config.url),
-    runnerId: Number(config.runnerId),
-    secret: String(config.secret),
-  };
 }

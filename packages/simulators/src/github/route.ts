@@ -32,24 +32,47 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-type RouteBase = {
-  readonly method: 'get' | 'post' | 'delete';
-  /** As in GitHub's description, with `:name` for `{name}`. */
-  readonly path: string;
-  /** GitHub's operation id; calls are counted by it. */
-  readonly operation: string;
+type Options = {
   readonly resource?: RateResource;
   /** Counts against no limit. */
   readonly isFree?: boolean;
 };
 
 /** An endpoint, for an App's JSON web token or for an installation's token. */
-export type Route =
-  | (RouteBase & { readonly caller: 'app'; readonly answer: (call: AppCall) => Answer })
-  | (RouteBase & {
-      readonly caller: 'installation';
-      readonly answer: (call: InstallationCall) => Answer;
-    });
+export type Route = Options & {
+  readonly method: 'get' | 'post' | 'delete';
+  readonly path: string;
+  readonly operation: string;
+} & (
+    | { readonly caller: 'app'; readonly answer: (call: AppCall) => Answer }
+    | { readonly caller: 'installation'; readonly answer: (call: InstallationCall) => Answer }
+  );
+
+/**
+ * `address` is method and path as in GitHub's description, with `:name` for `{name}`. Calls are
+ * counted by `operation`, GitHub's id.
+ */
+export function forApp(
+  address: string,
+  operation: string,
+  answer: (call: AppCall) => Answer,
+): Route {
+  return { ...parsed(address), operation, caller: 'app', answer };
+}
+
+export function forInstallation(
+  address: string,
+  operation: string,
+  answer: (call: InstallationCall) => Answer,
+  options: Options = {},
+): Route {
+  return { ...parsed(address), operation, caller: 'installation', answer, ...options };
+}
+
+function parsed(address: string): Pick<Route, 'method' | 'path'> {
+  const [method, path = ''] = address.split(' ');
+  return { method: method as Route['method'], path };
+}
 
 export function textParam({ params }: Call, name: string): string {
   const value = params[name];
@@ -76,6 +99,17 @@ export function pageOf<T>(
     items: items.slice(end - perPage, end),
     headers: end < items.length ? { link: nextLink(call, 'page', page + 1) } : {},
   };
+}
+
+/** A page of a list as GitHub has it: with the number of all, under `name`. */
+export function listOf<T>(
+  call: Call,
+  name: string,
+  all: readonly T[],
+  json: (item: T) => Payload,
+): Answer {
+  const { items, headers } = pageOf(call, all);
+  return { status: 200, headers, body: { total_count: all.length, [name]: items.map(json) } };
 }
 
 export function perPageOf({ query }: Call): number {

@@ -10,97 +10,63 @@ import { redeliver } from './emit.ts';
 import { installationJson, nodeId, repositoryFragment, simpleUser } from './fragments.ts';
 import { notFound } from './refusal.ts';
 import {
+  type Answer,
   type AppCall,
   type Route,
-  idParam,
-  nextLink,
+  forApp,
   pageOf,
+  idParam,
+  textParam,
+  nextLink,
   perPageOf,
   repositoryOf,
-  textParam,
 } from './route.ts';
 import type { Delivery, Installation, Payload } from './world.ts';
 
 /** Endpoints for an App's own JSON web token. */
 export const appRoutes: readonly Route[] = [
-  {
-    method: 'get',
-    path: '/app',
-    operation: 'apps/get-authenticated',
-    caller: 'app',
-    answer: getApp,
-  },
-  {
-    method: 'get',
-    path: '/app/installations',
-    operation: 'apps/list-installations',
-    caller: 'app',
-    answer: (call) => {
-      const mine = [...call.world.installations.values()].filter(
-        ({ appId }) => appId === call.app.appId,
-      );
-      const { items, headers } = pageOf(call, mine);
-      return {
-        status: 200,
-        headers,
-        body: items.map((installation) => installationJson(call.world, installation)),
-      };
-    },
-  },
-  installationRoute(
-    '/app/installations/:installation_id',
-    'apps/get-installation',
-    ownInstallation,
-  ),
-  {
-    method: 'post',
-    path: '/app/installations/:installation_id/access_tokens',
-    operation: 'apps/create-installation-access-token',
-    caller: 'app',
-    answer: createToken,
-  },
-  installationRoute('/orgs/:org/installation', 'apps/get-org-installation', (call) =>
-    findInstallationOf(call.world, call.app.appId, findAccount(call.world, textParam(call, 'org'))),
-  ),
-  installationRoute('/repos/:owner/:repo/installation', 'apps/get-repo-installation', (call) => {
-    const repository = repositoryOf(call);
-    return [...call.world.installations.values()].find(
-      (each) => each.appId === call.app.appId && covers(each, repository),
-    );
+  forApp('get /app', 'apps/get-authenticated', getApp),
+  forApp('get /app/installations', 'apps/list-installations', (call) => {
+    const { world, app } = call;
+    const mine = [...world.installations.values()].filter(({ appId }) => appId === app.appId);
+    const { items, headers } = pageOf(call, mine);
+    return { status: 200, headers, body: items.map((each) => installationJson(world, each)) };
   }),
-  {
-    method: 'get',
-    path: '/app/hook/deliveries',
-    operation: 'apps/list-webhook-deliveries',
-    caller: 'app',
-    answer: listDeliveries,
-  },
-  {
-    method: 'post',
-    path: '/app/hook/deliveries/:delivery_id/attempts',
-    operation: 'apps/redeliver-webhook-delivery',
-    caller: 'app',
-    answer: (call) => {
-      redeliver(
-        call.world,
-        findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')),
-      );
+  forApp('get /app/installations/:installation_id', 'apps/get-installation', (call) =>
+    installationAnswer(call, ownInstallation(call)),
+  ),
+  forApp(
+    'post /app/installations/:installation_id/access_tokens',
+    'apps/create-installation-access-token',
+    createToken,
+  ),
+  forApp('get /orgs/:org/installation', 'apps/get-org-installation', (call) => {
+    const account = findAccount(call.world, textParam(call, 'org'));
+    return installationAnswer(call, findInstallationOf(call.world, call.app.appId, account));
+  }),
+  forApp('get /repos/:owner/:repo/installation', 'apps/get-repo-installation', (call) => {
+    const repository = repositoryOf(call);
+    const found = findInstallationOf(call.world, call.app.appId, repository.owner);
+    return installationAnswer(call, found && covers(found, repository) ? found : undefined);
+  }),
+  forApp('get /app/hook/deliveries', 'apps/list-webhook-deliveries', listDeliveries),
+  forApp(
+    'post /app/hook/deliveries/:delivery_id/attempts',
+    'apps/redeliver-webhook-delivery',
+    (call) => {
+      const id = textParam(call, 'delivery_id');
+      const isIt = (one: Delivery) => one.id === id && one.appId === call.app.appId;
+      const delivery = call.world.deliveries.find(isIt);
+      if (delivery === undefined) throw notFound();
+      redeliver(call.world, delivery);
       return { status: 202, body: {} };
     },
-  },
+  ),
 ];
 
-function installationRoute(
-  path: string,
-  operation: string,
-  find: (call: AppCall) => Installation | undefined,
-): Route {
-  const answer = (call: AppCall) => {
-    const installation = find(call);
-    if (installation === undefined) throw notFound();
-    return { status: 200, body: installationJson(call.world, installation) };
-  };
-  return { method: 'get', path, operation, caller: 'app', answer };
+function installationAnswer({ world }: AppCall, installation: Installation | undefined): Answer {
+  if (installation === undefined) throw notFound();
+  return { status: 200, body: installationJson(world, installation) };
 }
 
 function getApp({ world, app }: AppCall) {
@@ -142,12 +108,20 @@ function ownInstallation(call: AppCall): Installation {
   return installation;
 }
 
-function listDeliveries(call: AppCall) {
-  const { query, world, app } = call;
-  const page = { perPage: perPageOf(call), cursor: query.get('cursor') };
-  const { deliveries, nextCursor } = pageOfDeliveries(world.deliveries, app.appId, page);
-  const headers = nextCursor === null ? {} : { link: nextLink(call, 'cursor', nextCursor) };
-  return { status: 200, headers, body: deliveries.map(deliverySummary) };
+/**
+ * Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not
+ * shift it. All ids have as many digits.
+ */
+function listDeliveries(call: AppCall): Answer {
+  const { world, app, query } = call;
+  const cursor = query.get('cursor');
+  const perPage = perPageOf(call);
+  const all = world.deliveries.filter(
+    ({ appId, id }) => appId === app.appId && (cursor === null || `v1_${id}` <= cursor),
+  );
+  const next = all.at(-perPage - 1);
+  const headers = next === undefined ? {} : { link: nextLink(call, 'cursor', `v1_${next.id}`) };
+  return { status: 200, headers, body: all.slice(-perPage).toReversed().map(deliverySummary) };
 }
 
 /** A number with all its digits, as in GitHub's JSON. */
@@ -168,36 +142,5 @@ function deliverySummary(delivery: Delivery): Payload {
     installation_id: delivery.installationId,
     repository_id: delivery.repositoryId,
     throttled_at: null,
-  };
-}
-
-function findDelivery(log: readonly Delivery[], appId: number, id: string): Delivery {
-  const delivery = log.find((each) => each.id === id && each.appId === appId);
-  if (delivery === undefined) throw notFound();
-  return delivery;
-}
-
-type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: string | null };
-
-/**
- * Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not
- * shift it.
- */
-function pageOfDeliveries(
-  log: readonly Delivery[],
-  appId: number,
-  { perPage, cursor }: { readonly perPage: number; readonly cursor: string | null },
-): Page {
-  const from = cursor === null ? undefined : BigInt(/^v1_(\d+)$/.exec(cursor)?.[1] ?? 0);
-  const found: Delivery[] = [];
-  for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
-    const delivery = log[index];
-    if (delivery?.appId !== appId) continue;
-    if (from === undefined || BigInt(delivery.id) <= from) found.push(delivery);
-  }
-  const next = found[perPage];
-  return {
-    deliveries: found.slice(0, perPage),
-    nextCursor: next === undefined ? null : `v1_${next.id}`,
   };
 }

@@ -3,10 +3,11 @@ import {
   type Answer,
   type InstallationCall,
   type Route,
+  forInstallation,
+  listOf,
   idParam,
-  pageOf,
-  reachableScope,
   textParam,
+  reachableScope,
 } from './route.ts';
 import { deleteRunner, jitConfigOf, registerRunner, runnersOf } from './runner-service.ts';
 import { type Payload, type Runner, type World, strike } from './world.ts';
@@ -20,45 +21,31 @@ export const runnerRoutes: readonly Route[] = [
 function routesUnder(prefix: string, kind: 'org' | 'repo'): Route[] {
   const runners = `${prefix}/actions/runners`;
   return [
-    {
-      method: 'post',
-      path: `${runners}/generate-jitconfig`,
-      operation: `actions/generate-runner-jitconfig-for-${kind}`,
-      caller: 'installation',
-      resource: 'actions_runner_registration',
-      answer: generateJitConfig,
-    },
-    {
-      method: 'get',
-      path: runners,
-      operation: `actions/list-self-hosted-runners-for-${kind}`,
-      caller: 'installation',
-      answer: listRunners,
-    },
-    {
-      method: 'get',
-      path: `${runners}/deprecations/:version`,
-      operation: `actions/get-runner-version-deprecation-for-${kind}`,
-      caller: 'installation',
-      answer: answerVersion,
-    },
-    {
-      method: 'get',
-      path: `${runners}/:runner_id`,
-      operation: `actions/get-self-hosted-runner-for-${kind}`,
-      caller: 'installation',
-      answer: (call) => ({ status: 200, body: runnerJson(call.world, namedRunner(call)) }),
-    },
-    {
-      method: 'delete',
-      path: `${runners}/:runner_id`,
-      operation: `actions/delete-self-hosted-runner-from-${kind}`,
-      caller: 'installation',
-      answer: (call) => {
+    forInstallation(
+      `post ${runners}/generate-jitconfig`,
+      `actions/generate-runner-jitconfig-for-${kind}`,
+      generateJitConfig,
+      { resource: 'actions_runner_registration' },
+    ),
+    forInstallation(`get ${runners}`, `actions/list-self-hosted-runners-for-${kind}`, listRunners),
+    forInstallation(
+      `get ${runners}/deprecations/:version`,
+      `actions/get-runner-version-deprecation-for-${kind}`,
+      answerVersion,
+    ),
+    forInstallation(
+      `get ${runners}/:runner_id`,
+      `actions/get-self-hosted-runner-for-${kind}`,
+      (call) => ({ status: 200, body: runnerJson(call.world, namedRunner(call)) }),
+    ),
+    forInstallation(
+      `delete ${runners}/:runner_id`,
+      `actions/delete-self-hosted-runner-from-${kind}`,
+      (call) => {
         deleteRunner(call.world, namedRunner(call));
         return { status: 204 };
       },
-    },
+    ),
   ];
 }
 
@@ -93,15 +80,7 @@ function listRunners(call: InstallationCall): Answer {
   const runners = runnersOf(call.world.runners, reachableScope(call)).filter(
     (runner) => name === null || runner.name === name,
   );
-  const { items, headers } = pageOf(call, runners);
-  return {
-    status: 200,
-    headers,
-    body: {
-      total_count: runners.length,
-      runners: items.map((runner) => runnerJson(call.world, runner)),
-    },
-  };
+  return listOf(call, 'runners', runners, (runner) => runnerJson(call.world, runner));
 }
 
 /**

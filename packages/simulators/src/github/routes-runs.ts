@@ -9,89 +9,56 @@ import {
   type Answer,
   type InstallationCall,
   type Route,
+  forInstallation,
+  listOf,
   idParam,
-  pageOf,
   reachableRepository,
 } from './route.ts';
 import type { Job, Payload, Repository, Run, World } from './world.ts';
 
-const ACTIONS = '/repos/:owner/:repo/actions';
+const RUNS = '/repos/:owner/:repo/actions/runs';
 
 export const runRoutes: readonly Route[] = [
-  {
-    method: 'get',
-    path: `/repos/:owner/:repo`,
-    operation: 'repos/get',
-    caller: 'installation',
-    answer: (call) => ({ status: 200, body: repositoryFragment(reachableRepository(call)) }),
-  },
-  {
-    method: 'get',
-    path: '/installation/repositories',
-    operation: 'apps/list-repos-accessible-to-installation',
-    caller: 'installation',
-    answer: (call) => {
-      const repositories = repositoriesOf(call.world, call.installation);
-      const { items, headers } = pageOf(call, repositories);
-      const body = {
-        total_count: repositories.length,
-        repositories: items.map((repository) => listedRepository(call.world, repository)),
-      };
-      return { status: 200, headers, body };
-    },
-  },
-  {
-    method: 'get',
-    path: '/repositories/:repository_id',
-    operation: 'repos/get-by-id',
-    caller: 'installation',
-    answer: (call) => {
-      const repository = call.world.repositories.get(idParam(call, 'repository_id'));
-      if (repository === undefined || !covers(call.installation, repository)) throw notFound();
-      return { status: 200, body: repositoryFragment(repository) };
-    },
-  },
-  {
-    method: 'get',
-    path: `${ACTIONS}/jobs/:job_id`,
-    operation: 'actions/get-job-for-workflow-run',
-    caller: 'installation',
-    answer: (call) => {
+  forInstallation('get /repos/:owner/:repo', 'repos/get', (call) => ({
+    status: 200,
+    body: repositoryFragment(reachableRepository(call)),
+  })),
+  forInstallation(
+    'get /installation/repositories',
+    'apps/list-repos-accessible-to-installation',
+    (call) =>
+      listOf(call, 'repositories', repositoriesOf(call.world, call.installation), (repository) =>
+        listedRepository(call.world, repository),
+      ),
+  ),
+  forInstallation('get /repositories/:repository_id', 'repos/get-by-id', (call) => {
+    const repository = call.world.repositories.get(idParam(call, 'repository_id'));
+    if (repository === undefined || !covers(call.installation, repository)) throw notFound();
+    return { status: 200, body: repositoryFragment(repository) };
+  }),
+  forInstallation(
+    'get /repos/:owner/:repo/actions/jobs/:job_id',
+    'actions/get-job-for-workflow-run',
+    (call) => {
       const repository = reachableRepository(call);
       const job = findJob(call.world, idParam(call, 'job_id'));
       if (job.run.repository !== repository) throw notFound();
       return { status: 200, body: jobJson(call.world, job) };
     },
-  },
-  {
-    method: 'get',
-    path: `${ACTIONS}/runs`,
-    operation: 'actions/list-workflow-runs-for-repo',
-    caller: 'installation',
-    answer: listRuns,
-  },
-  {
-    method: 'get',
-    path: `${ACTIONS}/runs/:run_id`,
-    operation: 'actions/get-workflow-run',
-    caller: 'installation',
-    answer: (call) => ({ status: 200, body: runJson(call.world, namedRun(call)) }),
-  },
-  {
-    method: 'get',
-    path: `${ACTIONS}/runs/:run_id/jobs`,
-    operation: 'actions/list-jobs-for-workflow-run',
-    caller: 'installation',
-    answer: (call) => {
-      const run = namedRun(call);
-      const jobs = call.query.get('filter') === 'all' ? run.jobs : latestJobs(run);
-      const { items, headers } = pageOf(call, jobs);
-      return unlessKnown(call, headers, {
-        total_count: jobs.length,
-        jobs: items.map((job) => jobJson(call.world, job)),
-      });
-    },
-  },
+  ),
+  forInstallation(`get ${RUNS}`, 'actions/list-workflow-runs-for-repo', listRuns),
+  forInstallation(`get ${RUNS}/:run_id`, 'actions/get-workflow-run', (call) => ({
+    status: 200,
+    body: runJson(call.world, namedRun(call)),
+  })),
+  forInstallation(`get ${RUNS}/:run_id/jobs`, 'actions/list-jobs-for-workflow-run', (call) => {
+    const run = namedRun(call);
+    const jobs = call.query.get('filter') === 'all' ? run.jobs : latestJobs(run);
+    return unlessKnown(
+      call,
+      listOf(call, 'jobs', jobs, (job) => jobJson(call.world, job)),
+    );
+  }),
 ];
 
 /** The last push was when the newest run began that a push caused. */
@@ -110,24 +77,20 @@ function listRuns(call: InstallationCall): Answer {
   const runs = [...call.world.runs.values()]
     .filter((run) => run.repository === repository && hasState(run, wanted))
     .toReversed();
-  const { items, headers } = pageOf(call, runs);
-  return unlessKnown(call, headers, {
-    total_count: runs.length,
-    workflow_runs: items.map((run) => runJson(call.world, run)),
-  });
+  const json = (run: Run) => runJson(call.world, run);
+  return unlessKnown(call, listOf(call, 'workflow_runs', runs, json));
 }
 
 /**
  * A call with the ETag of an unchanged answer costs no budget. An ETag is valid only for the token
  * that got it.
  */
-function unlessKnown(call: InstallationCall, headers: Answer['headers'], body: Payload): Answer {
-  const etag = `W/"${createHash('sha256')
-    .update(JSON.stringify([call.headers['authorization'], body]))
-    .digest('hex')}"`;
-  return call.headers['if-none-match'] === etag
+function unlessKnown({ headers }: InstallationCall, answer: Answer): Answer {
+  const seen = JSON.stringify([headers['authorization'], answer.body]);
+  const etag = `W/"${createHash('sha256').update(seen).digest('hex')}"`;
+  return headers['if-none-match'] === etag
     ? { status: 304, headers: { etag } }
-    : { status: 200, headers: { ...headers, etag }, body };
+    : { ...answer, headers: { ...answer.headers, etag } };
 }
 
 function hasState(run: Run, wanted: string | null): boolean {

@@ -13,12 +13,7 @@ import {
   strike,
 } from './world.ts';
 
-type NewRunner = {
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly groupId: number;
-  readonly scope: RunnerScope;
-};
+type NewRunner = Pick<Runner, 'name' | 'labels' | 'scope'> & { readonly groupId: number };
 
 /**
  * Registers an ephemeral runner. Refuses a taken name in its scope (409) and an unknown group
@@ -123,9 +118,13 @@ export function closeSession(world: World, runner: Runner): void {
 /** The runner reports the end of its job. Its registration vanishes, because it is ephemeral. */
 export function reportCompletion(
   world: World,
-  runnerId: number,
-  secret: string,
-  result: 'success' | 'failure' | 'cancelled',
+  {
+    runnerId,
+    secret,
+    result,
+  }: Pick<NewSession, 'runnerId' | 'secret'> & {
+    readonly result: 'success' | 'failure' | 'cancelled';
+  },
 ): void {
   const runner = world.runners.get(runnerId);
   if (runner === undefined || runner.secret !== secret || runner.jobId === null) throw notFound();

@@ -69,65 +69,43 @@ function emptied({ status, headers: { etag: _etag, ...headers } = {}, body }: An
 
 async function answerTo(world: World, route: Route, request: Request): Promise<Answer> {
   const call = callOf(world, request);
+  const { authorization } = request.headers;
   try {
-    return await authenticated(route, call, request.headers.authorization);
+    if (route.caller === 'app') {
+      const app = await authenticateApp(world, authorization);
+      return withinLimit(world, `app ${app.appId}`, route, () => route.answer({ ...call, app }));
+    }
+    const installation = authenticateInstallation(world, authorization);
+    return withinLimit(world, `installation ${installation.id}`, route, () =>
+      route.answer({ ...call, installation }),
+    );
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return refusalAnswer(error);
+    return refused(error);
   }
 }
 
-function refusalAnswer({ status, message, headers }: Refusal): Answer {
-  return {
-    status,
-    headers,
-    body: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) },
-  };
-}
-
-async function authenticated(
-  route: Route,
-  call: Call,
-  authorization: string | undefined,
-): Promise<Answer> {
-  const { world } = call;
-  if (route.caller === 'app') {
-    const app = await authenticateApp(world, authorization);
-    return withinLimit(world, `app ${app.appId}`, route, () => route.answer({ ...call, app }));
-  }
-  const installation = authenticateInstallation(world, authorization);
-  return withinLimit(world, `installation ${installation.id}`, route, () =>
-    route.answer({ ...call, installation }),
-  );
+/** The answer of a Refusal. */
+function refused(error: unknown): Answer {
+  if (!(error instanceof Refusal)) throw error;
+  const { status, message, headers } = error;
+  const documentation_url = 'https://docs.github.com/rest';
+  return { status, headers, body: { message, documentation_url, status: String(status) } };
 }
 
 /** Every answer names the rest of the budget, refusals too. An answer of 304 costs nothing. */
 function withinLimit(world: World, caller: string, route: Route, act: () => Answer): Answer {
-  const resource = route.resource ?? 'core';
+  const { resource = 'core', isFree = false } = route;
   const bucket = bucketOf(world, caller, resource);
-  const answer =
-    bucket.used >= bucket.limit && route.isFree !== true ? exceeded(caller) : refusable(act);
-  if (answer.status !== 304 && route.isFree !== true) bucket.used += 1;
-  return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
-}
-
-function exceeded(caller: string): Answer {
-  return {
-    status: 403,
-    body: {
-      message: `API rate limit exceeded for ${caller}.`,
-      documentation_url: 'https://docs.github.com/rest',
-    },
-  };
-}
-
-function refusable(act: () => Answer): Answer {
+  let answer: Answer;
   try {
-    return act();
+    if (bucket.used >= bucket.limit && !isFree)
+      throw new Refusal(403, `API rate limit exceeded for ${caller}.`);
+    answer = act();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return refusalAnswer(error);
+    answer = refused(error);
   }
+  if (answer.status !== 304 && !isFree) bucket.used += 1;
+  return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
 }
 
 function callOf(world: World, request: Request): Call {

@@ -3,7 +3,7 @@ import express, { Router } from 'express';
 import { CONTROL_PATH, serveControl } from '../remote-control.ts';
 import { createControl, type GitHubControl } from './control.ts';
 import { bucketOf } from './rate-limits.ts';
-import type { Answer, InstallationCall, Route } from './route.ts';
+import { type Answer, type InstallationCall, forInstallation } from './route.ts';
 import { appRoutes } from './routes-app.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
 import { runnerRoutes } from './routes-runners.ts';
@@ -91,13 +91,7 @@ export async function startGitHubSimulator(
 function apiRouter(world: World): Router {
   const router = Router();
   router.use(express.json());
-  for (const route of [
-    ...appRoutes,
-    ...runnerRoutes,
-    ...runnerGroupRoutes,
-    ...runRoutes,
-    ...limitRoutes,
-  ])
+  for (const route of [...appRoutes, ...runnerRoutes, ...runnerGroupRoutes, ...runRoutes, limits])
     serveRoute(router, world, route);
   router.use(
     (_request, response) =>
@@ -126,16 +120,7 @@ function simulatedApp(world: World, app: AppOptions): SimulatedApp {
   };
 }
 
-const limitRoutes: readonly Route[] = [
-  {
-    method: 'get',
-    path: '/rate_limit',
-    operation: 'rate-limit/get',
-    caller: 'installation',
-    isFree: true,
-    answer: getLimits,
-  },
-];
+const limits = forInstallation('get /rate_limit', 'rate-limit/get', getLimits, { isFree: true });
 
 function getLimits({ world, installation }: InstallationCall): Answer {
   const of = (resource: RateResource) => {

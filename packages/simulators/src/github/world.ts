@@ -153,8 +153,8 @@ export type Delivery = {
   readonly guid: string;
   readonly appId: number;
   readonly event: string;
-  readonly action: string | null;
-  readonly installationId: number | null;
+  readonly action: string;
+  readonly installationId: number;
   readonly repositoryId: number | null;
   readonly payload: Payload;
   readonly deliveredAt: string;

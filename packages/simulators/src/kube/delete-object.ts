@@ -1,5 +1,12 @@
 import { conflict } from './api-failure.ts';
-import { asPod, isRecord, timestamp, type ApiObject, type Resource } from './api-object.ts';
+import {
+  asPod,
+  isRecord,
+  timestamp,
+  type ApiObject,
+  type OwnerReference,
+  type Resource,
+} from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /**
@@ -14,7 +21,7 @@ export function deleteObject(
   options: unknown,
   now: Date,
 ): unknown {
-  checkPreconditions(resource, object, options);
+  checkPreconditions(resource, object, isRecord(options) ? options['preconditions'] : undefined);
   if (resource !== 'pods') {
     store.remove(resource, object);
     const { name, uid } = object.metadata;
@@ -34,23 +41,14 @@ export function deleteObject(
   return seconds > 0 ? terminating : store.remove('pods', terminating);
 }
 
-function checkPreconditions(resource: Resource, object: ApiObject, options: unknown): void {
-  const wanted =
-    isRecord(options) && isRecord(options['preconditions']) ? options['preconditions'] : {};
-  const { name, uid, resourceVersion } = object.metadata;
-  if (wanted['uid'] !== undefined && wanted['uid'] !== uid) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${JSON.stringify(wanted['uid'])}, UID in object meta: ${uid}`,
-    );
-  }
-  if (wanted['resourceVersion'] !== undefined && wanted['resourceVersion'] !== resourceVersion) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: ResourceVersion in precondition: ${JSON.stringify(wanted['resourceVersion'])}`,
-    );
+/** Throws 409 for an object that is not the wanted one. */
+export function checkPreconditions(resource: Resource, object: ApiObject, wanted: unknown): void {
+  const { metadata } = object;
+  for (const field of ['uid', 'resourceVersion'] as const) {
+    const value = isRecord(wanted) ? wanted[field] : undefined;
+    if (value === undefined || value === metadata[field]) continue;
+    const why = `Precondition failed: ${field} in precondition: ${JSON.stringify(value)}, in object meta: ${metadata[field]}`;
+    throw conflict(resource, metadata.name, why);
   }
 }
 
@@ -63,35 +61,24 @@ function graceOf(object: ApiObject, options: unknown): number {
   return typeof asked === 'number' ? asked : (spec.terminationGracePeriodSeconds ?? 30);
 }
 
-const ownerOf = ({ metadata }: ApiObject) => (metadata.ownerReferences ?? []).map(({ uid }) => uid);
-
 /**
- * Removes objects whose owners are gone, like a cluster's garbage collector. Returns a function
+ * Removes Secrets whose owners are gone, like a cluster's garbage collector. Returns a function
  * that stops it.
  */
 export function collectGarbage(store: ObjectStore): () => void {
   const isGone = ({ metadata }: ApiObject) => {
     const owners = metadata.ownerReferences ?? [];
-    return (
-      owners.length > 0 &&
-      !owners.some(
-        ({ name, uid }) => store.find('pods', metadata.namespace, name)?.metadata.uid === uid,
-      )
-    );
+    const isThere = ({ name, uid }: OwnerReference) =>
+      store.find('pods', metadata.namespace, name)?.metadata.uid === uid;
+    return owners.length > 0 && !owners.some(isThere);
+  };
+  const removeGone = ({ metadata }: ApiObject) => {
+    const secret = store.find('secrets', metadata.namespace, metadata.name);
+    if (secret !== undefined && isGone(secret)) store.remove('secrets', secret);
   };
   return store.subscribe(({ type, resource, object }) => {
-    if (resource === 'pods' && type === 'DELETED') {
-      const owned = store
-        .list('secrets', object.metadata.namespace)
-        .filter((secret) => ownerOf(secret).includes(object.metadata.uid));
-      for (const secret of owned) if (isGone(secret)) store.remove('secrets', secret);
-    }
-    if (resource === 'secrets' && type !== 'DELETED' && isGone(object))
-      queueMicrotask(() => removeIfThere(store, object));
+    if (resource === 'pods' && type === 'DELETED')
+      store.list('secrets', object.metadata.namespace).forEach(removeGone);
+    if (resource === 'secrets' && type !== 'DELETED') queueMicrotask(() => removeGone(object));
   });
-}
-
-function removeIfThere(store: ObjectStore, { metadata }: ApiObject): void {
-  const secret = store.find('secrets', metadata.namespace, metadata.name);
-  if (secret?.metadata.uid === metadata.uid) store.remove('secrets', secret);
 }

@@ -1,50 +1,57 @@
-import type { Fault } from '../faults.ts';
 import type { Remote } from '../remote-control.ts';
-import type { Verb } from './api-call.ts';
+import { asPod } from './api-object.ts';
 import type { KubeReport } from './kube-report.ts';
 import type { End } from './pod-status.ts';
 import type { RunnerFaults } from './runner-faults.ts';
-
-/** A fault of the API's answers. */
-export interface KubeFault extends Fault {
-  readonly verb?: Verb | undefined;
-  /** Of the Status object that the answer is. */
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  /**
-   * The call succeeds, and its answer has this in a header `Warning`, as when the API server drops
-   * fields.
-   */
-  readonly warning?: string | undefined;
-  /** A list succeeds and is empty, like that of a server with an empty cache. */
-  readonly empty?: boolean | undefined;
-}
+import type { ApiService, KubeFault } from './serve-call.ts';
 
 /** Controls the simulated cluster, for a test or the demo in the same process. */
-export interface KubeControl {
-  failNext(fault: KubeFault): void;
-  clearFaults(): void;
-  /** Breaks all open watches without a message. */
-  cutWatches(): void;
-  /** Forgets the history: older versions and open lists answer 410. */
-  compact(): void;
-  /** The most pods of a namespace that have not ended; null lifts the quota. */
-  setQuota(pods: number | null): void;
-  /**
-   * Ends a running pod's process as a kubelet would report it; `message` is the process'
-   * termination message.
-   */
-  endPod(pod: {
-    namespace: string;
-    name: string;
-    end: End;
-    exitCode?: number | undefined;
-    message?: string | undefined;
-  }): void;
-  /** Sets the faults of runners whose pods start from now on. */
-  setRunnerFaults(faults: RunnerFaults): void;
-  report(): KubeReport;
-}
-
+export type KubeControl = ReturnType<typeof createControl>;
 export type RemoteKubeControl = Remote<KubeControl>;
+
+export function createControl(service: ApiService, report: () => KubeReport) {
+  const { store, faults, watches, pages } = service;
+  return {
+    failNext: (fault: KubeFault): void => void faults.push(fault),
+    clearFaults: (): void => void (faults.length = 0),
+    /** Breaks all open watches without a message. */
+    cutWatches: (): void => watches.forEach((watch) => watch.cut()),
+    /** Forgets the history: older versions and open lists answer 410. */
+    compact: (): void => {
+      store.compact();
+      pages.forget();
+    },
+    /** The most pods of a namespace that have not ended; null lifts the quota. */
+    setQuota: (pods: number | null): void => void (service.quota = pods ?? Infinity),
+    /**
+     * Ends a running pod's process as a kubelet would report it; `message` is the process'
+     * termination message.
+     */
+    endPod: ({
+      namespace,
+      name,
+      end,
+      exitCode,
+      message,
+    }: {
+      namespace: string;
+      name: string;
+      end: End;
+      exitCode?: number | undefined;
+      message?: string | undefined;
+    }): void => {
+      const { metadata, ...pod } = asPod(store.get('pods', namespace, name));
+      const annotations = {
+        ...metadata.annotations,
+        'test.paddock/end': end,
+        ...(exitCode === undefined ? {} : { 'test.paddock/exit-code': String(exitCode) }),
+        ...(message === undefined ? {} : { 'test.paddock/termination-message': message }),
+      };
+      store.replace('pods', { ...pod, metadata: { ...metadata, annotations } });
+    },
+    /** Sets the faults of runners whose pods start from now on. */
+    setRunnerFaults: (runnerFaults: RunnerFaults): void =>
+      void Object.assign(service, { runnerFaults }),
+    report,
+  };
+}

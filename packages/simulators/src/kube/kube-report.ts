@@ -12,25 +12,7 @@ export interface PodCreation {
   readonly runningAt?: string;
 }
 
-export interface KubeReport {
-  readonly podsByPhase: Record<string, number>;
-  readonly creations: readonly PodCreation[];
-  /** The most pods that existed and had not ended at one moment. */
-  readonly mostActivePods: number;
-  /**
-   * The same per group of pods. The pods of a group share the values of the labels that the options
-   * name: `LABEL=VALUE,LABEL=VALUE`.
-   */
-  readonly mostActivePodsBy: Readonly<Record<string, number>>;
-  /** Names of the pods whose runner a fault killed. */
-  readonly died: readonly string[];
-  readonly secretsLeft: readonly string[];
-  /** Such as `create pods` or `patch secrets`. */
-  readonly calls: Record<string, number>;
-  readonly openWatches: number;
-  /** How often each fault has struck. */
-  readonly struck: Readonly<Partial<Record<Strike, number>>>;
-}
+export type KubeReport = ReturnType<ReturnType<typeof createKubeReport>['read']>;
 
 export type Strike = RunnerStrike | 'call_failed';
 
@@ -56,19 +38,10 @@ export function createKubeReport(
     const now = new Date().toISOString();
     const known = creations.get(uid);
     if (type === 'ADDED') creations.set(uid, { namespace, name, createdAt: now });
-    else if (
-      known !== undefined &&
-      known.runningAt === undefined &&
-      asPod(object).status.phase === 'Running'
-    ) {
-      creations.set(uid, { ...known, runningAt: now });
-    }
-    if (
-      asPod(object).status.containerStatuses?.some(
-        ({ state }) => state?.terminated?.exitCode === DIED,
-      ) === true
-    )
-      died.add(name);
+    else if (known !== undefined && asPod(object).status.phase === 'Running')
+      creations.set(uid, { runningAt: now, ...known });
+    const { containerStatuses = [] } = asPod(object).status;
+    if (containerStatuses.some(({ state }) => state.terminated?.exitCode === DIED)) died.add(name);
     if (type === 'DELETED' || isEnded(object)) active.delete(uid);
     else active.set(uid, groupsOf(object, countBy));
     mostActivePods = Math.max(mostActivePods, active.size);
@@ -83,32 +56,35 @@ export function createKubeReport(
       resource,
       subresource,
     }: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void {
-      const key = [verb, subresource === undefined ? resource : `${resource}/${subresource}`].join(
-        ' ',
-      );
+      const key = `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
       calls[key] = (calls[key] ?? 0) + 1;
     },
     strike(what: Strike): void {
       struck[what] = (struck[what] ?? 0) + 1;
     },
-    read(): KubeReport {
-      const podsByPhase: Record<string, number> = {};
-      for (const pod of store.list('pods')) {
-        const { phase } = asPod(pod).status;
-        podsByPhase[phase] = (podsByPhase[phase] ?? 0) + 1;
-      }
-      const secretsLeft = store
-        .list('secrets')
-        .map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+    read() {
+      const pods = Object.groupBy(store.list('pods'), (pod) => asPod(pod).status.phase);
       return {
-        podsByPhase,
+        podsByPhase: Object.fromEntries(
+          Object.entries(pods).map(([phase, of = []]): [string, number] => [phase, of.length]),
+        ),
         creations: [...creations.values()],
+        /** The most pods that existed and had not ended at one moment. */
         mostActivePods,
+        /**
+         * The same per group of pods. The pods of a group share the values of the labels that the
+         * options name: `LABEL=VALUE,LABEL=VALUE`.
+         */
         mostActivePodsBy: { ...mostActivePodsBy },
+        /** Names of the pods whose runner a fault killed. */
         died: [...died],
-        secretsLeft,
+        secretsLeft: store
+          .list('secrets')
+          .map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`),
+        /** Such as `create pods` or `patch secrets`. */
         calls: { ...calls },
         openWatches: openWatches(),
+        /** How often each fault has struck. */
         struck: { ...struck },
       };
     },

@@ -163,29 +163,6 @@ describe('the simulated kubelet', () => {
     expect(stateOf(ended)).toMatchObject({ terminated });
   });
 
-  test('keeps a container that a webhook added running after the runner’s end, until the pod is deleted', async () => {
-    await start();
-    await createSecret('a');
-    await call('POST', 'pods', pod('a', { 'test.paddock/inject': 'proxy' }));
-    await untilPhase('a', 'Running');
-    await connectControl<RemoteKubeControl>(simulator.url).endPod({
-      namespace: 'default',
-      name: 'a',
-      end: 'succeeded',
-    });
-    await waitFor(
-      'the runner to end',
-      async () => stateOf((await read('a')) as Pod)?.terminated?.exitCode === 0,
-    );
-    const { status } = (await read('a')) as Pod;
-    expect(status).toMatchObject({
-      phase: 'Running',
-      containerStatuses: [{ name: 'runner' }, { name: 'proxy', state: { running: {} } }],
-    });
-    await call('DELETE', 'pods/a');
-    await waitFor('the pod to go', async () => (await read('a')) === undefined);
-  });
-
   test.each([
     ['image-pull-error', (found: Pod) => stateOf(found)?.waiting?.reason === 'ImagePullBackOff'],
     ['unschedulable', (found: Pod) => found.status.conditions?.[0]?.reason === 'Unschedulable'],
@@ -200,42 +177,6 @@ describe('the simulated kubelet', () => {
     expect((await read('a'))?.status.phase).toBe('Pending');
     await call('DELETE', 'pods/a');
     await waitFor('the pod to go', async () => (await read('a')) === undefined);
-  });
-
-  test('refuses more pods than the quota with 403 until one has ended', async () => {
-    await start();
-    const control = connectControl<RemoteKubeControl>(simulator.url);
-    await control.setQuota(1);
-    await createSecret('a');
-    await call('POST', 'pods', pod('a'));
-    const refused = await call('POST', 'pods', pod('b'));
-    expect(refused.status).toBe(403);
-    expect(JSON.parse(refused.text)).toMatchObject({
-      kind: 'Status',
-      reason: 'Forbidden',
-      code: 403,
-    });
-    await untilPhase('a', 'Running');
-    await control.endPod({ namespace: 'default', name: 'a', end: 'succeeded' });
-    await untilPhase('a', 'Succeeded');
-    expect((await call('POST', 'pods', pod('b'))).status).toBe(201);
-    await control.setQuota(null);
-    expect((await call('POST', 'pods', pod('c'))).status).toBe(201);
-  });
-
-  test('fails the nth matching call, before its work or after it', async () => {
-    await start();
-    const control = connectControl<RemoteKubeControl>(simulator.url);
-    await control.failNext({ method: 'POST', path: '/pods$', status: 500, after: 1 });
-    expect((await call('POST', 'pods', pod('a'))).status).toBe(201);
-    expect((await call('POST', 'pods', pod('b'))).status).toBe(500);
-    expect(await read('b')).toBeUndefined();
-    await control.failNext({ method: 'POST', path: '/pods$', afterCommit: true });
-    await expect(call('POST', 'pods', pod('c'))).rejects.toThrow('fetch failed');
-    expect(await read('c')).toBeDefined();
-    const { calls, creations } = await control.report();
-    expect(calls['create pods']).toBe(3);
-    expect(creations.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { playRunner } from '../github/play-runner.ts';
 import { INJECT } from './admit.ts';
 import { badRequest } from './api-failure.ts';
 import { asPod, type ApiObject, type Pod, type PodStatus, type Secret } from './api-object.ts';
@@ -19,11 +20,8 @@ import {
 
 /** Plays a runner's container with its JIT config. */
 export type PlayRunner = (
-  jitConfig: string,
-  signal: AbortSignal,
-  onLine: (line: string) => void,
-  container: { readonly image: string; readonly env: Readonly<Record<string, string>> },
-) => Promise<{ readonly exitCode: number; readonly log: readonly string[] }>;
+  ...given: Required<Parameters<typeof playRunner>>
+) => ReturnType<typeof playRunner>;
 
 export interface KubeletOptions {
   readonly store: ObjectStore;

@@ -14,7 +14,7 @@ export interface RunnerFaults {
   /** Share (0–1) of runners that start and never connect to GitHub. */
   readonly silentRate?: number | undefined;
   /** The log lines of these before they fall silent. */
-  readonly silentLog?: readonly string[] | undefined;
+  readonly silentLog?: string[] | undefined;
 }
 
 /** The exit code of a process that the kernel killed. */

@@ -1,21 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isRecord } from './api-object.ts';
 import { ApiFailure, notFound, statusObject } from './api-failure.ts';
-import { parseCall, type ApiCall } from './api-call.ts';
-import { takeFault } from '../faults.ts';
-import type { KubeFault } from './kube-control.ts';
+import { parseCall, type ApiCall, type Verb } from './api-call.ts';
+import type { RunnerFaults } from './runner-faults.ts';
+import { type Fault, takeFault } from '../faults.ts';
 import { serveObject, type ObjectService } from './serve-object.ts';
 import { serveWatch } from './serve-watch.ts';
+
+/** A fault of the API's answers. */
+export interface KubeFault extends Fault {
+  readonly verb?: Verb | undefined;
+  /** Of the Status object that the answer is. */
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /**
+   * The call succeeds, and its answer has this in a header `Warning`, as when the API server drops
+   * fields.
+   */
+  readonly warning?: string | undefined;
+  /** A list succeeds and is empty, like that of a server with an empty cache. */
+  readonly empty?: boolean | undefined;
+}
 
 export interface ApiService extends ObjectService {
   readonly token: string;
   readonly faults: KubeFault[];
+  readonly runnerFaults: RunnerFaults;
   readonly bookmarkMs: number;
   readonly watches: Set<{ cut(): void }>;
   count(call: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void;
   /** A fault has struck a call. */
   callFailed(): void;
 }
+
+/** The server's version: a path without an object. */
+const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'version' } as const;
+const VERSION_ANSWER = { major: '1', minor: '33', gitVersion: 'v1.33.1', platform: 'linux/amd64' };
 
 /** Serves one request of the Kubernetes API, or fails it as a fault demands. */
 export async function serveCall(
@@ -24,65 +44,34 @@ export async function serveCall(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    authorise(service, request);
-    if (request.method === 'GET' && request.url === VERSION.path)
-      return serveVersion(service, response);
-    const call = parsed(request);
+    if (request.headers.authorization !== `Bearer ${service.token}`)
+      throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
+    const call = request.url === VERSION.path ? VERSION : parseCall(request);
+    if (call === undefined) throw notFound('path', request.url ?? '');
     service.count(call);
-    const fault = strikeOf(service, call);
+    const fault = takeFault(
+      service.faults,
+      call,
+      ({ verb }) => verb === undefined || verb === call.verb,
+    );
     if (fault?.warning !== undefined)
       response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
     else if (fault !== undefined) service.callFailed();
-    const isEmpty = fault?.empty === true;
-    if (isFatal(fault) && fault.afterCommit !== true) return fail(fault, response);
+    const isFatal = fault !== undefined && fault.warning === undefined && fault.empty !== true;
+    if (isFatal && fault.afterCommit !== true) return fail(fault, response);
+    if (call.resource === 'version') return sendJson(response, 200, VERSION_ANSWER);
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request);
-    if (isFatal(fault)) return fail(fault, response);
+    if (isFatal) return fail(fault, response);
     if (body instanceof Buffer)
       response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
-    else sendJson(response, status, isEmpty && isRecord(body) ? { ...body, items: [] } : body);
+    else
+      sendJson(response, status, fault?.empty === true ? { ...(body as object), items: [] } : body);
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
     sendJson(response, error.status, statusObject(error));
   }
 }
-
-const strikeOf = (
-  { faults }: ApiService,
-  call: Pick<ApiCall, 'method' | 'verb' | 'path'>,
-): KubeFault | undefined =>
-  takeFault(faults, call, ({ verb }) => verb === undefined || verb === call.verb);
-
-function authorise({ token }: ApiService, request: IncomingMessage): void {
-  if (request.headers.authorization !== `Bearer ${token}`)
-    throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
-}
-
-/** Paths without an object, such as the server's version. */
-const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'version' } as const;
-
-function serveVersion(service: ApiService, response: ServerResponse): void {
-  service.count(VERSION);
-  const fault = strikeOf(service, VERSION);
-  if (!isFatal(fault))
-    return sendJson(response, 200, {
-      major: '1',
-      minor: '33',
-      gitVersion: 'v1.33.1',
-      platform: 'linux/amd64',
-    });
-  service.callFailed();
-  fail(fault, response);
-}
-
-function parsed(request: IncomingMessage): ApiCall {
-  const call = parseCall(request);
-  if (call === undefined) throw notFound('path', request.url ?? '');
-  return call;
-}
-
-const isFatal = (fault: KubeFault | undefined): fault is KubeFault =>
-  fault !== undefined && fault.warning === undefined && fault.empty !== true;
 
 function watch(service: ApiService, call: ApiCall, response: ServerResponse): void {
   const open = serveWatch(service.store, call, response, service.bookmarkMs);

@@ -1,9 +1,9 @@
 import { readBody, type ApiCall } from './api-call.ts';
 import type { IncomingMessage } from 'node:http';
-import { admit, checkUpdate } from './admit.ts';
-import { ApiFailure, badRequest, conflict, forbidden } from './api-failure.ts';
+import { admit } from './admit.ts';
+import { badRequest, forbidden } from './api-failure.ts';
 import { asPod, isNamespaced, isRecord, type ApiObject } from './api-object.ts';
-import { deleteObject } from './delete-object.ts';
+import { checkPreconditions, deleteObject } from './delete-object.ts';
 import type { LogLine } from './kubelet.ts';
 import type { createListPages } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -81,34 +81,19 @@ function create({ store, quota }: ObjectService, call: ApiCall, body: unknown): 
   return call.query.get('dryRun') === 'All' ? object : store.create(call.resource, object);
 }
 
+/** Objects merge, null removes, everything else replaces (RFC 7386). */
 function patch(store: ObjectStore, call: ApiCall, body: unknown): ApiObject {
   const { resource, namespace, name = '' } = call;
   const before = store.get(resource, namespace, name);
-  const wanted = isRecord(body) && isRecord(body['metadata']) ? body['metadata'] : {};
-  if (
-    wanted['resourceVersion'] !== undefined &&
-    wanted['resourceVersion'] !== before.metadata.resourceVersion
-  ) {
-    throw conflict(
-      resource,
-      name,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    );
-  }
-  if (wanted['uid'] !== undefined && wanted['uid'] !== before.metadata.uid) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${JSON.stringify(wanted['uid'])}`,
-    );
-  }
-  const after = applyPatch(call.headers['content-type'] ?? '', before, body) as ApiObject;
+  checkPreconditions(resource, before, isRecord(body) ? body['metadata'] : undefined);
+  const after = merge(before, body) as ApiObject;
   // Each of the two paths changes only one part.
   const kept =
     call.subresource === 'status' ? { spec: before['spec'] } : { status: before['status'] };
-  const changed = { ...after, ...('spec' in before || 'status' in before ? kept : {}) };
-  checkUpdate(resource, before, changed);
-  return store.replace(resource, changed);
+  return store.replace(resource, {
+    ...after,
+    ...('spec' in before || 'status' in before ? kept : {}),
+  });
 }
 
 /**
@@ -155,17 +140,6 @@ function trimmed({ headers }: ApiCall, object: ApiObject): unknown {
 export function isEnded(pod: ApiObject): boolean {
   const { phase } = asPod(pod).status;
   return phase === 'Succeeded' || phase === 'Failed';
-}
-
-/**
- * Applies a patch body: objects merge, null removes, everything else replaces (RFC 7386). Pure:
- * returns a new object.
- */
-function applyPatch(contentType: string, object: unknown, changes: unknown): unknown {
-  if (contentType.replace(/;.*/, '').trim() === 'application/merge-patch+json')
-    return merge(object, changes);
-  const message = `the body of the request was in an unknown format: ${contentType}`;
-  throw new ApiFailure(415, 'UnsupportedMediaType', message);
 }
 
 function merge(target: unknown, changes: unknown): unknown {

@@ -6,20 +6,18 @@ import { join } from 'node:path';
 import { listenHttp } from '@paddock/runtime/http-server';
 import { seededRandom } from '../random.ts';
 import { admit } from './admit.ts';
-import { asPod } from './api-object.ts';
+import { ApiFailure, statusObject } from './api-failure.ts';
 import { collectGarbage } from './delete-object.ts';
 import { CONTROL_PATH, serveControl } from '../remote-control.ts';
-import type { KubeControl } from './kube-control.ts';
+import { createControl, type KubeControl } from './kube-control.ts';
 import { type CountBy, createKubeReport } from './kube-report.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
 import { createListPages } from './list-pages.ts';
-import { createObjectStore, type ObjectStore } from './object-store.ts';
-import { type RunnerFaults, withFaults } from './runner-faults.ts';
+import { createObjectStore } from './object-store.ts';
+import { withFaults } from './runner-faults.ts';
 import { sendJson, serveCall, type ApiService } from './serve-call.ts';
 
 export interface KubeSimulatorOptions {
-  /** 0, the default, picks a free one. */
-  readonly port?: number | undefined;
   /** `default` if absent; more can be created through the API. */
   readonly namespaces?: readonly string[] | undefined;
   readonly playRunner?: PlayRunner | undefined;
@@ -64,12 +62,15 @@ export async function startKubeSimulator(
   const stopCollecting = collectGarbage(store);
   const { startDelayMs = [20, 200], seed = 1 } = options;
   const random = seededRandom(seed);
-  let runnerFaults: RunnerFaults = {};
   const watches = new Set<{ cut(): void }>();
   const report = createKubeReport(store, () => watches.size, options.countBy);
   const playRunner =
     options.playRunner &&
-    withFaults(options.playRunner, { faults: () => runnerFaults, random, strike: report.strike });
+    withFaults(options.playRunner, {
+      faults: () => service.runnerFaults,
+      random,
+      strike: report.strike,
+    });
   const kubelet =
     options.kubelet === false
       ? undefined
@@ -81,37 +82,28 @@ export async function startKubeSimulator(
     readLog: (pod, container) => kubelet?.readLog(pod, container) ?? [],
     token: randomBytes(16).toString('hex'),
     faults: [],
+    runnerFaults: {},
     bookmarkMs: options.bookmarkMs ?? 5000,
     watches,
     count: report.count,
     callFailed: () => report.strike('call_failed'),
   };
-  const control: KubeControl = {
-    ...createControl(service, report.read),
-    setRunnerFaults: (faults) => void (runnerFaults = faults),
-  };
+  const control = createControl(service, report.read);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.url === '/readyz' || request.url === '/livez') response.end('ok');
-    else if (request.url?.startsWith(CONTROL_PATH) === true)
+    if (request.url?.startsWith(CONTROL_PATH) === true)
       await serveControl(control, request.url.slice(CONTROL_PATH.length), request, response);
     else await serveCall(service, request, response);
   };
   const server = await listenHttp(
     (request, response) => {
       serve(request, response).catch((error: unknown) => {
+        const { message } = error as Error;
         if (response.headersSent) response.destroy();
-        else
-          sendJson(response, 500, {
-            kind: 'Status',
-            apiVersion: 'v1',
-            reason: 'InternalError',
-            code: 500,
-            message: String(error),
-          });
+        else sendJson(response, 500, statusObject(new ApiFailure(500, 'InternalError', message)));
       });
     },
-    { port: options.port ?? 0, host: '127.0.0.1' },
+    { port: 0, host: '127.0.0.1' },
   );
   const url = `http://127.0.0.1:${server.port}`;
   const kubeconfig = kubeconfigFor(url, service.token);
@@ -136,43 +128,6 @@ export async function startKubeSimulator(
       await closed;
     },
   };
-}
-
-function createControl(
-  service: ApiService,
-  read: () => ReturnType<KubeControl['report']>,
-): Omit<KubeControl, 'setRunnerFaults'> {
-  const { store, faults, watches, pages } = service;
-  return {
-    failNext: (fault) => void faults.push(fault),
-    clearFaults: () => void (faults.length = 0),
-    cutWatches: () => watches.forEach((watch) => watch.cut()),
-    compact: () => {
-      store.compact();
-      pages.forget();
-    },
-    setQuota: (pods) => {
-      service.quota = pods ?? Infinity;
-    },
-    endPod: (pod) => annotateEnd(store, pod),
-    report: read,
-  };
-}
-
-function annotateEnd(
-  store: ObjectStore,
-  { namespace, name, end, exitCode, message }: Parameters<KubeControl['endPod']>[0],
-): void {
-  const pod = asPod(store.get('pods', namespace, name));
-  const asked = {
-    'test.paddock/end': end,
-    ...(exitCode === undefined ? {} : { 'test.paddock/exit-code': String(exitCode) }),
-    ...(message === undefined ? {} : { 'test.paddock/termination-message': message }),
-  };
-  store.replace('pods', {
-    ...pod,
-    metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...asked } },
-  });
 }
 
 /**
