@@ -59,20 +59,14 @@ await main(async () => {
     poolSize: config.poolSize - OTHER_CONNECTIONS,
     applicationName: 'paddock-console',
   });
-  const unproven = connectDatabase({
-    ...database,
-    poolSize: 1,
-    applicationName: 'paddock-console-unproven',
-  });
-  const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-console-check' };
-  const checking = connectDatabase(checkOptions);
+  const other = (applicationName: string) => ({ ...database, poolSize: 1, applicationName });
+  const unproven = connectDatabase(other('paddock-console-unproven'));
+  const ofChecks = other('paddock-console-check');
+  const checking = connectDatabase(ofChecks);
 
   let isStopping = false;
-  const whyNotReady = createFitness({
-    db: checking.db,
-    schema,
-    config: clientConfig(checkOptions),
-  });
+  const checks = { db: checking.db, schema, config: clientConfig(ofChecks) };
+  const whyNotReady = createFitness(checks);
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
@@ -82,11 +76,9 @@ await main(async () => {
   const { groups, proxy, oidc } = config.signIn;
   const page = await loadPage(import.meta.dirname, oidc !== undefined);
   if (page === undefined) events.pageMissing();
-  const wake = createWake();
   const streams = createChangeStreams({
     look: (tokens, sessions) => readChanges(answering.db, { tokens, sessions }),
     lookEveryMs: config.lookEveryMs,
-    onFirst: () => wake.ring(),
   });
   const accessOf = createAccessOf(groups);
   const listener = createListener({
@@ -123,7 +115,7 @@ await main(async () => {
       changes: (signal) =>
         loop(
           streams.once,
-          { wake, intervalMs: config.lookEveryMs, onError: events.lookFailed },
+          { wake: createWake(), intervalMs: config.lookEveryMs, onError: events.lookFailed },
           signal,
         ),
     },
