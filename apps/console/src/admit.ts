@@ -22,8 +22,6 @@ export interface Credential {
   readonly ownerId: string;
   /** Absent: the request has the token itself, or a proxy names the person. */
   readonly session?: SessionParts;
-  /** It proves nothing but one sign-in, and `check` uses it up. */
-  readonly isForSignIn?: true;
   readonly check: (db: Kysely<Database>) => Promise<Bearer | undefined>;
 }
 
@@ -34,14 +32,15 @@ export interface CredentialOptions {
 
 /**
  * The token in the header `Authorization`; without one the session of the cookie; without that whom
- * a proxy names.
+ * a proxy names. `forSignIn`: a token for one sign-in will do, too, and its check uses it up.
  */
 export function credentialOf(
   request: Pick<IncomingMessage, 'method' | 'headers' | 'socket'>,
   { accessOf, proxiedIdentity }: CredentialOptions,
+  forSignIn = false,
 ): Credential | undefined {
   const { method = '', headers } = request;
-  const token = tokenIn(headers.authorization ?? '');
+  const token = tokenIn(headers.authorization ?? '', forSignIn);
   if (token !== undefined) return token;
   const identity = isFromPage(method, headers) ? proxiedIdentity(request) : undefined;
   // A proxy may put a header of its own there. From anybody else it is a token that is none.
@@ -56,14 +55,13 @@ export function credentialOf(
   return { id: ownerId, ownerId, check: () => Promise.resolve(bearerWith(identity, accessOf)) };
 }
 
-function tokenIn(authorization: string): Credential | undefined {
+function tokenIn(authorization: string, forSignIn: boolean): Credential | undefined {
   const [, text = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
   const token = parseToken(text);
   if (token === undefined) return undefined;
   const { id, isOneTime } = token;
-  return isOneTime
-    ? { id, ownerId: id, isForSignIn: true, check: (db) => useOneTimeToken(db, text) }
-    : { id, ownerId: id, check: (db) => checkToken(db, text) };
+  const check = forSignIn && isOneTime ? useOneTimeToken : checkToken;
+  return { id, ownerId: id, check: (db) => check(db, text) };
 }
 
 /** Who asks. Call `release` once they are answered. */
@@ -75,7 +73,7 @@ export interface Admitted {
 
 /**
  * `stranger`: nothing good in the request says who asks. `busy`: there is no place for it now.
- * `forSignIn`: the request begins a session, so that also a token for one sign-in will do.
+ * `forSignIn`: the request begins a session.
  */
 export type Admit = (
   request: IncomingMessage,
@@ -116,8 +114,8 @@ export function createAdmit({ db, unproven, mostEach, ...options }: AdmitOptions
     unproven: { db: unproven, take: createPlaces(most) },
   };
   return async (request, forSignIn) => {
-    const credential = credentialOf(request, options);
-    if (credential === undefined || (credential.isForSignIn && !forSignIn)) return 'stranger';
+    const credential = credentialOf(request, options, forSignIn);
+    if (credential === undefined) return 'stranger';
     const { id, ownerId, check } = credential;
     const lane = proven.has(id) ? lanes.proven : lanes.unproven;
     const release = await lane.take(ownerId);

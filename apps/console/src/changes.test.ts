@@ -35,7 +35,6 @@ function scene(more: Partial<ChangesOptions> = {}) {
         sessions: [],
       }),
     lookEveryMs: 2_000,
-    onFirst: () => undefined,
     ...more,
   });
   const open = async ({ response }: ReturnType<typeof page>, token = 't') =>

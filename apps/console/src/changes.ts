@@ -44,15 +44,13 @@ export interface ChangesOptions {
   readonly look: (tokens: readonly string[], sessions: readonly string[]) => Promise<Changes>;
   /** How long it is from one look to the next: the console is silent for as long. */
   readonly lookEveryMs: number;
-  /** Called with the first client: nobody has looked yet. */
-  readonly onFirst: () => void;
 }
 
 /**
  * Tells pages what has changed, as server-sent events. A new client hears of everything once: it
  * has missed what changed between its first answers and its first look.
  */
-export function createChangeStreams({ look, lookEveryMs, onFirst }: ChangesOptions) {
+export function createChangeStreams({ look, lookEveryMs }: ChangesOptions) {
   const clients = new Set<Client>();
   const take = createPlaces(MOST);
   let before: Changes['written'] | undefined;
@@ -82,7 +80,6 @@ export function createChangeStreams({ look, lookEveryMs, onFirst }: ChangesOptio
           leave();
         });
         say(client, `retry: 3000\n\n${ALIVE}`);
-        if (clients.size === 1) onFirst();
       };
     },
     /** Looks once for all clients, and tells them. Without a client it looks at nothing. */

@@ -9,7 +9,7 @@ const TABLE = {
   pageMissing: () =>
     line.warn('the page has not been built, so only the API is there; run `pnpm build console`'),
   /** Pages are not told of changes meanwhile. */
-  lookFailed: (fields: object) => line.warn('a look for changes failed', fields),
+  lookFailed: (error: unknown) => line.warn('a look for changes failed', { error }),
 };
 
 export type ConsoleEvents = ReturnType<typeof createConsoleEvents>;
@@ -46,10 +46,6 @@ export function createConsoleEvents(log: EventLog, metrics: Metrics) {
         const sampled = person === undefined ? sample('no person') : {};
         if (sampled !== undefined) events.answerFailed({ ...fields, ...sampled, error });
       } else events[endpoint?.access === 'operate' ? 'personActed' : 'answered'](fields);
-    },
-    lookFailed(error: unknown) {
-      const sampled = sample('look');
-      if (sampled !== undefined) events.lookFailed({ ...sampled, error });
     },
   };
 }

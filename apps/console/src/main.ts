@@ -41,24 +41,15 @@ await runService('console', declared, async (config, service) => {
     poolSize: config.poolSize - OTHER_CONNECTIONS,
     applicationName: 'paddock-console',
   });
-  const unproven = service.connect({
-    ...limits,
-    poolSize: 1,
-    applicationName: 'paddock-console-unproven',
-  });
-  const checking = service.connect({
-    ...limits,
-    poolSize: 1,
-    applicationName: 'paddock-console-check',
-  });
+  const other = (applicationName: string) => ({ ...limits, poolSize: 1, applicationName });
+  const unproven = service.connect(other('paddock-console-unproven'));
+  const checking = service.connect(other('paddock-console-check'));
   const { groups, proxy, oidc } = config.signIn;
   const page = await loadPage(import.meta.dirname, oidc !== undefined);
   if (page === undefined) events.pageMissing();
-  const wake = createWake();
   const streams = createChangeStreams({
     look: (tokens, sessions) => readChanges(answering.db, { tokens, sessions }),
     lookEveryMs: config.lookEveryMs,
-    onFirst: () => wake.ring(),
   });
   const accessOf = createAccessOf(groups);
   const listener = createListener({
@@ -93,7 +84,7 @@ await runService('console', declared, async (config, service) => {
       signal.addEventListener('abort', streams.close);
       await loop(
         streams.once,
-        { wake, intervalMs: config.lookEveryMs, onError: events.lookFailed },
+        { wake: createWake(), intervalMs: config.lookEveryMs, onError: events.lookFailed },
         signal,
       );
     },

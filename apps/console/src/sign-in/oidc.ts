@@ -157,21 +157,17 @@ function identityIn(
   return identity;
 }
 
+type Failure = Readonly<Partial<Record<'code' | 'error' | 'error_description', unknown>>>;
+
 /** Whom to blame, in words alone: the library's errors hold the provider's answers, with codes and tokens. */
 function withoutSecrets(error: unknown): Error {
   const told = new Set<unknown>();
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const { message, code, error: refusal, error_description: why } = at as Failure;
+    // Of the library, of `fetch`, or of a provider that refuses.
+    const { message, code, error: refusal, error_description: why }: Error & Failure = at;
     for (const part of [message, code, refusal, why]) if (typeof part === 'string') told.add(part);
   }
   return new Error(`signing in by the identity provider failed: ${[...told].join('; ')}`);
-}
-
-/** Of the library, of `fetch`, or of a provider that refuses. */
-interface Failure extends Error {
-  readonly code?: unknown;
-  readonly error?: unknown;
-  readonly error_description?: unknown;
 }
 
 /** A sign-in between its beginning and its end: its secrets, and where its person wanted to go. */
