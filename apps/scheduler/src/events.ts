@@ -25,7 +25,7 @@ import type { Matched } from './matching/match.ts';
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
 /** Policies may put a pod's name into their warnings, so each can be a new one. */
-const MOST_WARNINGS = 20;
+const MOST_WARNINGS = 100;
 
 const ofJob = ({ podName, pool, madeForJobId: jobId, deliveryGuid }: WorkerToProvision) => ({
   podName,
@@ -223,7 +223,7 @@ export function createEvents(log: EventLog, metrics: Metrics) {
     'paddock_warm_scopes_unknown',
     'Configured scopes whose warm workers cannot be made, because Paddock knows no installation or repository there',
   );
-  const warned = new Map<string, Set<string>>();
+  const warned = new Set<string>();
   let namesTold = '';
 
   return {
@@ -253,15 +253,12 @@ export function createEvents(log: EventLog, metrics: Metrics) {
       if (secondsSinceJob !== undefined) jobToPod.observe({ pool: worker.pool }, secondsSinceJob);
       events.podCreated(worker, secondsSinceJob);
     },
-    /** Logs each warning once per pool, since all its pods are alike. */
+    /** Logs the same warnings of a pool once, since all its pods are alike. */
     podWarned(worker: WorkerToProvision, warnings: readonly string[]) {
-      const known = warned.get(worker.pool) ?? new Set();
-      const fresh = warnings
-        .filter((warning) => !known.has(warning))
-        .slice(0, Math.max(0, MOST_WARNINGS - known.size));
-      if (fresh.length === 0) return;
-      warned.set(worker.pool, new Set([...known, ...fresh]));
-      events.podWarned(worker, fresh);
+      const words = `${worker.pool}: ${warnings.join('; ')}`;
+      if (warnings.length === 0 || warned.size >= MOST_WARNINGS || warned.has(words)) return;
+      warned.add(words);
+      events.podWarned(worker, warnings);
     },
     workerNotStarted(worker: WorkerToProvision, reason: FailReason) {
       ended.inc({ pool: worker.pool, status: 'failed', reason });

@@ -2,9 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type RawBuilder, sql } from 'kysely';
-import { ENTITIES, CAPS } from '../scenes/freedom-configuration.scene.ts';
 import { jobs, steps } from '../scenes/freedom-steps.scene.ts';
-import { type Freedom, startFreedom } from '../scenes/freedom.scene.ts';
+import { CAPS, ENTITIES, type Freedom, startFreedom } from '../scenes/freedom.scene.ts';
 
 const RUNS = 8;
 /** A net for a history that hangs: a busy machine takes minutes for all of them. */

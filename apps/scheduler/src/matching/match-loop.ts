@@ -59,10 +59,8 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     await pause(Math.min(REST * tookMs, tickMs), signal);
     nextLookMs = Math.min(tickMs, matched.nextPauseEndMs ?? tickMs);
   };
-  const reprovision = async (): Promise<void> => {
-    const podNames = await reprovisionForgotten(db, forgottenAfterMs);
-    events.reprovisioned(podNames);
-  };
+  const reprovision = async (): Promise<void> =>
+    events.reprovisioned(await reprovisionForgotten(db, forgottenAfterMs));
   await Promise.all([
     listen(
       {

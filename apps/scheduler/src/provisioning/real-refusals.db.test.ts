@@ -1,88 +1,45 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createPoolsLoader } from '../pools/load-pools.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
-import { startWebhook, type Webhook } from '../scenes/webhook.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets === '' ? describe.skip : describe;
 
 const RUNNERS = '/api/v1/namespaces/runners';
-
-interface Webhooks {
-  readonly silent: Webhook;
-  readonly failing: Webhook;
-}
-
-interface Refusal {
-  readonly what: string;
-  refuse(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
-  allow(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
-  readonly says: RegExp;
-}
-
-const REFUSALS: Refusal[] = [
-  {
-    what: 'a quota',
-    async refuse({ admin }) {
-      const quota = {
-        apiVersion: 'v1',
-        kind: 'ResourceQuota',
-        metadata: { name: 'full' },
-        spec: { hard: { pods: '0' } },
-      };
-      await admin('POST', `${RUNNERS}/resourcequotas`, quota);
-      // As the controller would, which does not run here.
-      await admin('PATCH', `${RUNNERS}/resourcequotas/full/status`, {
-        status: { hard: { pods: '0' }, used: { pods: '0' } },
-      });
-    },
-    allow: ({ admin }) => admin('DELETE', `${RUNNERS}/resourcequotas/full`),
-    says: /exceeded quota: full, requested: pods=1, used: pods=0, limited: pods=0/,
-  },
-  {
-    what: 'an invalid template',
-    refuse: (world) => {
-      const containers = [{ name: 'runner', resources: { limits: { cpu: '-1' } } }];
-      return world.putPools(examplePools({ pools: [{ template: { spec: { containers } } }] }));
-    },
-    allow: (world) => world.putPools(examplePools()),
-    says: /spec\.containers\[0\]\.resources\.limits\[cpu\]/,
-  },
-  {
-    what: 'a webhook that does not answer',
-    refuse: (_world, { silent }) => silent.install({ timeoutSeconds: 1 }),
-    allow: (_world, { silent }) => silent.remove(),
-    says: /failed calling webhook "silent\.example\.test"|no answer from/,
-  },
-  {
-    what: 'a webhook that fails, so that the server answers 500',
-    refuse: (_world, { failing }) => failing.install({ timeoutSeconds: 1 }),
-    allow: (_world, { failing }) => failing.remove(),
-    says: /: 500 InternalError .*failed calling webhook "failing\.example\.test"/,
-  },
-];
+const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+const NEW_PODS = {
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['CREATE'],
+  resources: ['pods'],
+};
 
 described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () => {
   let world: RealWorld;
   let seen: Seen;
-  let webhooks: Webhooks;
+  /** Asked about each new pod, it answers that it is broken. */
+  let broken: ReturnType<typeof createServer>;
   beforeAll(async () => {
     world = await startRealWorld(assets, {});
-    webhooks = {
-      silent: await startWebhook(world, 'silent', () => undefined),
-      failing: await startWebhook(world, 'failing', (response) =>
-        response.writeHead(500).end('It is broken.'),
-      ),
-    };
+    const { certFile, keyFile } = world.real.certificate;
+    const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+    broken = createServer(certificate, (_request, response) =>
+      response.writeHead(500).end('broken'),
+    );
+    broken.listen(0, '127.0.0.1');
+    await once(broken, 'listening');
   });
   afterAll(async () => {
-    for (const webhook of Object.values(webhooks)) webhook.stop();
+    broken.closeAllConnections();
+    broken.close();
     await world.stop();
   });
   beforeEach(async () => {
@@ -90,47 +47,82 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     seen = await look(world);
   });
 
-  /** Webhooks come into force, and out of it, a moment after they were written. */
-  async function waitUntilRefused(isRefused: boolean): Promise<void> {
-    const probe = {
-      metadata: { name: 'probe' },
-      spec: { containers: [{ name: 'runner', image: 'i', resources: { limits: { cpu: '1' } } }] },
-    };
+  const setQuota = async () => {
+    const hard = { pods: '0' };
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'full' } };
+    await world.admin('POST', `${RUNNERS}/resourcequotas`, { ...quota, spec: { hard } });
+    // As the controller would, which does not run here.
+    const status = { hard, used: hard };
+    await world.admin('PATCH', `${RUNNERS}/resourcequotas/full/status`, { status });
+  };
+  const installWebhook = () =>
+    world.admin('POST', WEBHOOKS, {
+      metadata: { name: 'failing' },
+      webhooks: [
+        {
+          name: 'failing.example.test',
+          clientConfig: {
+            url: `https://127.0.0.1:${(broken.address() as AddressInfo).port}/`,
+            caBundle: readFileSync(world.real.certificate.certFile).toString('base64'),
+          },
+          rules: [NEW_PODS],
+          timeoutSeconds: 1,
+          failurePolicy: 'Fail',
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    });
+  /** A refusal comes into force, and out of it, a moment after it was written. */
+  const waitUntilRefused = async (isRefused: boolean): Promise<void> => {
+    const resources = { limits: { cpu: '1' } };
+    const spec = { containers: [{ name: 'runner', image: 'i', resources }] };
+    const probe = { metadata: { name: 'probe' }, spec };
     const isTaken = () =>
       world.admin('POST', `${RUNNERS}/pods?dryRun=All`, probe).then(
         () => true,
         () => false,
       );
     await waitFor('the refusal to come or to go', async () => (await isTaken()) !== isRefused);
-  }
+  };
 
-  test.each(REFUSALS)(
-    'by $what: the reason has the cluster’s words, and one registration is enough (C11, P4, P5)',
-    async (refusal) => {
-      const { refuse, allow, says } = refusal;
-      await refuse(world, webhooks);
-      if (refusal.what !== 'an invalid template') await waitUntilRefused(true);
+  test.each([
+    [
+      'a quota',
+      setQuota,
+      `${RUNNERS}/resourcequotas/full`,
+      /exceeded quota: full, requested: pods=1, used: pods=0, limited: pods=0/,
+    ],
+    [
+      'a webhook that fails, so that the server answers 500',
+      installWebhook,
+      `${WEBHOOKS}/failing`,
+      /: 500 InternalError .*failed calling webhook "failing\.example\.test"/,
+    ],
+  ])(
+    'by %s: the reason has the cluster’s words, and one registration is enough (C11, P4, P5)',
+    async (_what, refuse, object, words) => {
+      await refuse();
+      await waitUntilRefused(true);
       await world.queueJob();
       await world.settle(4);
-
       expect(await seen.failures()).toEqual([]);
       expect(await seen.runners()).toHaveLength(1);
-      expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+      expect(await seen.tasks()).toMatchObject([{ attempt: 0 }]);
       const [key, ...others] = await world.failing();
       expect([key, others, await world.outages()]).toMatchObject([{ pool: 'linux' }, [], []]);
-      expect(key?.message).toMatch(says);
+      expect(key?.message).toMatch(words);
       expect(key?.pauses).toBeGreaterThan(0);
 
       // The worker that has its registration tries for the others.
-      await world.queueJob();
-      await world.queueJob();
+      for (let n = 0; n < 2; n += 1) await world.queueJob();
       for (let pass = 0; pass < 2; pass += 1) await world.match();
-      const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
-      expect(keys.map(({ wait_reason: reason }) => reason)).toEqual(['workers_failing']);
+      const keys = world.db.selectFrom('demand_keys').select('wait_reason');
+      expect(await keys.execute()).toEqual([{ wait_reason: 'workers_failing' }]);
       await world.settle(2);
       expect(await seen.runners()).toHaveLength(1);
 
-      await allow(world, webhooks);
+      await world.admin('DELETE', object);
       await waitUntilRefused(false);
       await world.drive('all pods to be made', async () => (await world.pods()).length === 3);
       expect(await seen.runners()).toHaveLength(3);

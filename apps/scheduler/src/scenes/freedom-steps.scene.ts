@@ -1,6 +1,5 @@
 import { fc } from '@paddock/testing/random-cases';
-import { type EntityKey, ENTITIES, ENDLESS_MS, LABELS } from './freedom-configuration.scene.ts';
-import type { Freedom } from './freedom.scene.ts';
+import { type EntityKey, ENTITIES, ENDLESS_MS, type Freedom, LABELS } from './freedom.scene.ts';
 
 type Step = {
   readonly name: string;

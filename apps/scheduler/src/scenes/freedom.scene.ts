@@ -4,22 +4,61 @@ import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import { listPods } from '@paddock/kube/pods';
 import type { JobTruth } from '@paddock/simulators/github/truth';
-import { putInstallation } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
-import {
-  type EntityKey,
-  ENTITIES,
-  DOCUMENTS,
-  ENDLESS_MS,
-  REPOSITORIES,
-} from './freedom-configuration.scene.ts';
 import { noteRepositories } from './matching.scene.ts';
 import { startRecordingIngress } from './recording-ingress.scene.ts';
 import { setStopScene } from './stop.scene.ts';
 import { NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID, FOLLOWING } from './settings.scene.ts';
+
+/**
+ * No cap is large, so that all of them bind now and then. A runner of `large` fits every job of
+ * `linux`.
+ */
+export const CAPS = { entity: 4, linux: 5, large: 3, gpu: 3, gpuRepository: 1 };
+
+/** One worker of `linux` is kept idle for an organisation, one for a repository. */
+const WARM = ['acme', 'sam/one'].map((scope) => ({ scope, workers: 1 }));
+
+const LINUX = { name: 'linux', labels: ['self-hosted', 'linux'], maxWorkers: CAPS.linux };
+const LARGE = { name: 'large', labels: ['self-hosted', 'linux', 'large'], maxWorkers: CAPS.large };
+const GPU = {
+  name: 'gpu',
+  labels: ['linux', 'gpu'],
+  registration: 'repository' as const,
+  maxWorkers: CAPS.gpu,
+  maxWorkersPerRepository: CAPS.gpuRepository,
+};
+const CAPPED = { maxWorkers: CAPS.entity };
+
+/**
+ * The configuration: everything, or a part of it, so that existing runners get jobs of no
+ * configured pool or entity.
+ */
+const DOCUMENTS = {
+  all: examplePools({ pools: [{ ...LINUX, warm: WARM }, LARGE, GPU], entities: { '*': CAPPED } }),
+  some: examplePools({ pools: [LINUX, GPU], entities: { acme: CAPPED, globex: CAPPED } }),
+};
+
+export const LABELS = [
+  ['linux'],
+  ['self-hosted', 'linux'],
+  ['linux', 'large'],
+  ['large'],
+  ['gpu'],
+] as const;
+const REPOSITORIES = {
+  acme: ['api', 'web'],
+  globex: ['core'],
+  sam: ['one', 'two'],
+} as const;
+/** A job that takes so long ends only when it is cancelled. */
+export const ENDLESS_MS = 600_000;
+export const ENTITIES = ['acme', 'globex', 'sam'] as const;
+export type EntityKey = (typeof ENTITIES)[number];
 
 export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 
