@@ -5,7 +5,7 @@ import { pause } from '@paddock/runtime/pause';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
-import { holdLease, takeLease } from './leases.ts';
+import { holdLease, renewLease, takeLease } from './leases.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
@@ -34,6 +34,7 @@ describe('a lease (A12)', () => {
     await expire();
     const fences = await Promise.all([take('second'), take('third')]);
     expect(fences.filter((fence) => fence !== undefined)).toEqual([2]);
+    expect(await renewLease(database.db, NAME, 1, LONG_MS)).toBe(false);
   });
 });
 
