@@ -12,11 +12,10 @@ import { lockInstallations, pinLogins } from '../entities/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
 import { pools as open } from '../scenes/job-lives.scene.ts';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
-import { deliveryToRecord } from '../scenes/delivery.scene.ts';
+import { deliveryToRecord, ofJob } from '../scenes/delivery.scene.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;
-const APP = 1001;
 /** The names tell the runners apart. */
 const RUNNER_ID = 5;
 
@@ -31,32 +30,18 @@ const entities = Object.fromEntries(ENTITIES.map(({ login }) => [login, {}]));
 const pools = { ...open, document: poolsDocument.parse({ ...open.document, entities }) };
 
 /** Three deliveries of a job, and one of its entity about the installation. */
-function deliveriesOf(jobId: number, runner: string, entity: JsonObject): DeliveryToRecord[] {
-  const ofJob = (action: 'queued' | 'in_progress' | 'completed') =>
-    deliveryToRecord(
-      'workflow_job',
-      examplePayload('workflow_job', action, {
-        workflow_job: {
-          id: jobId,
-          labels: ['linux'],
-          runner_name: action === 'queued' ? null : runner,
-          runner_id: action === 'queued' ? null : RUNNER_ID,
-        },
-        repository: { private: true, owner: entity },
-        installation: { id: 51_000_001 },
-      }),
-      APP,
-    );
-  const installation = { id: 51_000_001, account: entity, updated_at: '2026-01-01T00:00:00Z' };
+function deliveriesOf(jobId: number, runner: string, owner: JsonObject): DeliveryToRecord[] {
+  const given = { owner, labels: ['linux'], installation: 51_000_001 };
+  const installation = { id: 51_000_001, account: owner, updated_at: '2026-01-01T00:00:00Z' };
   return [
-    ofJob('queued'),
-    ofJob('in_progress'),
-    ofJob('completed'),
+    ofJob('queued', jobId, { ...given, job: { runner_name: null } }),
+    ...(['in_progress', 'completed'] as const).map((action) =>
+      ofJob(action, jobId, { ...given, job: { runner_name: runner, runner_id: RUNNER_ID } }),
+    ),
     // The same content from different senders: a body that comes too often would leave no rows.
     deliveryToRecord(
       'installation',
       examplePayload('installation', 'created', { installation, sender: { id: jobId } }),
-      APP,
     ),
   ];
 }
@@ -108,23 +93,16 @@ describe('eight connections that write the same jobs', () => {
     );
     expect(failures).toEqual([]);
 
-    const jobs = await database.db
-      .selectFrom('jobs')
-      .select(['job_id', 'status', 'entity_id'])
-      .orderBy('job_id')
-      .execute();
+    const jobs = await database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
     expect(jobs.map(({ job_id: jobId, status }) => [jobId, status])).toEqual(
       workers.map((_worker, index) => [1_000 + index, 'completed']),
     );
-    const bound = await database.db
-      .selectFrom('workers')
-      .select('assigned_job_id')
-      .where('assigned_job_id', 'is not', null)
-      .execute();
-    const expected = jobs.filter((job) => job.entity_id === 90_000_001).map((job) => job.job_id);
-    expect(bound.map((worker) => worker.assigned_job_id ?? 0).toSorted((a, b) => a - b)).toEqual(
-      expected,
+    const { rows: bound } = await sql<{ job: number }>`
+      select assigned_job_id as job from workers where assigned_job_id is not null order by job`.execute(
+      database.db,
     );
+    const expected = jobs.filter((job) => job.entity_id === 90_000_001).map((job) => job.job_id);
+    expect(bound.map(({ job }) => job)).toEqual(expected);
     const events = await database.db.selectFrom('installation_events').select('id').execute();
     expect(events).toHaveLength(plans.reduce((sum, [order]) => sum + order.length, 0));
 

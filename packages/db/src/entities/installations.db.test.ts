@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
@@ -175,16 +176,8 @@ describe('logins that are pinned', () => {
     await store('one');
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
     // The pin stays, although the entity of that name is another one now.
-    await db()
-      .updateTable('installations')
-      .set({ login: 'renamed' })
-      .where('entity_id', '=', 1)
-      .execute();
-    await db()
-      .updateTable('installations')
-      .set({ login: 'acme' })
-      .where('entity_id', '=', 6)
-      .execute();
+    await sql`update installations set login = case entity_id when 1 then 'renamed' else 'acme' end
+      where entity_id in (1, 6)`.execute(db());
     await store('two');
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
   });

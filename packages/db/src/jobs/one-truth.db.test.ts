@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { fc } from '@paddock/testing/random-cases';
+import { putWorker } from '@paddock/testing/worker-rows';
 import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
@@ -12,37 +13,18 @@ const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
 
 describe('the final row of a job', () => {
   const database = useTestDatabase();
-  beforeEach(() => clear());
+  const clear = () =>
+    emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'installations']);
+  beforeEach(clear);
 
   const record = (batch: readonly DeliveryToRecord[]) =>
     recordDeliveries(database.db, batch, pools);
 
-  async function clear() {
-    await emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'installations']);
-  }
-
   async function begin({ lives }: Deliveries) {
     await clear();
     const ours = lives.flatMap(({ starts }) => starts.filter((start) => start.ours));
-    if (ours.length === 0) return;
-    const worker = {
-      status: 'running',
-      entity_id: 11,
-      entity_name: 'acme',
-      entity_type: 'Organization',
-      app_id: 41,
-      installation_id: 1041,
-      scope_repo_id: 0,
-      job_labels: '["linux"]',
-      k8s_pool: 'large',
-      k8s_image: 'runner:9',
-      pools_version: 1,
-      namespace: 'runners',
-    } as const;
-    await database.db
-      .insertInto('workers')
-      .values(ours.map(({ runner }) => Object.assign({ pod_name: runner }, worker)))
-      .execute();
+    for (const { runner } of ours)
+      await putWorker(database.db, { pod_name: runner, status: 'running', entity_id: 11 });
   }
 
   const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();

@@ -45,13 +45,14 @@ interface JobBody {
   readonly owner?: JsonObject;
   readonly job?: JsonObject;
   readonly installation?: number;
+  readonly app?: number;
 }
 
 /** A delivery of a private repository's job. */
 export const ofJob = (
   action: 'queued' | 'in_progress' | 'completed' | 'waiting',
   id: number,
-  { labels = ['k8s'], owner = ACME, job = {}, installation = 31 }: JobBody = {},
+  { labels = ['k8s'], owner = ACME, job = {}, installation = 31, app = 41 }: JobBody = {},
   more: Partial<DeliveryToRecord> = {},
 ): DeliveryToRecord => {
   const body = examplePayload('workflow_job', action, {
@@ -59,7 +60,7 @@ export const ofJob = (
     repository: { id: 21, full_name: 'acme/api', private: true, owner },
     installation: { id: installation },
   });
-  return deliveryToRecord('workflow_job', body, 41, more);
+  return deliveryToRecord('workflow_job', body, app, more);
 };
 
 /** A delivery about acme's installation. */

@@ -1,8 +1,8 @@
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { fc } from '@paddock/testing/random-cases';
-import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import type { JsonObject } from '@paddock/testing/signed-delivery';
 import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
-import { deliveryToRecord } from './delivery.scene.ts';
+import { ofJob } from './delivery.scene.ts';
 
 const POOL = {
   name: 'small',
@@ -43,15 +43,7 @@ interface Life {
 const start = fc.record({ second: fc.integer({ min: 0, max: 2 }), ours: fc.boolean() });
 const end = fc.record({
   second: fc.integer({ min: 10, max: 12 }),
-  conclusion: fc.constantFrom(
-    'success',
-    'failure',
-    'cancelled',
-    'skipped',
-    'timed_out',
-    'neutral',
-    'action_required',
-  ),
+  conclusion: fc.constantFrom('success', 'failure', 'cancelled', 'skipped'),
 });
 
 function life(index: number): fc.Arbitrary<Life> {
@@ -144,31 +136,24 @@ const run = (given: Start | undefined, second: number) => ({
 const BEGIN = Date.now() - 3_600_000;
 const instant = (second: number) => new Date(BEGIN + 1_000 * second).toISOString();
 
-function delivery(
+const delivery = (
   { jobId, runAttempt, fits }: Life,
-  appId: number,
-  action: 'queued' | 'waiting' | 'in_progress' | 'completed',
+  app: number,
+  action: Parameters<typeof ofJob>[0],
   job: JsonObject,
-): DeliveryToRecord {
-  const body = examplePayload('workflow_job', action, {
-    workflow_job: {
-      id: jobId,
+): DeliveryToRecord =>
+  ofJob(action, jobId, {
+    app,
+    installation: 1000 + app,
+    labels: [fits ? 'linux' : 'windows'],
+    job: {
       run_id: 80,
       run_attempt: runAttempt,
       name: 'build',
-      labels: [fits ? 'linux' : 'windows'],
-      created_at: instant(0),
       workflow_name: 'CI',
+      created_at: instant(0),
       html_url: `https://github.com/acme/api/${jobId}`,
+      runner_name: null,
       ...job,
     },
-    repository: {
-      id: 21,
-      full_name: 'acme/api',
-      private: true,
-      owner: { id: 11, login: 'acme', type: 'Organization' },
-    },
-    installation: { id: 1000 + appId },
   });
-  return deliveryToRecord('workflow_job', body, appId);
-}
