@@ -1,9 +1,5 @@
 import { listEntityActions } from '@paddock/api/actions/list-actions';
-import {
-  findUnresolvedByGuid,
-  listGivenUp,
-  listUnresolved,
-} from '@paddock/api/deliveries/deliveries';
+import { listGivenUp, listUnresolved } from '@paddock/api/deliveries/deliveries';
 import { findDiagnosisFacts } from '@paddock/api/diagnoses/list-diagnoses';
 import { findByName, findByNumber, findByUuid } from '@paddock/api/find/find';
 import { findInstallationEvents } from '@paddock/api/installations/installations';
@@ -90,7 +86,7 @@ export const listStatements: Readonly<Record<string, PeriodicStatement>> = {
   ...withEach(listActiveJobs, LONG_AGO, [{ state: 'waiting' }]),
   ...withEach(listJobsByReason, PAGE, [
     { reason: 'at_pool_cap' },
-    { reason: null, pool: 'pool-3' },
+    { reason: 'none', pool: 'pool-3' },
   ]),
   findJob: (trx) => findJob(trx, 77),
   ...withEach(listWorkers, PAGE, [
@@ -134,7 +130,7 @@ export const listStatements: Readonly<Record<string, PeriodicStatement>> = {
     findDiagnosisFacts(trx, { asked: { login: 'entity-1', repository: 'app' }, entityId: 1 }),
   listUnresolved: (trx) => listUnresolved(trx, PAGE),
   listGivenUp: (trx) => listGivenUp(trx, PAGE),
-  findUnresolvedByGuid: (trx) => findUnresolvedByGuid(trx, UUID),
+  'listUnresolved of a delivery': (trx) => listUnresolved(trx, { guid: UUID, limit: 100 }),
   findByNumber: (trx) => findByNumber(trx, 77),
   findByUuid: (trx) => findByUuid(trx, UUID),
   findByName: (trx) => findByName(trx, 'Entity-7'),

@@ -35,5 +35,5 @@ export const otherStatements: Readonly<Record<string, string>> = {
     endSession recordDone`,
   'a person, by others of these': `
     readTrace checkToken useOneTimeToken toBearer readSwitch requireKnown
-    requireApp beginSession checkSession readOperation requireUnpaused entityIdOf repoIdOf`,
+    meantApp beginSession checkSession readOperation requireUnpaused entityIdOf repoIdOf`,
 };

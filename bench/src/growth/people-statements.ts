@@ -6,7 +6,7 @@ import { findOwner } from '@paddock/api/repositories/resync';
 import { findIdentity, findSession, listSignedIn } from '@paddock/api/sessions/sessions';
 import { readChanges } from '@paddock/api/sessions/read-changes';
 import { findScheduledApps } from '@paddock/api/sweeps/run-sweep';
-import { isKnownEntity, isKnownPool, listSwitches } from '@paddock/api/switches/switches';
+import { isKnownPool, listSwitches } from '@paddock/api/switches/switches';
 import { findOneTimeToken, findToken } from '@paddock/api/tokens/check-token';
 import { listTokens } from '@paddock/api/tokens/tokens';
 import { findJobDeliveries, findJobsOfRun } from '@paddock/api/why/explain-job';
@@ -42,7 +42,6 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   findInstallation: (trx) => findInstallation(trx, 1),
   findOwner: (trx) => findOwner(trx, 'entity-1'),
   findScheduledApps: (trx) => findScheduledApps(trx),
-  isKnownEntity: (trx) => isKnownEntity(trx, 1),
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: ['a'] }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
