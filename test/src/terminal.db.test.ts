@@ -98,7 +98,7 @@ describe('the terminal on the database and over the API', () => {
       stdout: expect.stringMatching(/^queued: discover-jobs/),
     });
     expect((await here('resync', 'acme/api', '--by', 'grace')).stdout).toContain(
-      'token ada asked for it before',
+      'asked for by token ada',
     );
   });
 

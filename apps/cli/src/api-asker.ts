@@ -50,35 +50,23 @@ const mistake = ({ place, message }: { place: string; message: string }): string
 
 const RIGHT = 'Is PADDOCK_URL right, and is the console running?';
 
-/** Why no answer came, from the error of `fetch`. */
+/** Why no answer came, from the error of `fetch`, which wraps that of the connection. */
 function whyUnreachable(error: unknown): string {
-  const { code, name, message } = innermost(error);
+  const { name, message, code = '' } = connectionErrorOf(error);
   if (code === 'ECONNREFUSED') return `nothing listens there. ${RIGHT}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no such host. ${RIGHT}`;
   if (/CERT|SIGNATURE|ALTNAME/.test(code))
     return `its certificate is not trusted (${code}). NODE_EXTRA_CA_CERTS names a PEM file with a certificate authority of your own.`;
-  const reason =
-    name === 'TimeoutError' ? 'in time' : `(${printable(`${code} ${message}`.trim())})`;
-  return `no answer came ${reason}. ${RIGHT}`;
+  return name === 'TimeoutError'
+    ? `no answer came in time. ${RIGHT}`
+    : `no answer came (${printable(`${code} ${message}`.trim())}). ${RIGHT}`;
 }
 
-const failure = z.object({
-  name: z.string().catch(''),
-  message: z.string().catch(''),
-  // A number, where a DOMException has it.
-  code: z.string().catch(''),
-  cause: z.unknown().optional(),
-  errors: z.array(z.unknown()).catch([]),
-});
-
-/** `fetch` wraps the error of the connection. Of several addresses, the first stands for all. */
-function innermost(error: unknown): z.output<typeof failure> {
-  const read = failure.safeParse(error).data ?? { ...NOTHING, message: String(error) };
-  const [inner = read.cause] = read.errors;
-  return inner === undefined ? read : innermost(inner);
+/** Whatever `fetch` throws is an error, though not always of this realm's class. */
+function connectionErrorOf(error: unknown): NodeJS.ErrnoException {
+  const thrown = error as NodeJS.ErrnoException;
+  return thrown.cause === undefined ? thrown : connectionErrorOf(thrown.cause);
 }
-
-const NOTHING = { name: '', code: '', cause: undefined, errors: [] };
 
 /** The API itself answers within its statement's time; this is for a network that loses packets. */
 const TIMEOUT_MS = 30_000;

@@ -21,16 +21,6 @@ const limit = fromDigits(z.number().int().min(1).max(10_000)).default(30);
 
 const isList = ({ input }: Endpoint): boolean => 'limit' in input.shape && 'after' in input.shape;
 
-/** The fields as the endpoint takes them for its first page, and how many items are wanted in all. */
-const firstPage = (fields: Fields) =>
-  z
-    .looseObject({ limit })
-    .transform((given) => ({
-      wanted: given.limit,
-      fields: { ...given, limit: Math.min(given.limit, LONGEST_PAGE) },
-    }))
-    .safeParse(fields);
-
 interface Page {
   readonly items: readonly unknown[];
   readonly next: string | null;
@@ -178,11 +168,12 @@ function checked<I extends z.ZodObject, O extends z.ZodType>(
   endpoint: Endpoint<I, O>,
   fields: Fields,
 ): (asker: Asker) => Promise<z.input<O>> {
-  const first = isList(endpoint) ? firstPage(fields) : { data: { wanted: 0, fields } };
-  const { wanted, fields: toAsk } = orWrong(first);
+  const isPaged = isList(endpoint);
+  const { limit: wanted } = orWrong(z.object({ limit }).safeParse(isPaged ? fields : {}));
+  const toAsk = isPaged ? { ...fields, limit: Math.min(wanted, LONGEST_PAGE) } : fields;
   orWrong(endpoint.input.safeParse(toAsk));
   return (asker) =>
-    isList(endpoint) ? askPages(asker, endpoint, toAsk, wanted) : asker.ask(endpoint, toAsk);
+    isPaged ? askPages(asker, endpoint, toAsk, wanted) : asker.ask(endpoint, toAsk);
 }
 
 function orWrong<T>({ data, error }: { readonly data?: T; readonly error?: z.ZodError }): T {

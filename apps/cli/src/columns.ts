@@ -34,17 +34,8 @@ export function columns(
 
 const LONGEST_CELL = 50;
 
-const CHARACTERS = new Intl.Segmenter();
-
-/** Between what a person sees as characters: half an emoji is none. */
-function cut(text: string): string {
-  // No text of so few code units is longer, and most cells are.
-  if (text.length <= LONGEST_CELL) return text;
-  const characters = Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
-  return characters.length <= LONGEST_CELL
-    ? text
-    : `${characters.slice(0, LONGEST_CELL - 1).join('')}…`;
-}
+const cut = (text: string): string =>
+  text.length <= LONGEST_CELL ? text : `${text.slice(0, LONGEST_CELL - 1).toWellFormed()}…`;
 
 /** A name from GitHub must not move the cursor or clear the screen of the person who reads it. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, '·');

@@ -29,22 +29,9 @@ export interface Given {
 
 /** The streams of a terminal, or what they were redirected to. */
 export interface Terminal {
-  readonly input: {
-    on(event: 'data', listener: (keys: unknown) => void): unknown;
-    off(event: 'data', listener: (keys: unknown) => void): unknown;
-    resume(): unknown;
-    pause(): unknown;
-    /** Without lines, echo and signals of keys; a redirected input has no such mode. */
-    setRawMode?(isRaw: boolean): unknown;
-  };
-  readonly output: {
-    readonly isTTY?: boolean;
-    readonly columns?: number;
-    readonly rows?: number;
-    on(event: 'resize', listener: () => void): unknown;
-    off(event: 'resize', listener: () => void): unknown;
-    write(text: string): unknown;
-  };
+  /** Without lines, echo and signals of keys in raw mode; a redirected input has no such mode. */
+  readonly input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly rows?: number };
 }
 
 export interface Command {

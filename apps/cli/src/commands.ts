@@ -53,7 +53,6 @@ import {
   commandFor,
   describeDrained,
   describeHandled,
-  describeOperation,
   describeOperations,
   describeStarted,
   describeSwitch,
@@ -272,7 +271,7 @@ Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and othe
   ask('operation', findOperationEndpoint, {
     word: ['operation', 'ID'],
     summary: 'Shows one operation: where it stands, what it did or why it failed.',
-    print: describeOperation,
+    print: asYaml,
   }),
   ask('resync installation', resyncInstallationEndpoint, {
     word: ['installation', 'ID'],
@@ -359,8 +358,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
   ask('pools', listPoolsEndpoint, {
     summary: `Lists all pools: demand, supply, caps, queue times of the last hour's starts, and what
 holds new workers back.`,
-    print: ({ items }) =>
-      poolTable(items, { since: (at) => at, duration: (ms) => `${Math.round(ms / 1000)} s` }),
+    print: poolTable,
   }),
   completion,
 ];

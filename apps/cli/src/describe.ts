@@ -5,7 +5,6 @@ import type {
   operationRow,
 } from '@paddock/api/operations/operation';
 import type { DrainedPool } from '@paddock/api/pools/pools';
-import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { traceAnswer } from '@paddock/api/trace/read-trace';
 import type { listUsageEndpoint } from '@paddock/api/usage/usage';
@@ -42,40 +41,9 @@ export const describeOperations = ({ items, next }: List): string =>
 
 type Operation = z.input<typeof operation>;
 
-const failedRuns = (failures: Operation['failures']): string =>
-  columns(
-    ['RUN', 'AT', 'ENDED', 'BECAUSE'],
-    failures.map(({ attempt, at, reason, message }) => [attempt, at, reason, message]),
-    '',
-  );
-
-const handledBy = ({ by, at, retriedAs }: NonNullable<Operation['handled']>): string =>
-  `\n${retriedAs === null ? 'discarded' : `retried as ${retriedAs}`} by ${printable(by)} at ${at}\n`;
-
-/** Each once, in order. */
-const people = (askers: Operation['askers']): string =>
-  [...new Set(askers.map(({ person }) => printable(person)))].join(', ');
-
-/** One operation with all that is known of it. */
-export const describeOperation = ({ output, askers, failures, ...row }: Operation): string =>
-  [
-    operationTable('')({ items: [row] }),
-    ...(output === null ? [] : [`\n${stringify(output)}`]),
-    ...(failures.length === 0 ? [] : ['\n', failedRuns(failures)]),
-    ...(row.handled === null ? [] : [handledBy(row.handled)]),
-    ...(askers.length === 0 ? [] : [`\nasked for by: ${people(askers)}\n`]),
-  ].join('');
-
-/** One line about an operation that was asked for: what it is, and whose. */
-export function describeStarted(row: Operation): string {
-  const { id, kind, subject, status, requestedBy, askers } = row;
-  const others = new Set([requestedBy, ...askers.map(({ person }) => person)]).size - 1;
-  const whose =
-    others === 0
-      ? ''
-      : ` ${printable(requestedBy ?? 'Somebody')} asked for it before; it serves you too.`;
-  return `${status.toLowerCase()}: ${kind} of ${printable(subject.name ?? subject.id)}.${whose} See \`paddock operation ${id}\`.\n`;
-}
+/** One line about an operation that was asked for: what it is, and who asked for it first. */
+export const describeStarted = ({ id, kind, subject, status, requestedBy }: Operation): string =>
+  `${status.toLowerCase()}: ${kind} of ${printable(subject.name ?? subject.id)}, asked for by ${printable(requestedBy ?? '-')}. See \`paddock operation ${id}\`.\n`;
 
 /** How many failed operations a command was about, and how many are left. */
 export const describeHandled =
@@ -190,28 +158,24 @@ export function readRepository({ words: [word = ''] }: Given): Fields {
   return { owner, repository: name };
 }
 
+const SHOWN_BY = {
+  job: 'why',
+  run: 'why',
+  repository: 'diagnose',
+  entity: 'diagnose',
+  pool: 'pools',
+  event: 'trace payload',
+  worker: 'worker',
+  operation: 'operation',
+  delivery: 'delivery',
+  installation: 'installation',
+} as const satisfies Record<Named['kind'], string>;
+
 /** Which command shows it. */
 export function commandFor({ kind, id, name }: Named): string {
-  switch (kind) {
-    case 'job':
-      return `why ${id}`;
-    case 'run':
-      return 'why ADDRESS';
-    case 'repository':
-    case 'entity':
-      return `diagnose ${name ?? id}`;
-    case 'pool':
-      return 'pools';
-    case 'event':
-      return `trace payload ${id}`;
-    case 'worker':
-    case 'operation':
-    case 'delivery':
-    case 'installation':
-      return `${kind} ${id}`;
-    default:
-      return kind satisfies never;
-  }
+  if (kind === 'pool') return SHOWN_BY.pool;
+  if (kind === 'run') return `${SHOWN_BY.run} ADDRESS`;
+  return `${SHOWN_BY[kind]} ${kind === 'repository' || kind === 'entity' ? (name ?? id) : id}`;
 }
 
 /** One sentence: how a switch stands now. */

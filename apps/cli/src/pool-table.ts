@@ -1,66 +1,42 @@
 import type { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
+import { duration } from '@paddock/domain/text/duration';
 import type { z } from 'zod';
-import { columns } from './columns.ts';
+import { table } from './ask-command.ts';
 
-type Pool = z.infer<typeof listPoolsEndpoint.output>['items'][number];
+type Pool = z.input<typeof listPoolsEndpoint.output>['items'][number];
 
-/** How a table writes instants, given in ISO 8601, and milliseconds. */
-interface Times {
-  readonly since: (at: string) => string | null;
-  readonly duration: (ms: number) => string | null;
-}
+/** How long ago an instant in ISO 8601 was. */
+export const ageOf = (at: string): string => duration(Date.now() - Date.parse(at));
 
-/** A line for each pool, in the order given. */
-export function poolTable(pools: readonly Pool[], { since, duration }: Times): string {
-  return columns(
-    [
-      'POOL',
-      'WAITING',
-      'OLDEST',
-      'STARTING',
-      'IDLE',
-      'BUSY',
-      'STOPPING',
-      'CAP',
-      'P50',
-      'P95',
-      'HELD BY',
-    ],
-    pools.map(({ name, inForce, demand, supply, cap, lastHour, heldBack }) => [
-      poolName({ name, inForce }),
-      demand.waiting,
-      known(demand.oldestSince, since),
-      supply.starting,
-      supply.idle,
-      supply.busy,
-      supply.stopping,
-      known(cap, ({ used, limit }) => `${used}/${limit}`),
-      known(lastHour.queuedP50Ms, duration),
-      known(lastHour.queuedP95Ms, duration),
-      heldBack.map(describeHeldBack).join('; ') || null,
-    ]),
-    'No pools have been loaded.',
-  );
-}
-
-const known = <T, Text>(value: T | null, write: (value: T) => Text): Text | null =>
+const known = <T>(value: T | null, write: (value: T) => string): string | null =>
   value === null ? null : write(value);
 
-function poolName({ name, inForce }: Pick<Pool, 'name' | 'inForce'>): string {
+/** A line for each pool, in the order given. */
+export const poolTable = table<Pool>(
+  [
+    ['POOL', nameOf],
+    ['WAITING', ({ demand }) => demand.waiting],
+    ['OLDEST', ({ demand }) => known(demand.oldestSince, ageOf)],
+    ['STARTING', ({ supply }) => supply.starting],
+    ['IDLE', ({ supply }) => supply.idle],
+    ['BUSY', ({ supply }) => supply.busy],
+    ['STOPPING', ({ supply }) => supply.stopping],
+    ['CAP', ({ cap }) => known(cap, ({ used, limit }) => `${used}/${limit}`)],
+    ['P50', ({ lastHour }) => known(lastHour.queuedP50Ms, duration)],
+    ['P95', ({ lastHour }) => known(lastHour.queuedP95Ms, duration)],
+    ['HELD BY', ({ heldBack }) => heldBack.map(describeHeldBack).join('; ') || null],
+  ],
+  'No pools have been loaded.',
+);
+
+function nameOf({ name, inForce }: Pool): string {
   if (name === NO_POOL) return 'no pool fits';
   return inForce ? name : `${name} (not in force)`;
 }
 
-/** What holds a pool back, on one line. */
-const describeHeldBack = ({
-  what,
-  entity,
-  login,
-  message,
-  since,
-  until,
-}: Pool['heldBack'][number]): string =>
-  entity === null
-    ? `${what} is away since ${since}: ${message}`
-    : `${what} for ${login ?? `entity ${entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;
+function describeHeldBack(held: Pool['heldBack'][number]): string {
+  const { what, entity, login, message, since, until } = held;
+  if (entity === null) return `${what} is away since ${since}: ${message}`;
+  return `${what} for ${login ?? `entity ${entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;
+}

@@ -39,7 +39,7 @@ function checkPools(file: string, labels: readonly string[] | undefined): PoolsC
     file,
     problems,
     pools: pools.map(({ name }) => name),
-    warnings: value === undefined ? [] : warningsAbout(value, written),
+    warnings: value === undefined ? [] : [...warningsAbout(value, written)],
     shared: sharedLabels(pools),
   };
   if (value === undefined || labels === undefined) return found;

@@ -7,7 +7,7 @@ const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
 const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
 const allWarnings = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
-  return warningsAbout(configFileToLoad.parse(written), written);
+  return [...warningsAbout(configFileToLoad.parse(written), written)];
 };
 /** Those on sharing have tests of their own, and are made of most files. */
 const ON_SHARING = /^'\*' has no commonMaxWorkers|^One repository can take/;
@@ -21,30 +21,17 @@ const poolOf = (name: string, labels: string[], more: object = {}) => ({
   labels,
   ...more,
 });
-const inGroup = (name: string, more: object = {}) =>
-  poolOf(name, [name], { runnerGroup: 'Paddock', ...more });
-
 describe('settings that are valid but probably a mistake', () => {
   test.each<[object, string]>([
     [
       inTemplate({ containers: [{ name: 'Runner' }, { name: 'cache' }] }),
       'a has no container named runner in its template: Runner, cache will',
     ],
-    [{ labels: ['x,y'] }, 'a has the label "x,y"'],
-    [{ labels: ['x '] }, 'a has the label "x "'],
     [
       inTemplate({ containers: [{ name: 'runner', image: 'other:1' }] }),
       'a uses its own image own:1, not other:1',
     ],
-    [{ paused: true }, 'a is switched off'],
     [{ image: undefined }, 'a names no image: it runs ghcr.io/actions/actions-runner:latest.'],
-    [
-      {
-        image: undefined,
-        ...inTemplate({ containers: [{ name: 'runner', command: ['/start'] }] }),
-      },
-      'a names no image: it runs ghcr.io/actions/actions-runner:latest.',
-    ],
     [
       { ...DIND, ...inTemplate({ containers: [{ name: 'dind', image: 'd' }] }) },
       'a drops the container dind of its template, since containerMode: dind adds one: change that as initContainers[dind].',
@@ -58,10 +45,6 @@ describe('settings that are valid but probably a mistake', () => {
       'a: template.spec.nodeSelctor is no field of a PodSpec, so the cluster would drop it; did you mean nodeSelector?',
     ],
     [
-      inTemplate({ dockerdWithinRunnerContainer: true }),
-      'a: template.spec.dockerdWithinRunnerContainer is no field of a PodSpec, so the cluster would drop it.',
-    ],
-    [
       inTemplate({ containers: [{ name: 'runner', envfrom: [] }] }),
       'a: template.spec.containers[0].envfrom is no field of a PodSpec, so the cluster would drop it; did you mean envFrom?',
     ],
@@ -71,7 +54,6 @@ describe('settings that are valid but probably a mistake', () => {
 
   test.each<object>([
     {},
-    { labels: ['Two Words'] },
     { ...DIND, ...inTemplate({ initContainers: [{ name: 'dind', image: 'd' }] }) },
     inTemplate({
       activeDeadlineSeconds: 600_000,
@@ -86,76 +68,6 @@ describe('settings that are valid but probably a mistake', () => {
     inTemplate({ tolerations: [{ key: 'a', operator: 'Exists', newer: null }], anything: null }),
   ])('%j needs none', (pool) => {
     expect(warnings(pool)).toEqual([]);
-  });
-
-  const GPU = { resources: { limits: { 'nvidia.com/gpu': 1 } } };
-  const FOR_GPU =
-    'Jobs with the labels linux go to gpu, which has nvidia.com/gpu, although plain fits them too: give plain fewer labels, or as many and a higher priority.';
-
-  test.each<[string, object[], string[]]>([
-    [
-      'a pool with devices for its name',
-      [poolOf('gpu', ['linux', 'gpu'], GPU), poolOf('plain', ['linux', 'x64'])],
-      [FOR_GPU],
-    ],
-    [
-      'a pool with devices for its few labels',
-      [poolOf('gpu', ['linux', 'gpu'], GPU), poolOf('plain', ['linux', 'x64', 'b'])],
-      [FOR_GPU],
-    ],
-    [
-      'a pool with devices in its template',
-      [
-        poolOf('gpu', ['linux', 'gpu'], inTemplate({ containers: [{ name: 'runner', ...GPU }] })),
-        poolOf('plain', ['linux', 'x64'], { priority: -1 }),
-      ],
-      [FOR_GPU],
-    ],
-    [
-      'the first name',
-      [poolOf('a', ['linux', 'arm64']), poolOf('b', ['linux', 'x64'])],
-      [
-        'Jobs with the labels linux go to a and not to b for its name alone: give one of the two a higher priority.',
-      ],
-    ],
-    [
-      'a priority',
-      [poolOf('gpu', ['linux', 'gpu'], GPU), poolOf('plain', ['linux', 'x64'], { priority: 1 })],
-      [],
-    ],
-    ['the fewest labels', [poolOf('a', ['linux']), poolOf('b', ['linux', 'x64'])], []],
-    [
-      'one of pools that all have devices',
-      [poolOf('a', ['linux'], GPU), poolOf('b', ['linux', 'x64'], GPU)],
-      [],
-    ],
-  ])('jobs that several pools fit and that go to %s (B4)', (_what, pools, expected) => {
-    expect(warningsOf(pools)).toEqual(expected);
-  });
-
-  test('reports a runner group that two pools want in different ways (C7)', () => {
-    expect(
-      warningsOf([
-        inGroup('a'),
-        inGroup('b'),
-        inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' }),
-      ]),
-    ).toEqual([
-      'a and c want different settings for the runner group paddock: the first to make it decides.',
-    ]);
-    expect(
-      warningsOf([
-        inGroup('a', { publicRepositories: true }),
-        inGroup('b', { registration: 'repository' }),
-      ]),
-    ).toEqual([]);
-    const forApi = { repositories: ['acme/api'] };
-    expect(warningsOf([inGroup('a'), inGroup('b', forApi)])).toContainEqual(
-      'a and b want different settings for the runner group Paddock: the first to make it decides.',
-    );
-    expect(
-      warningsOf([inGroup('a', { runnerGroupVisibility: 'selected' }), inGroup('b', forApi)]),
-    ).toEqual([]);
   });
 
   test("'*' without a common cap, for entities can be multiplied (C4)", () => {
@@ -184,7 +96,6 @@ describe('settings that are valid but probably a mistake', () => {
       inTemplate({ hostNetwork: true }),
       'hostNetwork of its template, which gives jobs power over their node',
     ],
-    [inTemplate({ hostPID: true }), 'hostPID of its template'],
     [
       inTemplate({ volumes: [{ name: 'sock', hostPath: { path: '/run' } }] }),
       'hostPath in the volume sock',
@@ -221,18 +132,5 @@ describe('settings that are valid but probably a mistake', () => {
     );
     expect(warnings(pool, { acme: {} })).toEqual([]);
     expect(warnings({ ...pool, entities: ['acme'] })).toEqual([]);
-  });
-
-  test('reports pools with the same labels for other entities: one of them gets no jobs (B4)', () => {
-    const all = poolOf('all', ['x']);
-    const some = poolOf('some', ['x'], { entities: ['acme'] });
-    expect(warningsOf([all, some])).toEqual([
-      'some gets no jobs: all has the same labels, comes first, and serves all entities.',
-    ]);
-    expect(warningsOf([all, { ...some, priority: 1 }])).toEqual([]);
-    expect(warningsOf([some, poolOf('others', ['x'], { entities: ['beta'] })])).toEqual([]);
-    expect(warningsOf([some, poolOf('others', ['x'], { entities: ['ac*'] })])).toEqual([
-      expect.stringContaining('for its name alone'),
-    ]);
   });
 });

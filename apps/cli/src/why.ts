@@ -16,48 +16,40 @@ const ACTORS = {
 
 /** The sentence first, then what it rests on. */
 function describeWhy(answer: WhyAnswer): string {
-  const { job, sentence, since, actor, advice, place, lastStarts } = answer;
-  const { workers, workersInAll, caps, earlier } = answer;
-  const pool = job.pool === null ? '' : `, in the pool ${job.pool}`;
-  const older =
-    place === null || place.olderOfEntity + place.olderOfPool === 0
-      ? ''
-      : `; older ones elsewhere: ${place.olderOfEntity} of its entity, ${place.olderOfPool} of others in its pool`;
-  const lines = [
-    ['job', `${job.id} ${job.name} of ${job.repository}${pool}`],
-    ['since', since ?? '-'],
-    ...(actor === null
-      ? []
-      : [['who can act', ACTORS[actor]] as const, ['to do', advice] as const]),
-    ...(place === null ? [] : [['place', `${place.position} of ${place.of}${older}`] as const]),
-    ...(lastStarts === null
-      ? []
-      : [
-          [
-            'last starts',
-            `the last ${lastStarts.jobs} of its queue waited ${duration(lastStarts.medianMs)} (median)`,
-          ] as const,
-        ]),
-    ...earlier.map(
-      ({ reason, since: from, until }) => ['before', `${reason} from ${from} to ${until}`] as const,
-    ),
-    ...caps.map(({ name, used, limit }) => [name, `${used} of ${limit} in use`] as const),
-  ] as const;
-  const width = Math.max(...lines.map(([label]) => label.length));
-  const facts = lines.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
-  return `${[sentence, ...facts].map(printable).join('\n')}\n${describeWorkers(workers, workersInAll)}`;
+  const { job, sentence, since, actor, advice, place, lastStarts, caps, earlier } = answer;
+  const facts: [label: string, text: string | null][] = [
+    ['job', `${job.id} ${job.name} of ${job.repository}`],
+    ['pool', job.pool],
+    ['since', since],
+    ['who can act', actor && ACTORS[actor]],
+    ['to do', actor && advice],
+    ['place', place && `${place.position} of ${place.of}`],
+    [
+      'older elsewhere',
+      place && `${place.olderOfEntity} of its entity, ${place.olderOfPool} of others in its pool`,
+    ],
+    [
+      'last starts',
+      lastStarts &&
+        `the last ${lastStarts.jobs} of its queue waited ${duration(lastStarts.medianMs)} (median)`,
+    ],
+    ...earlier.map(({ reason, since: from, until }): [string, string] => [
+      'before',
+      `${reason} from ${from} to ${until}`,
+    ]),
+    ...caps.map(({ name, used, limit }): [string, string] => [name, `${used} of ${limit} in use`]),
+  ];
+  const known = facts.filter(([, text]) => text !== null);
+  const width = Math.max(...known.map(([label]) => label.length));
+  const lines = known.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
+  return `${[sentence, ...lines].map(printable).join('\n')}\n${describeWorkers(answer)}`;
 }
 
-function describeWorkers(workers: WhyAnswer['workers'], inAll: number): string {
+function describeWorkers({ workers, workersInAll }: WhyAnswer): string {
   if (workers.length === 0) return '';
-  const rows = workers.map(({ name, state, ageMs, detail }) => [
-    name,
-    state,
-    `${Math.round(ageMs / 1_000)} s`,
-    detail,
-  ]);
-  const others = inAll > workers.length ? `and ${inAll - workers.length} more\n` : '';
-  return `${columns(['WORKER', 'STATE', 'AGE', 'DETAIL'], rows, '')}${others}`;
+  const rows = workers.map((one) => [one.name, one.state, duration(one.ageMs), one.detail]);
+  const others = workersInAll - workers.length;
+  return `${columns(['WORKER', 'STATE', 'AGE', 'DETAIL'], rows, '')}${others > 0 ? `and ${others} more\n` : ''}`;
 }
 
 /** What is wrong, and who can mend it. */

@@ -6,8 +6,8 @@ export interface Live {
   readonly intervalMs: number;
   /** Reads anew what is shown. Never rejects. */
   refresh(): Promise<void>;
-  /** The lines of a screen of this size. */
-  draw(width: number, height: number): readonly string[];
+  /** The lines of a screen with so many. */
+  draw(height: number): readonly string[];
 }
 
 /** A screen of its own, without a cursor; a line that is too long is cut, not wrapped. */
@@ -29,14 +29,15 @@ export async function showLive(
 ): Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
+  const ended = once(signal, 'abort');
   const end = () => ending.abort();
   const onKeys = (keys: unknown) => {
     if (ENDS.some((key) => String(keys).includes(key))) end();
   };
   const redraw = () => {
-    const lines = draw(output.columns ?? 80, output.rows ?? 24);
     // To the end of each line and of the screen, what was there before is erased.
-    output.write(`\u001B[H${lines.map((line) => `${line}\u001B[K`).join('\r\n')}\u001B[J`);
+    const lines = draw(output.rows ?? 24).map((line) => `${line}\u001B[K`);
+    output.write(`\u001B[H${lines.join('\r\n')}\u001B[J`);
   };
   output.write(ENTER);
   input.setRawMode?.(true);
@@ -48,7 +49,7 @@ export async function showLive(
     redraw();
     while (!signal.aborted) {
       await pause(intervalMs, signal);
-      if (!signal.aborted) await unlessAborted(refresh(), signal);
+      if (!signal.aborted) await Promise.race([refresh(), ended]);
       if (!signal.aborted) redraw();
     }
   } finally {
@@ -59,12 +60,4 @@ export async function showLive(
     input.setRawMode?.(false);
     output.write(LEAVE);
   }
-}
-
-/** Resolves with the work, or once the signal aborts. Leaves no listener behind. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  const aborted = once(signal, 'abort', { signal: over.signal }).catch(() => undefined);
-  await Promise.race([work, aborted]);
-  over.abort();
 }

@@ -2,15 +2,16 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { runCommand } from '../run-command.ts';
-import type { Fleet } from './fleet.ts';
-import { describeFleet, frame } from './frame.ts';
+import { describeFleet, type Fleet, frame } from './fleet.ts';
 import { showLive } from './live.ts';
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000 - 500).toISOString();
 
 const pool = (name: string, waiting: number): Fleet['pools'][number] => ({
   name,
   inForce: true,
   labels: [],
-  demand: { waiting, oldestSince: waiting === 0 ? null : '2026-01-31T08:58:30Z', oldestJob: null },
+  demand: { waiting, oldestSince: waiting === 0 ? null : minutesAgo(90), oldestJob: null },
   supply: { starting: 1, idle: 2, busy: 3, stopping: 0 },
   cap: { used: 6, limit: 10 },
   heldBack: [],
@@ -25,21 +26,18 @@ const FLEET: Fleet = {
     ...Array.from({ length: 20 }, (_, n) => pool(`p${n}`, 1)),
   ],
   waits: [
-    { reason: 'at_pool_cap', jobs: 7, pools: ['busy'], oldestSince: '2026-01-29T08:00:00Z' },
-    { reason: null, jobs: 20, pools: ['p0', 'p1'], oldestSince: '2026-01-31T09:00:05Z' },
+    { reason: 'at_pool_cap', jobs: 7, pools: ['busy'], oldestSince: minutesAgo(49 * 60) },
+    { reason: null, jobs: 20, pools: ['p0', 'p1'], oldestSince: minutesAgo(-1) },
   ],
   failed: { workers: [], operations: [] },
 };
 
-const screen = { width: 60, height: 24, colours: false };
-const title = { title: 'paddock top', trouble: undefined };
-
 describe('what top shows (D12)', () => {
   test('is the fleet, with the pools first for which most jobs wait', () => {
     const lines = describeFleet(FLEET).split('\n');
-    expect(lines[1]).toMatch(/^busy +7 +1m 30s +1 +2 +3 +0 +6\/10 +0s +2h 1m +-$/);
-    expect(lines[25]).toMatch(/^7 +at_pool_cap +2d 1h +busy$/);
-    expect(lines[26]).toMatch(/^20 +their workers are on the way +0s +p0, p1$/);
+    expect(lines[1]).toMatch(/^busy +7 +1 h 30 min +1 +2 +3 +0 +6\/10 +< 1 s +2 h 1 min +-$/);
+    expect(lines[25]).toMatch(/^7 +at_pool_cap +2 d 1 h +busy$/);
+    expect(lines[26]).toMatch(/^20 +their workers are on the way +0 s +p0, p1$/);
     expect(lines[28]).toBe('Nothing has failed in the last day.');
   });
 
@@ -48,10 +46,9 @@ describe('what top shows (D12)', () => {
     [24, /\nand \d+ more\n[^]*\nJOBS +WAIT BECAUSE +OLDEST +POOLS\n/],
     [40, /\np19 [^]*\nJOBS +WAIT BECAUSE +OLDEST +POOLS\n[^]*\nNothing has failed/],
   ])('fits on a screen of %i lines, and says how much is left out', (height, shown) => {
-    const lines = frame(FLEET, { ...title, trouble: 'no answer' }, { ...screen, height });
+    const lines = frame(FLEET, { title: 'paddock top', trouble: 'no answer' }, height);
     expect(lines.length).toBeLessThanOrEqual(height);
     expect(lines.at(-1)).toBe('no answer');
-    expect(lines.filter((line) => line.length > screen.width)).toEqual([]);
     expect(lines.join('\n')).toMatch(shown);
   });
 });
@@ -62,43 +59,38 @@ const open = () => {
   const input = Object.assign(new PassThrough(), {
     setRawMode: (isRaw: boolean) => modes.push(isRaw),
   });
-  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 40, rows: 10 });
+  const output = Object.assign(new PassThrough(), { isTTY: true, rows: 10 });
   let written = '';
   output.on('data', (text: Buffer) => {
     written += text.toString();
   });
   return { input, output, modes, written: () => written };
 };
-const draws = (written: string) => written.split('\u001B[H').length - 1;
 
 describe('top on a terminal', () => {
-  test.each(['q', 'Q', '\u0003'])(
-    'draws again and again until %j, and restores it',
-    async (key) => {
-      const terminal = open();
-      let reads = 0;
-      const shown = showLive(terminal, {
-        intervalMs: 1,
-        refresh: () => {
-          reads += 1;
-          return Promise.resolve();
-        },
-        draw: (width, height) => [`${reads} ${width}x${height}`],
-      });
-      await waitFor('some draws', () => draws(terminal.written()) > 2);
-      Object.assign(terminal.output, { columns: 50 });
-      terminal.output.emit('resize');
-      await waitFor('the new size', () => terminal.written().includes('50x10'));
-      terminal.input.write(`x${key}`);
-      await shown;
-      expect(terminal.modes).toEqual([true, false]);
-      expect(terminal.written().startsWith('\u001B[?1049h\u001B[?25l')).toBe(true);
-      expect(terminal.written().endsWith('\u001B[?25h\u001B[?1049l')).toBe(true);
-      expect(terminal.input.listenerCount('data') + terminal.output.listenerCount('resize')).toBe(
-        0,
-      );
-    },
-  );
+  test.each(['q', '\u0003'])('draws again and again until %j, and restores it', async (key) => {
+    const terminal = open();
+    let reads = 0;
+    const shown = showLive(terminal, {
+      intervalMs: 1,
+      refresh: () => {
+        reads += 1;
+        return Promise.resolve();
+      },
+      draw: (height) => [`${reads} of ${height}`],
+    });
+    await waitFor('some draws', () => terminal.written().includes('2 of 10'));
+    Object.assign(terminal.output, { rows: 20 });
+    terminal.output.emit('resize');
+    await waitFor('the new size', () => terminal.written().includes('of 20'));
+    terminal.input.write(`x${key}`);
+    await shown;
+    expect(terminal.modes).toEqual([true, false]);
+    expect(terminal.written().startsWith('\u001B[?1049h\u001B[?25l')).toBe(true);
+    expect(terminal.written().endsWith('\u001B[?25h\u001B[?1049l')).toBe(true);
+    const { input, output } = terminal;
+    expect(input.listenerCount('data') + output.listenerCount('resize')).toBe(0);
+  });
 
   test('ends at once, also while an answer is under way', async () => {
     const terminal = open();
@@ -125,9 +117,5 @@ describe('top on a terminal', () => {
       stderr: expect.stringContaining('Is PADDOCK_URL right'),
     });
     expect(terminal.written()).toBe('');
-    for (const interval of ['0', 'soon', '3601'])
-      expect(await runCommand(['top', '--interval', interval], environment)).toMatchObject({
-        code: 2,
-      });
   });
 });

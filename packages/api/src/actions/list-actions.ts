@@ -102,22 +102,20 @@ const listActions = (
     .execute();
 
 /** What people did to an entity and what belongs to it, the newest first. */
-export async function listEntityActions(
+export function listEntityActions(
   db: Kysely<Database>,
   entityId: number,
   page: PageOfTime<number | string>,
 ): Promise<Placed<ActionRow, Position<number>>[]> {
   const at = sql<Date>`acted_at`;
-  const rows = await db
+  const position = sql<Position<number>>`json_build_array(${exactText(at)}, id)`.as('position');
+  return db
     .selectFrom('actions')
-    .select([...COLUMNS, exactText(at).as('exactAt')])
+    .select([...COLUMNS, position])
     .where('entity_id', '=', entityId)
     .where(isOnPage({ id: sql`id`, idType: sql`bigint` }, page, at))
     .orderBy('acted_at', 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit)
     .execute();
-  return rows.map(({ exactAt, ...action }) =>
-    Object.assign(action, { position: [exactAt, action.id] as const }),
-  );
 }

@@ -1,6 +1,12 @@
-import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
+import {
+  allOf,
+  exactText,
+  isOnPage,
+  type PageOfTime,
+  type Position,
+} from '@paddock/db/newest-first';
 import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
@@ -10,7 +16,7 @@ import { eventRow, listDeliveryEvents, meaningOf } from '../events/events.ts';
 import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { app, requireApp, startSweep } from '../sweeps/run-sweep.ts';
+import { app, meantApp, startSweep } from '../sweeps/run-sweep.ts';
 
 const failedDelivery = z.object({
   app: z.int(),
@@ -48,43 +54,38 @@ export const listRedeliveriesEndpoint = endpoint({
   answer: async ({ db }, input) => toPage(await listUnresolved(db, input), input.limit),
 });
 
-/** What Paddock goes on asking for, by App, the next request first. */
-const listUnresolved = (
+/**
+ * What Paddock goes on asking for, by App, the next request first; of one delivery, one for each App
+ * for which it failed.
+ */
+async function listUnresolved(
   db: Kysely<Database>,
-  { limit: most, after: last }: { limit: number; after?: UnresolvedPosition | undefined },
-): Promise<Unresolved[]> =>
-  readUnresolved(
-    db,
-    last === undefined
-      ? sql`true`
-      : sql`(app_id, next_request_at, guid) > (${last[0]}, ${last[1]}::timestamptz, ${last[2]})`,
-    most,
-  );
-
-/** The same of one delivery: one for each App for which it failed. */
-const findUnresolvedByGuid = (db: Kysely<Database>, guid: string): Promise<Unresolved[]> =>
-  readUnresolved(
-    db,
-    // Its index begins with the App.
-    sql`app_id = any (array(select distinct app_id from installations)) and guid = ${guid}`,
-    MOST_APPS,
-  );
-
-const MOST_APPS = 100;
-
-async function readUnresolved(
-  db: Kysely<Database>,
-  condition: RawBuilder<unknown>,
-  most: number,
+  { limit: most, after: last, guid }: UnresolvedPage,
 ): Promise<Unresolved[]> {
+  const isMeant = allOf(
+    // Its index begins with the App.
+    guid === undefined
+      ? undefined
+      : sql`app_id = any (array(select distinct app_id from installations)) and guid = ${guid}`,
+    last &&
+      sql`(app_id, next_request_at, guid) > (${last[0]}, ${last[1]}::timestamptz, ${last[2]})`,
+  );
   const { rows } = await sql<Unresolved>`
     select app_id as app, guid, delivery_id::text as delivery, concat_ws('.', event, action) as event, installation_id as installation,
       repository_id as repository, first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt", last_status_code as "lastStatusCode", requests,
       next_request_at as "nextRequestAt", missing_here as "missingHere", json_build_array(app_id, ${exactText(sql`next_request_at`)}, guid) as position
-    from unresolved_deliveries where resolved_at is null and ${condition}
+    from unresolved_deliveries where resolved_at is null and ${isMeant}
     order by app_id, next_request_at, guid limit ${most}`.execute(db);
   return rows;
 }
+
+interface UnresolvedPage {
+  readonly limit: number;
+  readonly after?: UnresolvedPosition | undefined;
+  readonly guid?: string;
+}
+
+const MOST_APPS = 100;
 
 const givenUp = failedDelivery.extend({
   eventId: z.string().describe('For `traceEvent`'),
@@ -139,7 +140,7 @@ export const findDeliveryEndpoint = endpoint({
   }),
   async answer({ db }, { delivery }) {
     const events = await listDeliveryEvents(db, delivery, { limit: MOST });
-    const failed = await findUnresolvedByGuid(db, delivery);
+    const failed = await listUnresolved(db, { guid: delivery, limit: MOST_APPS });
     if (events.length === 0 && failed.length === 0)
       throw notFound(
         'No row names this delivery: it never arrived, or its row was deleted. GitHub can repeat it for three days.',
@@ -166,7 +167,7 @@ export const redeliverDeliveryEndpoint = endpoint({
   output: operation,
   answer: (caller, { delivery, app: appId }, request) =>
     startSweep(caller, request, async (trx) => {
-      if (appId !== undefined) await requireApp(trx, appId);
+      if (appId !== undefined) await meantApp(trx, appId);
       return {
         kind: REDELIVER,
         subject: { type: 'delivery', id: delivery },

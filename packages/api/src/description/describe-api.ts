@@ -82,23 +82,8 @@ function operation(of: Endpoint): Record<string, unknown> {
 
 /** What travels is what a schema takes: an input before it is read, an output as it is sent. */
 function schemaOf(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', override: tidy });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return rest;
-}
-
-/** A format says it all, and all integers are safe ones. Zod leaves out defaults of what it reads itself. */
-function tidy({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: z.core.$ZodTypes;
-  jsonSchema: z.core.JSONSchema.BaseSchema;
-}): void {
-  if (zodSchema instanceof z.ZodDefault)
-    jsonSchema.default ??= zodSchema.def.defaultValue as typeof jsonSchema.default;
-  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 /** `all` gives the endpoints that are described, this one among them. */

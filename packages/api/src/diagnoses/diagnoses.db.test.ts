@@ -118,8 +118,6 @@ describe('the diagnoses (G3)', () => {
       ['created with it', [created(...shop)], 'selected'],
       ['created without it', [created()], 'repository_not_selected'],
       ['added later', [created(), added(1)], 'selected'],
-      ['removed later', [added(1), removed(2)], 'repository_not_selected'],
-      ['removed and added again', [removed(1), added(2)], 'selected'],
       ['removed before it was added, by late news', [added(2), removed(1)], 'selected'],
       ['removed in the second of its addition', [added(1), removed(1)], 'repository_not_selected'],
       [
@@ -128,11 +126,6 @@ describe('the diagnoses (G3)', () => {
         'repository_not_selected',
       ],
       ['of which nothing is known', [], 'repository_maybe_not_selected'],
-      [
-        'of which all were selected for a while',
-        [created(), ['installation_repositories.added', 1, { repository_selection: 'all' }]],
-        'repository_maybe_not_selected',
-      ],
       [
         'of which all were selected at first, as the installation says',
         [['installation.created', 0, { installation: { repository_selection: 'all' } }]],

@@ -44,14 +44,9 @@ export const listDiagnosesEndpoint = endpoint({
   async answer({ db }, { of }) {
     const [login = '', repository = null] = of.split('/');
     const id = ID.test(login) ? Number(login) : await findEntityByLogin(db, login);
-    const facts = await findDiagnosisFacts(db, {
-      asked: { login, repository },
-      entityId: id ?? null,
-    });
-    return {
-      entity: facts.entity,
-      items: [...diagnoseEntity(facts)],
-    };
+    const asked = { login, repository };
+    const facts = await findDiagnosisFacts(db, { asked, entityId: id ?? NOBODY });
+    return { entity: facts.entity, items: [...diagnoseEntity(facts)] };
   },
 });
 
@@ -59,12 +54,12 @@ export const listDiagnosesEndpoint = endpoint({
 const MOST_EVENTS = 1_000;
 /** Of one installation; without those before, its beginning is unknown. */
 const MOST_OF_INSTALLATION = 2_000;
-/** Stands for a repository that no row names. GitHub's ids begin at 1. */
-const NO_REPOSITORY = 0;
+/** Stands for an entity or a repository that no row names. GitHub's ids begin at 1. */
+const NOBODY = 0;
 
 interface Subject {
   readonly asked: EntityFacts['asked'];
-  readonly entityId: number | null;
+  readonly entityId: number;
 }
 
 /** What the rows say about an entity, or one repository of it. */
@@ -73,18 +68,16 @@ async function findDiagnosisFacts(
   { asked, entityId }: Subject,
 ): Promise<EntityFacts> {
   const configuredApps = (await findMatchingSettings(db))?.appIds ?? null;
-  if (entityId === null) return { ...NOTHING, asked, configuredApps };
   const apps = await findApps(db, entityId, asked.repository);
   const login = apps[0]?.login ?? null;
   const repoId =
     asked.repository === null
       ? null
-      : ((await findRepositoryByName(db, `${login ?? asked.login}/${asked.repository}`)) ??
-        NO_REPOSITORY);
+      : ((await findRepositoryByName(db, `${login ?? asked.login}/${asked.repository}`)) ?? NOBODY);
   return {
     asked,
     configuredApps,
-    entity: { id: entityId, login },
+    entity: entityId === NOBODY ? null : { id: entityId, login },
     installations: apps,
     ...(await findSeen(db, entityId, repoId)),
     ignored: await findOutcomes(db, entityId, repoId),
@@ -93,18 +86,6 @@ async function findDiagnosisFacts(
     waiting: await findWaitingKeys(db, entityId, repoId),
   };
 }
-
-const NOTHING = {
-  entity: null,
-  installations: [],
-  ignored: [],
-  installationsSeen: [],
-  lastDeliveryAt: null,
-  isRepositorySeen: false,
-  authFailures: [],
-  undelivered: null,
-  waiting: [],
-} satisfies Partial<EntityFacts>;
 
 type App = InstalledApp & { readonly login: string };
 

@@ -122,18 +122,7 @@ export const findJobEndpoint = endpoint({
       throw notFound(
         'There is no row of this job: no pool serves it, no delivery about it arrived, or it ended so long ago that its row was deleted. `paddock why` says which.',
       );
-    const events = await listJobEvents(db, id, { limit: MOST_EVENTS });
-    return {
-      ...found,
-      deliveries: events.map(({ id: event, source, event: what, outcome, guid, receivedAt }) => ({
-        id: event,
-        source,
-        event: what,
-        outcome,
-        guid,
-        receivedAt,
-      })),
-    };
+    return { ...found, deliveries: await listJobEvents(db, id, { limit: MOST_EVENTS }) };
   },
 });
 

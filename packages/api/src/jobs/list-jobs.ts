@@ -73,12 +73,7 @@ async function read(caller: Caller, given: z.output<typeof input>): Promise<List
   const entityId = await entityIdOf(caller, given.entity);
   const repoId = await repoIdOf(caller, named);
   const place = { entityId, repoId, pool, workflow };
-  if (reason !== undefined)
-    return listJobsByReason(
-      caller.db,
-      { ...place, reason: reason === NOT_HELD ? null : reason },
-      page,
-    );
+  if (reason !== undefined) return listJobsByReason(caller.db, { ...place, reason }, page);
   if (state === 'waiting' || state === 'running')
     return listActiveJobs(caller.db, { ...place, state }, page);
   return listJobs(caller.db, { ...place, isEnded: state === 'ended', conclusion }, page);
@@ -109,21 +104,19 @@ const listActiveJobs = (
 ): Promise<ListedJob[]> =>
   readFew(db, sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`, page);
 
-/** Jobs that wait for a worker, and their keys for this reason; null: nothing holds these keys back. */
+/** Jobs that wait for a worker, and their keys for this reason. */
 const listJobsByReason = (
   db: Kysely<Database>,
-  { reason, ...place }: JobPlace & { readonly reason: string | null },
+  { reason, ...place }: JobPlace & { readonly reason: string },
   page: PageOfTime<number>,
-): Promise<ListedJob[]> =>
-  readFew(
-    db,
-    sql`wants_worker and ${
-      reason === null
-        ? sql`demand_key not in (select demand_key from demand_keys where wait_reason is not null)`
-        : sql`demand_key in (select demand_key from demand_keys where wait_reason = ${reason})`
-    } and ${isAt(place)}`,
-    page,
-  );
+): Promise<ListedJob[]> => {
+  const held = sql`select demand_key from demand_keys where wait_reason`;
+  const isHeld =
+    reason === NOT_HELD
+      ? sql`demand_key not in (${held} is not null)`
+      : sql`demand_key in (${held} = ${reason})`;
+  return readFew(db, sql`wants_worker and ${isHeld} and ${isAt(place)}`, page);
+};
 
 /**
  * Jobs, newest first. Ended ones are many: an index finds those of a repository, an entity, a pool

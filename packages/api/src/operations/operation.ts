@@ -90,12 +90,6 @@ export type ListedOperation<T extends object = OperationRow> = Placed<
   readonly [at: string, id: string]
 >;
 
-/** Rows as statements read them: `at` is the instant of the place. */
-export const toListed = <T extends { readonly id: string }>(
-  rows: readonly (T & { readonly at: string })[],
-): ListedOperation<Omit<T, 'at'>>[] =>
-  rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.id] as const }));
-
 type Operation = z.output<typeof operation>;
 
 export const findOperationEndpoint = endpoint({
@@ -198,13 +192,13 @@ export async function listOperationsOf(
 ): Promise<ListedOperation<z.output<typeof listedOperation>>[]> {
   const isMeant = sql`subject_id = ${of.id} and subject_type = ${of.type}${last === undefined ? sql`` : sql` and (queued_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}`;
   const newest = sql`order by "queuedAt" desc, id desc limit ${most}`;
-  const { rows } = await sql<z.output<typeof listedOperation> & { at: string }>`
-    select *, "queuedAt"::text as at${hasDetail ? sql`, ${FAILURES} as failures` : sql``} from (
+  const { rows } = await sql<ListedOperation<z.output<typeof listedOperation>>>`
+    select *, json_build_array("queuedAt"::text, id) as position${hasDetail ? sql`, ${FAILURES} as failures` : sql``} from (
       ${unfinished(hasDetail)} where status = 'queued' and ${isMeant}
       union all ${unfinished(hasDetail)} where status = 'running' and ${isMeant}
       union all (${ended(hasDetail)} where ${isMeant} and expires_at > now() ${newest})
     ) found ${newest}`.execute(db);
-  return toListed(rows);
+  return rows;
 }
 
 /** The filters of failed operations. */
@@ -228,13 +222,13 @@ export async function listFailedOperations(
   db: Kysely<Database>,
   { limit: most, after: last, ...filter }: Page & FailedFilter,
 ): Promise<ListedOperation[]> {
-  const { rows } = await sql<OperationRow & { at: string }>`
-    select *, "finishedAt"::text as at from (
+  const { rows } = await sql<ListedOperation>`
+    select *, json_build_array("finishedAt"::text, id) as position from (
       ${ended()}
       where ${isFailed(filter)}${last === undefined ? sql`` : sql` and (finished_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}
       order by finished_at desc, id desc limit ${most}
     ) failed`.execute(db);
-  return toListed(rows);
+  return rows;
 }
 
 const DAY_MS = 86_400_000;

@@ -9,18 +9,17 @@ import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { redeliverDeliveryEndpoint } from '../deliveries/deliveries.ts';
 import { resyncInstallationEndpoint } from '../installations/installations.ts';
-import { resyncRepositoryEndpoint } from '../repositories/resync.ts';
+import { findResyncEndpoint, resyncRepositoryEndpoint } from '../repositories/resync.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { setSwitchEndpoint } from '../switches/switches.ts';
+import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/check-token.ts';
 import { findOperationEndpoint, listOperationsEndpoint, type operation } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, [
-    ...(['tasks', 'operations', 'actions', 'switches', 'schedules', 'installations'] as const),
-  ]);
+  await emptyTables(database.db, ['tasks', 'operations', 'actions', 'switches', 'schedules']);
+  await emptyTables(database.db, ['installations', 'repositories']);
   await putInstallation(database.db);
   await putPools(database.db, examplePools());
   const tick = { last_tick_at: new Date() };
@@ -46,52 +45,33 @@ const bearer = (person: string) => ({
 const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
 const rows = () => database.db.selectFrom('tasks').selectAll().execute();
 
+type Asked = Endpoint<z.ZodObject, typeof operation>;
+
 /** Each task that people ask for, and what is enqueued for it. */
-const TASKS: readonly {
-  readonly endpoint: Endpoint<z.ZodObject, typeof operation>;
-  readonly input: object;
-  readonly kind: string;
-  readonly subject: { readonly type: string; readonly id: string };
-}[] = [
-  {
-    endpoint: resyncRepositoryEndpoint,
-    input: path,
-    kind: 'discover-jobs',
-    subject: { type: 'repository', id: 'acme/app' },
-  },
-  {
-    endpoint: resyncInstallationEndpoint,
-    input: { installation: '51000001' },
-    kind: 'discover-jobs',
-    subject: { type: 'installation', id: '51000001' },
-  },
-  {
-    endpoint: runSweepEndpoint,
-    input: { sweep: 'redeliver', app: '7', since: '2026-01-31' },
-    kind: 'redeliver',
-    subject: { type: 'app', id: '7' },
-  },
-  {
-    endpoint: redeliverDeliveryEndpoint,
-    input: { delivery: '0B989BA4-242F-11E5-81E1-C7B6966D2516' },
-    kind: 'redeliver',
-    subject: { type: 'delivery', id: '0b989ba4-242f-11e5-81e1-c7b6966d2516' },
-  },
-  {
-    endpoint: runSweepEndpoint,
-    input: { sweep: 'redeliver' },
-    kind: 'redeliver',
-    subject: { type: 'app', id: '7' },
-  },
-  {
-    endpoint: runSweepEndpoint,
-    input: { sweep: 'check-apps' },
-    kind: 'check-apps',
-    subject: { type: 'schedule', id: 'check-apps' },
-  },
+const TASKS: [Asked, input: object, kind: string, subject: { type: string; id: string }][] = [
+  [resyncRepositoryEndpoint, path, 'discover-jobs', { type: 'repository', id: 'acme/app' }],
+  [
+    resyncInstallationEndpoint,
+    { installation: '51000001' },
+    'discover-jobs',
+    { type: 'installation', id: '51000001' },
+  ],
+  [
+    redeliverDeliveryEndpoint,
+    { delivery: '0B989BA4-242F-11E5-81E1-C7B6966D2516' },
+    'redeliver',
+    { type: 'delivery', id: '0b989ba4-242f-11e5-81e1-c7b6966d2516' },
+  ],
+  [
+    runSweepEndpoint,
+    { sweep: 'redeliver', since: '2026-01-31' },
+    'redeliver',
+    { type: 'app', id: '7' },
+  ],
+  [runSweepEndpoint, { sweep: 'check-apps' }, 'check-apps', { type: 'schedule', id: 'check-apps' }],
 ];
 
-describe.each(TASKS)('$endpoint.name of $kind (F5)', ({ endpoint, input, kind, subject }) => {
+describe.each(TASKS)('$0.name %j (F5)', (endpoint, input, kind, subject) => {
   const start = (more: object = {}, person = 'ada') =>
     ask(endpoint, database.db, { ...input, ...more }, person);
 
@@ -127,18 +107,13 @@ describe.each(TASKS)('$endpoint.name of $kind (F5)', ({ endpoint, input, kind, s
 const runSweep = (sweep: string, more: object = {}) =>
   ask(runSweepEndpoint, database.db, { sweep, ...more });
 
-describe('a dry run of a sweep (F5)', () => {
-  test('runs beside the real one, also while that is paused', async () => {
-    const real = await runSweep('delete-ended-pods');
-    await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' });
-    const dry = await runSweep('delete-ended-pods', { dryRun: true });
-    expect(dry).toMatchObject({
-      kind: 'delete-ended-pods',
-      subject: { type: 'dry-run', id: 'delete-ended-pods' },
-    });
-    const row = (await rows()).find(({ id }) => id === dry.id);
-    expect([dry.id === real.id, row?.payload]).toEqual([false, { dryRun: true }]);
-  });
+test('a dry run of a sweep runs beside the real one, also while that is paused (F5)', async () => {
+  const real = await runSweep('delete-ended-pods');
+  await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' });
+  const dry = await runSweep('delete-ended-pods', { dryRun: true });
+  expect(dry).toMatchObject({ subject: { type: 'dry-run', id: 'delete-ended-pods' } });
+  const row = (await rows()).find(({ id }) => id === dry.id);
+  expect([dry.id === real.id, row?.payload]).toEqual([false, { dryRun: true }]);
 });
 
 describe('an operation that several ask for (F5)', () => {
@@ -197,7 +172,6 @@ test.each([
   [runSweepEndpoint, { sweep: 'redeliver', app: '8', since: '-1d' }, 404, 'not know the App 8. It'],
   [runSweepEndpoint, { sweep: 'redeliver', app: '7', since: '2999-01-31' }, 400, 'in the future'],
   [runSweepEndpoint, { sweep: 'check-apps', since: '-1d' }, 400, 'Only `redeliver` has `since`'],
-  [runSweepEndpoint, { sweep: 'redeliver', app: '8' }, 404, 'does not know the App 8'],
   [runSweepEndpoint, { sweep: 'check-apps', app: '7' }, 400, 'is not about one App'],
 ] as const)('$0.name refuses %j (F5)', async (endpoint, input, status, detail) => {
   const asking: Promise<unknown> = ask<z.ZodObject, z.ZodType>(endpoint, database.db, input);
@@ -214,14 +188,28 @@ test('a resync is refused where the App was removed (F5)', async () => {
 });
 
 test('of several Apps one must be named (F5)', async () => {
+  const tick = { name: 'redeliver:8', last_tick_at: new Date() };
+  await database.db.insertInto('schedules').values(tick).execute();
+  const detail = expect.stringContaining('7, 8');
+  await expect(runSweep('redeliver')).rejects.toMatchObject({ status: 400, detail });
+  expect(await runSweep('redeliver', { app: '8' })).toMatchObject({ subject: { id: '8' } });
+});
+
+test('a switch forbids the resync of one repository, which says so and when it last was (F4, F5)', async () => {
+  const at = new Date('2026-01-31T00:00:00Z');
+  const ids = { repo_id: 5, entity_id: 1, app_id: 1, full_name: 'ACME/app' };
   await database.db
-    .insertInto('schedules')
-    .values({ name: 'redeliver:8', last_tick_at: new Date() })
+    .insertInto('repositories')
+    .values({ ...ids, active_at: at, resynced_at: at })
     .execute();
-  const run = (app?: string) => ask(runSweepEndpoint, database.db, { sweep: 'redeliver', app });
-  await expect(run()).rejects.toMatchObject({
-    status: 400,
-    detail: expect.stringContaining('7, 8'),
-  });
-  expect(await run('8')).toMatchObject({ subject: { id: '8' } });
+  const subject = 'discover-jobs:Acme/App';
+  await ask(setSwitchEndpoint, database.db, { subject, note: 'too large' });
+  const held = { by: 'ada', since: expect.any(String), note: 'too large' };
+  const state = { subject: 'discover-jobs:acme/app', held, finishedAt: at.toISOString() };
+  expect(await ask(findResyncEndpoint, database.db, path)).toEqual(state);
+  await expect(resync()).rejects.toMatchObject({ status: 409 });
+  await resync('ada', { repository: 'other' });
+  await ask(liftSwitchEndpoint, database.db, { subject });
+  expect(await ask(findResyncEndpoint, database.db, path)).toEqual({ ...state, held: null });
+  await resync();
 });

@@ -2,7 +2,7 @@ import { isoText } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
@@ -168,9 +168,14 @@ export const drainPoolEndpoint = endpoint({
         await setSwitch(trx, `pool:${pool}`, caller.person, request.note);
       }
       const { stopping, busy } = await countPoolToDrain(trx, pool);
+      const names = dryRun ? [] : await drainWorkers(trx, { pool });
+      await enqueue(
+        trx,
+        names.map((name) => stopTask(name)),
+      );
       const output: DrainedPool = dryRun
         ? { dryRun, stopping, busy }
-        : { stopping: await stopAll(trx, pool), busy };
+        : { stopping: names.length, busy };
       const subject = { type: dryRun ? 'dry-run' : 'pool', id: pool };
       const task = { kind: 'drain-pool', subject, requestedBy: caller.person };
       const id = await recordDone(trx, task, output);
@@ -180,16 +185,6 @@ export const drainPoolEndpoint = endpoint({
     });
   },
 });
-
-/** Requests the stop of all workers of the pool on which no job runs. Returns how many. */
-async function stopAll(trx: Transaction<Database>, pool: string): Promise<number> {
-  const names = await drainWorkers(trx, { pool });
-  await enqueue(
-    trx,
-    names.map((name) => stopTask(name)),
-  );
-  return names.length;
-}
 
 /** Instants of the last hour, a minute apart; the last one is `at`. */
 const INSTANTS = 61;
@@ -224,43 +219,16 @@ export const lastHourEndpoint = endpoint({
         'By name, those with jobs or workers in the hour. Null: too many rows are newer than that instant',
       ),
   }),
-  async answer(caller, { pool: only }) {
-    const { at, wholeSince, pools } = await readLastHour(caller.db);
-    const asked = pools.filter(({ pool: name }) => only === undefined || name === only);
-    const first = firstWhole({ at, wholeSince });
-    return {
-      at,
-      stepMs: STEP_MS,
-      items: asked.map((one) => fromInstant(one, first)),
-    };
+  async answer({ db }, { pool: only }) {
+    const { at, pools } = await readLastHour(db);
+    const items = pools.filter(({ pool: name }) => only === undefined || name === only);
+    return { at, stepMs: STEP_MS, items };
   },
 });
 
-const firstWhole = ({ at, wholeSince }: Pick<LastHour, 'at' | 'wholeSince'>): number =>
-  wholeSince === null
-    ? 0
-    : INSTANTS - 1 - Math.floor((at.getTime() - wholeSince.getTime()) / STEP_MS);
-
-function fromInstant({ pool: name, ...lines }: PoolHour, first: number): PoolHour {
-  const cut = <T>(line: readonly T[]) => line.map((value, n) => (n < first ? null : value));
-  return {
-    pool: name,
-    waiting: cut(lines.waiting),
-    workers: cut(lines.workers),
-    busy: cut(lines.busy),
-    queuedP50Ms: cut(lines.queuedP50Ms),
-    queuedP95Ms: cut(lines.queuedP95Ms),
-  };
-}
-
-/** A pool at each instant. */
-type PoolHour = z.output<typeof pool>;
-
 interface LastHour {
   readonly at: Date;
-  /** Rows from before this instant were too many to be read. Null: all of the hour were. */
-  readonly wholeSince: Date | null;
-  readonly pools: readonly PoolHour[];
+  readonly pools: readonly z.output<typeof pool>[];
 }
 
 /** More would cost more than the picture is worth. */
@@ -271,6 +239,10 @@ const HOUR_AGO = sql`now() - interval '1 hour'`;
 /** The first instant at or after this one. */
 const instantAfter = (at: unknown) =>
   sql`greatest(0, ${INSTANTS - 1} - floor(extract(epoch from now() - ${at}) / 60))::integer`;
+
+/** A value at each instant; null where too many rows are newer. */
+const line = (value: string) =>
+  sql`jsonb_agg(case when is_whole then ${sql.raw(value)} end order by n)`;
 
 /**
  * How the pools fared in the last hour. Nothing samples them: rows have the instants from which all
@@ -302,7 +274,7 @@ async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
         from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null
       ) found
     ), whole as (
-      select max(since) as since from (
+      select ${instantAfter(sql`max(since)`)} as first from (
         select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end as since from newest_job
         union all select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end from newest_worker
       ) each
@@ -328,14 +300,14 @@ async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
         left join (select * from delta where what = 'busy') busy using (pool, n)
         left join queued using (pool, n)
     ), sums as (
-      select pool, n, ms, sum(waiting) over w as waiting, sum(workers) over w as workers, sum(busy) over w as busy
-      from many window w as (partition by pool order by n)
+      select pool, n, n >= first as is_whole, ms, coalesce(sum(waiting) over w, 0) as waiting, coalesce(sum(workers) over w, 0) as workers,
+        coalesce(sum(busy) over w, 0) as busy
+      from many cross join whole window w as (partition by pool order by n)
     )
-    select now() as at, (select since from whole where since > ${HOUR_AGO}) as "wholeSince", coalesce((
+    select now() as at, coalesce((
       select jsonb_agg(of_pool order by of_pool ->> 'pool') from (
-        select jsonb_build_object('pool', pool, 'waiting', jsonb_agg(coalesce(waiting, 0) order by n),
-          'workers', jsonb_agg(coalesce(workers, 0) order by n), 'busy', jsonb_agg(coalesce(busy, 0) order by n),
-          'queuedP50Ms', jsonb_agg(round(ms[1]::numeric) order by n), 'queuedP95Ms', jsonb_agg(round(ms[2]::numeric) order by n)) as of_pool
+        select jsonb_build_object('pool', pool, 'waiting', ${line('waiting')}, 'workers', ${line('workers')}, 'busy', ${line('busy')},
+          'queuedP50Ms', ${line('round(ms[1]::numeric)')}, 'queuedP95Ms', ${line('round(ms[2]::numeric)')}) as of_pool
         from sums group by pool
       ) each
     ), '[]') as pools`.execute(db);

@@ -36,19 +36,6 @@ export const ownerIdOf = (person: string): string =>
   createHash('sha256').update(person).digest('hex').slice(0, 16);
 
 /**
- * Begins a session of a good token, by its id, or of a person, and returns its text, which only its
- * cookie ever has.
- */
-export async function beginSession(
-  db: Kysely<Database>,
-  owner: string | Identity,
-): Promise<string> {
-  const { id, secret } = newSecret();
-  await storeSession(db, { id, owner, secretSha256: hashSecret(secret) });
-  return `${typeof owner === 'string' ? owner : ownerIdOf(owner.person)}_${id}_${secret}`;
-}
-
-/**
  * Whose session it is. Undefined: it is over or wrong, its token is revoked, or the person's groups
  * may do nothing (any longer).
  */
@@ -92,19 +79,15 @@ export interface Identity {
   readonly groups: readonly string[];
 }
 
-interface SessionToStore {
-  readonly id: string;
-  /** The id of a token, or whoever has none. */
-  readonly owner: string | Identity;
-  /** In hexadecimal digits. */
-  readonly secretSha256: string;
-}
-
-/** Stores a session. Deletes those that have expired, and those that are too many of its owner. */
-async function storeSession(
+/**
+ * Begins a session of a good token, by its id, or of a person, and returns its text, which only its
+ * cookie ever has. Deletes those that have expired, and those that are too many of its owner.
+ */
+export async function beginSession(
   db: Kysely<Database>,
-  { id, owner, secretSha256 }: SessionToStore,
-): Promise<void> {
+  owner: string | Identity,
+): Promise<string> {
+  const { id, secret } = newSecret();
   const [tokenId, person, groups] =
     typeof owner === 'string'
       ? [owner, null, null]
@@ -117,9 +100,10 @@ async function storeSession(
       delete from sessions where not ${GOES_ON} or id in (select id from surplus)
     )
     insert into sessions (id, token_id, person, groups, secret_sha256, expires_at)
-    values (${id}, ${tokenId}, ${person}, ${groups}, ${secretSha256}, now() + ${LASTS})`.execute(
+    values (${id}, ${tokenId}, ${person}, ${groups}, ${hashSecret(secret)}, now() + ${LASTS})`.execute(
     db,
   );
+  return `${typeof owner === 'string' ? owner : ownerIdOf(owner.person)}_${id}_${secret}`;
 }
 
 /** The token of this session; its hash is the session's. Undefined: it is over, or the token is. */
@@ -213,18 +197,11 @@ export const endSessionsEndpoint = endpoint({
   }),
   output: z.object({ person: z.string(), ended: z.int().describe('Sessions') }),
   answer: (caller, { person }, request) =>
-    act(caller, request, async (trx) => ({
-      person,
-      ended: await deleteSessionsOf(trx, personOf(person)),
-    })),
+    act(caller, request, async (trx) => {
+      const { numDeletedRows } = await trx
+        .deleteFrom('sessions')
+        .where('person', '=', personOf(person))
+        .executeTakeFirst();
+      return { person, ended: Number(numDeletedRows) };
+    }),
 });
-
-/** Ends all sessions of a person. Returns how many that were. */
-async function deleteSessionsOf(db: Kysely<Database>, person: string): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('sessions')
-    .where('person', 'is not', null)
-    .where('person', '=', person)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-}

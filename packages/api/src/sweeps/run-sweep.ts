@@ -67,26 +67,15 @@ export async function requireUnpaused(
 /** The input `app`: an App's id. */
 export const app = githubId().describe('An App’s id');
 
-/** Rejects with a Problem if the reconciler has never been configured with this App. */
-export async function requireApp(db: Kysely<Database>, appId: number): Promise<void> {
-  const known = await findScheduledApps(db);
-  if (!known.includes(appId))
-    throw notFound(
-      `The reconciler does not know the App ${appId}. It knows ${known.join(', ') || 'none'}.`,
-    );
-}
-
 /** The App that is meant: the only one, if none is named. Rejects with a Problem. */
-async function meantApp(db: Kysely<Database>, given: number | undefined): Promise<number> {
-  if (given !== undefined) {
-    await requireApp(db, given);
-    return given;
-  }
+export async function meantApp(db: Kysely<Database>, given: number | undefined): Promise<number> {
   const known = await findScheduledApps(db);
-  const [only] = known;
-  if (only === undefined || known.length > 1)
-    throw wrong(`Name the App in \`app\`. The reconciler knows ${known.join(', ') || 'none'}.`);
-  return only;
+  const names = known.join(', ') || 'none';
+  if (given === undefined && known.length !== 1)
+    throw wrong(`Name the App in \`app\`. The reconciler knows ${names}.`);
+  const found = known.find((one) => given === undefined || one === given);
+  if (found !== undefined) return found;
+  throw notFound(`The reconciler does not know the App ${given}. It knows ${names}.`);
 }
 
 /** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */

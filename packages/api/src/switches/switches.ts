@@ -80,14 +80,10 @@ export async function requireKnown({ db }: Caller, subject: SwitchSubject): Prom
   const [type, name = ''] = subject.split(':');
   if (type === 'pool' && !(await isKnownPool(db, name)))
     throw notFound(`There is no pool of the name ${name}.`);
-  if (type === 'entity' && !(await isKnownEntity(db, Number(name))))
+  if (type !== 'entity') return;
+  const known = db.selectFrom('installations').where('entity_id', '=', Number(name)).limit(1);
+  if ((await known.execute()).length === 0)
     throw notFound(`No App was ever installed on an entity of the id ${name}.`);
-}
-
-/** Whether the App is, or was, installed on this entity. */
-async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
-  const known = db.selectFrom('installations').where('entity_id', '=', entityId).limit(1);
-  return (await known.execute()).length > 0;
 }
 
 /** Whether a pool of this name is in force, or workers of it are alive. */

@@ -11,7 +11,6 @@ import {
   type ListedOperation,
   operationRow,
   type OperationRow,
-  toListed,
   unfinished,
 } from '../operations/operation.ts';
 import { listWorkers, workerRow, type WorkerRow } from '../workers/workers.ts';
@@ -210,11 +209,11 @@ async function listEntityOperations(
 ): Promise<ListedOperation[]> {
   const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, sql`queued_at`);
   const newest = sql`order by "queuedAt" desc, id desc limit ${page.limit}`;
-  const { rows } = await sql<OperationRow & { at: string }>`
-    select *, ${exactText(sql`"queuedAt"`)} as at from (
+  const { rows } = await sql<ListedOperation>`
+    select *, json_build_array(${exactText(sql`"queuedAt"`)}, id) as position from (
       (${unfinished()} where ${onPage} and ${ofEntity(entityId)} ${newest})
       union all
       (${ended()} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
     ) found ${newest}`.execute(db);
-  return toListed(rows);
+  return rows;
 }

@@ -24,7 +24,10 @@ export async function findTracedEntity(
     db,
   );
   const login = rows[0]?.login ?? null;
-  if (login === null && former.length === 0 && !(await hasEvents(db, entityId))) return undefined;
+  if (login === null && former.length === 0) {
+    const events = db.selectFrom('installation_events').where('entity_id', '=', entityId).limit(1);
+    if ((await events.execute()).length === 0) return undefined;
+  }
   return {
     entity: {
       id: entityId,
@@ -38,11 +41,6 @@ export async function findTracedEntity(
       { appId, installationId: null },
     ]),
   };
-}
-
-async function hasEvents(db: Kysely<Database>, entityId: number): Promise<boolean> {
-  const events = db.selectFrom('installation_events').where('entity_id', '=', entityId).limit(1);
-  return (await events.execute()).length > 0;
 }
 
 /**

@@ -197,14 +197,8 @@ async function readUsage(
   };
 }
 
-interface UsageSums {
-  readonly jobs: number;
-  readonly workers: number;
-  readonly podMs: number;
-  /** Of workers that did not fail. */
-  readonly idleMs: number;
-  readonly thrownAwayMs: number;
-}
+/** `idleMs`: of workers that did not fail. */
+type UsageSums = Readonly<Record<keyof typeof SUMMED, number>>;
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
 

@@ -67,23 +67,23 @@ export const whyAnswer = z.object({
 /** As it travels. */
 export type WhyAnswer = z.input<typeof whyAnswer>;
 
-export type Explained = z.output<typeof whyAnswer>;
+type Explained = z.output<typeof whyAnswer>;
 
 /** A key may have thousands of workers, and people want to see how the next ones get on. */
 const MOST_WORKERS = 20;
 
 const toWhyAnswer = (
   job: Explained['job'],
-  { workers, caps, earlier, ...answer }: WaitAnswer,
-  evidence: object,
+  answer: WaitAnswer,
+  evidence: Explained['evidence'],
 ): Explained => ({
   job,
   ...answer,
-  workers: workers.slice(0, MOST_WORKERS),
-  workersInAll: workers.length,
-  caps: [...caps],
-  earlier: [...earlier],
-  evidence: { ...evidence },
+  workers: answer.workers.slice(0, MOST_WORKERS),
+  workersInAll: answer.workers.length,
+  caps: [...answer.caps],
+  earlier: [...answer.earlier],
+  evidence,
 });
 
 /**
@@ -101,7 +101,6 @@ const explainJob = (db: Kysely<Database>, jobId: number): Promise<Explained | un
     });
 
 function explainRow(facts: WaitFacts): Explained {
-  const answer = explainWait(facts);
   const { now: readAt, job, key, switches, failing, outages, told, budget, group, lostApp } = facts;
   const { unexplained, withoutNode } = facts;
   const held = { switches, failing, outages, told, budget, group, lostApp };
@@ -114,7 +113,7 @@ function explainRow(facts: WaitFacts): Explained {
       url: job.url,
       queuedAt: job.queuedAt?.toISOString() ?? null,
     },
-    answer,
+    explainWait(facts),
     { readAt, job, key, ...held, unexplained, withoutNode },
   );
 }

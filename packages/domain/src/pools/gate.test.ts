@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loginThrough, namesEntities, overlap, serves, servesWithPin } from './gate.ts';
+import { loginThrough, namesEntities, serves, servesWithPin } from './gate.ts';
 import type { Pool } from './pool.ts';
 import { poolsDocument } from './pools-document.ts';
 import { type GroupAccess, groupExcess, groupToMake, isHeldToItsGroup } from './runner-group.ts';
@@ -143,29 +143,6 @@ describe('whom a gate lets through', () => {
     ['not at all', { entities: ['beta'] }, undefined, false],
   ])('an entity that a gate names %s', (_, gate, owner, isServed) => {
     expect(servesWithPin(gate, ACME, owner)).toBe(isServed);
-  });
-
-  test.each([
-    ['nothing is said', {}, { entities: ['acme'] }, true],
-    ['nothing is common', { entities: ['acme'] }, { entities: ['beta', 'gamma'] }, false],
-    ['one entity is common', { entities: ['acme', 'beta'] }, { entities: ['gamma', 'BETA'] }, true],
-    ['a pattern of one fits', { entities: ['ac*'] }, { entities: ['acme'] }, true],
-    ['a pattern of the other fits', { entities: ['acme'] }, { entities: ['ac*'] }, true],
-    [
-      'entities are common, but no repository',
-      { entities: ['acme'], repositories: ['acme/a'] },
-      { repositories: ['acme/b'] },
-      false,
-    ],
-    [
-      'repositories are common, but no entity',
-      { entities: ['a'], repositories: ['*/a'] },
-      { entities: ['b'], repositories: ['*/a'] },
-      false,
-    ],
-  ])('two gates overlap where %s', (_, one, other, isOverlap) => {
-    expect(overlap(one, other)).toBe(isOverlap);
-    expect(overlap(other, one)).toBe(isOverlap);
   });
 });
 

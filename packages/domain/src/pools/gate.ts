@@ -49,14 +49,6 @@ export const namesEntities = ({ entities, repositories }: Gate): boolean =>
   (entities?.every((one) => !one.includes('*')) ?? false) ||
   (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);
 
-/** Whether two pools may serve the same job. */
-export const overlap = (one: Gate, other: Gate): boolean =>
-  (['entities', 'repositories'] as const).every((key) => {
-    const [mine, theirs] = [one[key], other[key]];
-    if (mine === undefined || theirs === undefined) return true;
-    return mine.some((a) => theirs.some((b) => matchesGlob(a, b) || matchesGlob(b, a)));
-  });
-
 /** The login, in lower case, if a gate admits an entity by its login and not by its id. */
 export function loginThrough(
   { entities = [], repositories = [] }: Gate,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { devicesIn, templateWithKeys } from './pod-keys.ts';
+import { templateWithKeys } from './pod-keys.ts';
 import { isOfficialImage, templateImage } from './pod-template.ts';
 import { poolsDocument } from './pools-document.ts';
 
@@ -247,14 +247,6 @@ describe('the pod of a pool with a template (H3)', () => {
     expect(imageOf({})).toBe('ghcr.io/actions/actions-runner:latest');
     expect(imageOf(inContainer({}))).toBe('ghcr.io/actions/actions-runner:latest');
   });
-});
-
-test('devices are the limits with a domain that is not Kubernetes’ own', () => {
-  const written = { cpu: 1, 'nvidia.com/gpu': 1, 'kubernetes.io/x': 1 };
-  expect(devicesIn({ limits: written, requests: { 'amd.com/gpu': 1 } })).toEqual([
-    'nvidia.com/gpu',
-  ]);
-  expect(devicesIn(undefined)).toEqual([]);
 });
 
 test.each([

@@ -96,12 +96,6 @@ function withRunner(containers: Containers, fields: object): Containers {
 const isSaid = <T extends object>(value: T | undefined): value is T =>
   value !== undefined && Object.keys(value).length > 0;
 
-/** The devices and other extended resources in a container's unchecked resources. */
-export const devicesIn = (written: unknown): string[] =>
-  Object.keys(asRecord(asRecord(written)['limits'])).filter(
-    (name) => name.includes('/') && !name.includes('kubernetes.io/'),
-  );
-
 const LATER = 'is not supported yet: job containers that run as pods of their own come later';
 
 /** How jobs get separate containers. */
