@@ -3,7 +3,7 @@ import { callJson } from '@paddock/kube/call';
 import { type Cluster, type ClusterRequest, connectCluster } from '@paddock/kube/connect';
 import { podEvents } from '@paddock/kube/events';
 import { readJobInLog } from '@paddock/kube/runner-log';
-import { readLogTail } from '@paddock/kube/logs';
+import { readLog } from '@paddock/kube/logs';
 import { podChanges } from '@paddock/kube/pod-changes';
 import { type ObjectName, createPod, deletePod, findPod, listPods } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
@@ -36,6 +36,7 @@ const TAKES_NO_RIGHT = new Set([
   'isTransient',
   'isAway',
   'isUnanswered',
+  'asUnreadable',
   'isPulling',
   'levelOf',
   'jobInLog',
@@ -190,7 +191,7 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['listPods', (cluster, { namespace }) => listPods(cluster, { namespace, instance: INSTANCE })],
   ['watchPods', watchOnce],
-  ['readLogTail', readLog],
+  ['readLog', readTail],
   ['readJobInLog', readJob],
   ['readRefusedVersion', (cluster, at) => readOfVersion(readRefusedVersion, cluster, at)],
   ['readRunnerVersion', (cluster, at) => readOfVersion(readRunnerVersion, cluster, at)],
@@ -202,13 +203,8 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 const podAt = (at: ObjectName): Parameters<typeof createPod>[1] => runnerPod(workerAt(at));
 
 /** A log that may not be read is a value, not an error. */
-async function readLog(cluster: Cluster, at: ObjectName): Promise<void> {
-  const read = await readLogTail(cluster, {
-    ...at,
-    container: 'runner',
-    tailLines: 1,
-    maxBytes: 100,
-  });
+async function readTail(cluster: Cluster, at: ObjectName): Promise<void> {
+  const read = await readLog(cluster, { ...at, container: 'runner', tailLines: 1 });
   if (typeof read === 'object') throw new Error(read.unreadable.message);
 }
 

@@ -12,7 +12,7 @@ import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
 import { probeGitHub } from '@paddock/github/probe';
 import { connectCluster } from '@paddock/kube/connect';
-import { probeCluster } from '@paddock/kube/probe';
+import { probeCluster } from '@paddock/kube/call';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createReaches } from '@paddock/db/outages';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { connectCluster } from '@paddock/kube/connect';
-import { probeCluster } from '@paddock/kube/probe';
+import { probeCluster } from '@paddock/kube/call';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Logger } from '@paddock/runtime/logger';

@@ -13,7 +13,7 @@ import { followKeys, revealed } from '@paddock/github/follow-keys';
 import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
-import { probeCluster } from '@paddock/kube/probe';
+import { probeCluster } from '@paddock/kube/call';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';

@@ -3,7 +3,15 @@ import { StringDecoder } from 'node:string_decoder';
 import type { HttpMethod } from '@kubernetes/client-node';
 import { repairJsonText, storable } from '@paddock/domain/text/storable';
 import type { Cluster } from './connect.ts';
-import { KubeError, kindOf, readStatus, redactedWords, type KubeFailure } from './errors.ts';
+import {
+  classifyKubeError,
+  isUnanswered,
+  KubeError,
+  type KubeFailure,
+  kindOf,
+  readStatus,
+  redactedWords,
+} from './errors.ts';
 
 export interface Call {
   readonly method: HttpMethod;
@@ -202,4 +210,21 @@ export function objectPath(
     .filter((part) => part !== undefined)
     .map(encodeURIComponent);
   return `/api/v1/namespaces/${parts.join('/')}`;
+}
+
+/**
+ * Asks the API server for its version, which passes no node, webhook or quota. Resolves to
+ * undefined if it answers, else to why not. Never throws.
+ */
+export async function probeCluster(
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await callText(cluster, { method: 'GET', path: '/version', signal });
+    return undefined;
+  } catch (error) {
+    const failure = classifyKubeError(error);
+    return isUnanswered(failure) ? failure.message : undefined;
+  }
 }

@@ -3,14 +3,13 @@ import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulato
 import { startRealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
 import { readFile, writeFile } from 'node:fs/promises';
-import { callJson, objectPath } from './call.ts';
+import { callJson, objectPath, probeCluster } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
 import { podEvents } from './events.ts';
-import { readLogTail } from './logs.ts';
+import { readLog } from './logs.ts';
 import { podChanges } from './pod-changes.ts';
 import { createPod, deletePod, findPod, listPods } from './pods.ts';
-import { probeCluster } from './probe.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from './secrets.ts';
 import { watchPods } from './watch-pods.ts';
@@ -199,14 +198,14 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
       });
 
       test('reports a log that cannot be read as such, with the reason (E5)', async () => {
-        const tail = { namespace, tailLines: 10, maxBytes: 1000 };
+        const tail = { namespace, tailLines: 10 };
         const missing = { ...tail, name: 'missing', container: 'runner' };
-        expect(await readLogTail(cluster, missing)).toMatchObject({
+        expect(await readLog(cluster, missing)).toMatchObject({
           unreadable: { kind: 'not_found', status: 404 },
         });
         const { name: there } = await createWorker();
         const other = { ...tail, name: there, container: 'no-such' };
-        expect(await readLogTail(cluster, other)).toMatchObject({
+        expect(await readLog(cluster, other)).toMatchObject({
           unreadable: { kind: 'invalid', status: 400 },
         });
       });

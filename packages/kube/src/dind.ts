@@ -10,19 +10,21 @@ const SOCKET_MOUNT = { name: 'dind-sock', mountPath: '/var/run' };
 /** The group `docker` of the runner's image: its members may use the socket. */
 const DOCKER_GROUP_ID = '123';
 
-export interface DindOptions {
-  /** The init container copies Node.js out of this image for the daemon's containers. */
-  readonly runnerImage: string;
-  readonly env: readonly EnvVar[];
-  readonly mounts: readonly Mount[];
-}
-
 /**
  * A Docker daemon beside the runner, with the names that actions-runner-controller uses. It is a
  * native sidecar (Kubernetes 1.29): it is ready before the runner starts, and the pod ends without
  * it.
  */
-export function dindAdditions({ runnerImage, env, mounts }: DindOptions): Additions {
+export function dindAdditions({
+  runnerImage,
+  env,
+  mounts,
+}: {
+  /** The init container copies Node.js out of this image for the daemon's containers. */
+  readonly runnerImage: string;
+  readonly env: readonly EnvVar[];
+  readonly mounts: readonly Mount[];
+}): Additions {
   return {
     env: [
       { name: 'DOCKER_HOST', value: SOCKET },

@@ -4,18 +4,8 @@ import { type IncomingMessage, type Server, createServer, request as requestHttp
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Cluster } from './connect.ts';
-import { keepEnd, readWholeLog } from './logs.ts';
+import { readWholeLog } from './logs.ts';
 import { jobInLog, readJobInLog, refusedVersion } from './runner-log.ts';
-
-test.each([
-  ['a short log is kept whole', 'one\ntwo\n', 100, 'one\ntwo\n'],
-  ['the end is kept from the beginning of a line', 'first\nsecond\nthird\n', 15, 'second\nthird\n'],
-  ['a cut that falls between two lines loses none', 'one\ntwo\n', 4, 'two\n'],
-  ['one line that is too long is cut itself', 'x'.repeat(50), 10, 'x'.repeat(10)],
-  ['a character is never cut in two', 'ééééé', 5, 'éé'],
-])('%s', (_title, text, maxBytes, expected) => {
-  expect(keepEnd(text, maxBytes)).toBe(expected);
-});
 
 const BEGINNING = [
   '',

@@ -1,8 +1,7 @@
-import type { CoreV1Api } from '@kubernetes/client-node';
 import { type Call, callStream, networkError, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { coreApi } from './core-api.ts';
-import { classifyKubeError, KubeError, type KubeFailure } from './errors.ts';
+import { KubeError, type KubeFailure } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
 /** A log that could not be read, which proves nothing. The failure is the cluster's or the node's. */
@@ -10,54 +9,29 @@ export interface Unreadable {
   readonly unreadable: KubeFailure;
 }
 
-/** The cluster cuts off the end, so this limit is wider than ours: a line may have 16 KB. */
-export const LOG_TRANSFER_LIMIT_BYTES = 4 * 1024 * 1024;
+/** The cluster cuts off the end; a line may have 16 KB. */
+const MOST_BYTES = 4 * 1024 * 1024;
 
-/**
- * Reads the end of a container's log, at most `maxBytes` of UTF-8. It is empty while the pod has no
- * node.
- */
-export async function readLogTail(
+/** Reads a container's log within the limits of the call. It is empty while the pod has no node. */
+export async function readLog(
   cluster: Cluster,
-  {
-    maxBytes,
-    ...log
-  }: ObjectName & {
+  log: ObjectName & {
     readonly container: string;
-    readonly tailLines: number;
-    readonly maxBytes: number;
+    readonly tailLines?: number;
+    readonly limitBytes?: number;
   },
   signal?: AbortSignal,
 ): Promise<string | Unreadable> {
-  const text = await readLog(cluster, { ...log, limitBytes: LOG_TRANSFER_LIMIT_BYTES }, signal);
-  return typeof text === 'string' ? keepEnd(text, maxBytes) : text;
+  const { namespace, name, container, tailLines, limitBytes = MOST_BYTES } = log;
+  const limits = { limitBytes, ...(tailLines !== undefined && { tailLines }) };
+  const call = { namespace, name, container, ...limits };
+  return coreApi(cluster, { signal }).readNamespacedPodLog(call).catch(asUnreadable);
 }
 
-/** Reads a container's log within the limits of the call. */
-export async function readLog(
-  cluster: Cluster,
-  log: Parameters<CoreV1Api['readNamespacedPodLog']>[0],
-  signal?: AbortSignal,
-): Promise<string | Unreadable> {
-  try {
-    return await coreApi(cluster, { signal }).readNamespacedPodLog(log);
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    return { unreadable: error.failure };
-  }
-}
-
-/** The last bytes of a text. They begin with a line, unless one line alone is too long. */
-export function keepEnd(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= maxBytes) return text;
-  let start = bytes.length - maxBytes;
-  const atLineStart = bytes[start - 1] === 0x0a;
-  const lineEnd = bytes.indexOf(0x0a, start);
-  if (!atLineStart && lineEnd !== -1 && lineEnd < bytes.length - 1) start = lineEnd + 1;
-  // Continuation bytes at the front are the rest of a cut character.
-  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
-  return bytes.subarray(start).toString();
+/** Makes the cluster's failure a value. Rethrows other errors. */
+export function asUnreadable(error: unknown): Unreadable {
+  if (!(error instanceof KubeError)) throw error;
+  return { unreadable: error.failure };
 }
 
 /** Takes a line: its bytes as latin1, so that no cut falls into a character, and when it was written. */
@@ -119,8 +93,7 @@ export async function readWholeLog(
   } catch (error) {
     signal.throwIfAborted();
     if (time.aborted) return 'long';
-    if (!(error instanceof KubeError)) throw error;
-    return { unreadable: classifyKubeError(error) };
+    return asUnreadable(error);
   }
 }
 

@@ -97,22 +97,16 @@ export interface PodSelection {
   readonly pageSize?: number | undefined;
 }
 
-export interface PodList {
-  readonly pods: ObservedPod[];
-  /** A watch continues from it. */
-  readonly resourceVersion: string;
-}
-
 /**
  * Lists all pods of the instance at one moment after the call began. The first page is a consistent
- * read, and the others have the same version. Each page is reduced on arrival. Throws KubeError,
- * `gone` if a page expired.
+ * read, and the others have the same version; a watch continues from it. Each page is reduced on
+ * arrival. Throws KubeError, `gone` if a page expired.
  */
 export async function listPods(
   cluster: Cluster,
   selection: PodSelection,
   signal?: AbortSignal,
-): Promise<PodList> {
+): Promise<{ readonly pods: ObservedPod[]; readonly resourceVersion: string }> {
   const pods: ObservedPod[] = [];
   let next: string | undefined;
   for (;;) {

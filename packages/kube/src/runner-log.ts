@@ -1,7 +1,7 @@
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import type { LogSays } from '@paddock/domain/workers/nothing-runs';
 import type { Cluster } from './connect.ts';
-import { LOG_TRANSFER_LIMIT_BYTES, readLog, readWholeLog, type Unreadable } from './logs.ts';
+import { readLog, readWholeLog, type Unreadable } from './logs.ts';
 import type { ObjectName } from './pods.ts';
 
 export type JobInLog = Exclude<LogSays, 'none' | 'unreadable'>;
@@ -117,8 +117,8 @@ export async function readRefusedVersion(
   pod: ObjectName,
   signal: AbortSignal,
 ): Promise<string | undefined | Unreadable> {
-  const limits = { tailLines: TAIL_LINES, limitBytes: LOG_TRANSFER_LIMIT_BYTES };
-  const text = await readLog(cluster, { ...pod, container: RUNNER_CONTAINER, ...limits }, signal);
+  const log = { ...pod, container: RUNNER_CONTAINER, tailLines: TAIL_LINES };
+  const text = await readLog(cluster, log, signal);
   return typeof text === 'string' ? refusedVersion(text) : text;
 }
 

@@ -29,6 +29,7 @@ import {
 import { dindAdditions } from './dind.ts';
 import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
 import type { WireJson } from './core-api.ts';
+import type { ObjectName } from './pods.ts';
 
 /** The Secret's key for the JIT config. */
 export const JIT_CONFIG_KEY = 'jitconfig';
@@ -51,11 +52,8 @@ export type PodSettings = Partial<
 > &
   Pick<Pool, 'image'>;
 
-export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
-  /** The name of the worker, its registration, Secret and pod. */
-  readonly name: string;
-  readonly namespace: string;
-}
+/** `name` is that of the worker, its registration, Secret and pod. */
+export interface RunnerPodSpec extends WorkerIdentity, PodSettings, ObjectName {}
 
 /**
  * The pod of one worker. It keeps the template's fields, unknown ones included, except those that
@@ -194,18 +192,14 @@ const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({
   restartPolicy: 'Always',
 });
 
-export interface RunnerSecretSpec extends WorkerIdentity {
-  readonly name: string;
-  readonly namespace: string;
-  readonly jitConfig: string;
-}
-
 /**
  * The Secret that carries the JIT config from the registration to the pod. A JIT config never
  * changes, so the Secret is immutable and kubelets need not watch it. Its owner is set once the pod
  * has a uid.
  */
-export function runnerSecret(worker: RunnerSecretSpec): V1Secret {
+export function runnerSecret(
+  worker: WorkerIdentity & ObjectName & { readonly jitConfig: string },
+): V1Secret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',

@@ -38,15 +38,10 @@ export async function deleteSecret(
     : 'absent';
 }
 
-export interface SecretOwner extends ObjectName {
-  readonly podName: string;
-  readonly podUid: string;
-}
-
 /** Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. */
 export async function setSecretOwner(
   cluster: Cluster,
-  { namespace, name, podName, podUid }: SecretOwner,
+  { namespace, name, podName, podUid }: ObjectName & { podName: string; podUid: string },
 ): Promise<'owned' | 'absent'> {
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: podName, uid: podUid }];
   const body = { metadata: { ownerReferences } };

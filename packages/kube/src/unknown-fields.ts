@@ -1,5 +1,5 @@
 import * as client from '@kubernetes/client-node';
-import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
+import { isRecord } from '@paddock/domain/pools/as-record';
 import { closestName } from '@paddock/runtime/closest-name';
 
 /** A field that the Kubernetes API does not have. */
@@ -18,13 +18,11 @@ export const unknownPodFields = (spec: unknown): UnknownField[] =>
   unknownIn(spec, client.V1PodSpec.name, '');
 
 function unknownIn(value: unknown, type: string, path: string): UnknownField[] {
-  const element = ELEMENT.exec(type)?.[1] ?? VALUE.exec(type)?.[1];
+  const element = ELEMENT.exec(type)?.slice(1).join('');
   if (element !== undefined) {
-    const items = asList(value).map((item, index) => [`${path}[${index}]`, item] as const);
-    const entries = Object.entries(asRecord(value)).map(
-      ([key, item]) => [`${path}.${key}`, item] as const,
-    );
-    return [...items, ...entries].flatMap(([at, item]) => unknownIn(item, element, at));
+    const at = (key: string) => (Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
+    const items = Object.entries(typeof value === 'object' && value !== null ? value : {});
+    return items.flatMap(([key, item]) => unknownIn(item, element, at(key)));
   }
   const fields = fieldsOf(type);
   if (fields === undefined || !isRecord(value)) return [];
@@ -37,8 +35,7 @@ function unknownIn(value: unknown, type: string, path: string): UnknownField[] {
 }
 
 /** The client's names of list and mapping types. */
-const ELEMENT = /^Array<(.+)>$/;
-const VALUE = /^\{ \[key: string\]: (.+); \}$/;
+const ELEMENT = /^(?:Array<(.+)>|\{ \[key: string\]: (.+); \})$/;
 
 /**
  * The fields of a client type, with their types; undefined for types without fields, such as text.

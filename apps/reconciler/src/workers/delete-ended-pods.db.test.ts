@@ -3,7 +3,7 @@ import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import type { KubeFailure } from '@paddock/kube/errors';
 import { createPod, findPod } from '@paddock/kube/pods';
-import { probeCluster } from '@paddock/kube/probe';
+import { probeCluster } from '@paddock/kube/call';
 import {
   type KubeSimulator,
   startKubeSimulator,

@@ -15,7 +15,6 @@ const EXPLAINED_BY_POD = [
   'offline',
   'registration_gone',
 ] as const satisfies readonly StopReason[];
-type ExplainedByPod = (typeof EXPLAINED_BY_POD)[number];
 
 /**
  * What `workers.failure_info` keeps (version 2) of a worker that failed, whose pod is stuck, or
@@ -23,7 +22,11 @@ type ExplainedByPod = (typeof EXPLAINED_BY_POD)[number];
  */
 export interface Diagnosis extends Record<string, unknown> {
   readonly version: 2;
-  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING | ExplainedByPod;
+  readonly reason:
+    | PodFailureReason
+    | typeof SLOW_START
+    | typeof TERMINATING
+    | (typeof EXPLAINED_BY_POD)[number];
   readonly message: string;
   readonly pod: {
     readonly phase: string;
@@ -33,20 +36,18 @@ export interface Diagnosis extends Record<string, unknown> {
     /** Conditions that differ from those of a healthy pod. */
     readonly conditions: readonly ObservedCondition[];
   };
-  readonly containers: readonly DiagnosedContainer[];
+  readonly containers: readonly {
+    readonly name: string;
+    readonly exitCode: number | null;
+    readonly reason: string | null;
+    readonly message: string | null;
+    /** The end of its log. Null if it could not be read; `logMissing` says why. */
+    readonly log: string | null;
+    readonly logMissing?: string | undefined;
+  }[];
   readonly events: readonly PodEvent[];
   /** Why the events could not be read. */
   readonly eventsMissing?: string | undefined;
-}
-
-interface DiagnosedContainer {
-  readonly name: string;
-  readonly exitCode: number | null;
-  readonly reason: string | null;
-  readonly message: string | null;
-  /** The end of its log. Null if it could not be read; `logMissing` says why. */
-  readonly log: string | null;
-  readonly logMissing?: string | undefined;
 }
 
 /** Measured as JSON in UTF-8. */
@@ -54,14 +55,15 @@ export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
 const MOST_EVENTS = 30;
 const MOST_CONTAINERS = 20;
 const MOST_CONDITIONS = 10;
-/** Characters of a sentence that are read at most. */
+/** Characters that are read at most: of a sentence from its beginning, of a log from its end. */
 const LONGEST_READ = 10_000;
+const LONGEST_LOG = 32 * 1024;
 
 /**
  * Characters kept of each log and each sentence. The first limits that make the whole fit apply;
  * logs are cut first.
  */
-const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
+const LIMITS = [LONGEST_LOG, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
   .map((log) => ({ log, text: 1_000 }))
   .concat([500, 250, 100, 30].map((text) => ({ log: 0, text })));
 
@@ -77,7 +79,9 @@ export function diagnose(
   rowReason: string | null = null,
 ): Diagnosis {
   const kept = new Map(
-    [...logs].map(([name, log]) => [name, typeof log === 'string' ? fit(log) : log] as const),
+    [...logs].map(
+      ([name, log]) => [name, typeof log === 'string' ? fit(tailOf(log)) : log] as const,
+    ),
   );
   const ofRunner = kept.get(RUNNER_CONTAINER);
   const cause = causeOf(pod, rowReason, typeof ofRunner === 'string' ? ofRunner : null);
@@ -193,6 +197,12 @@ function causeInStatus(
         message: `the pod is ${pod.phase}, and its status does not say what it waits for`,
       }
     : { reason: 'unknown', message: `the pod is ${pod.phase}` };
+}
+
+/** The end of a log, from the beginning of a line if it can: half a credential would not be known. */
+function tailOf(log: string): string {
+  const tail = log.slice(-LONGEST_LOG);
+  return tail.length < log.length ? tail.slice(tail.indexOf('\n') + 1) : tail;
 }
 
 const endOf = (text: string, length: number): string =>

@@ -2,15 +2,13 @@ import type { Database } from '@paddock/db/schema/tables';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { saveDiagnosis } from '@paddock/db/workers/workers';
 import type { Cluster } from '@paddock/kube/connect';
-import { KubeError } from '@paddock/kube/errors';
 import { podEvents } from '@paddock/kube/events';
-import { readLogTail, type Unreadable } from '@paddock/kube/logs';
+import { asUnreadable, readLog, type Unreadable } from '@paddock/kube/logs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import type { Kysely } from 'kysely';
 import { diagnose, type Diagnosis, withoutLogs } from './diagnosis.ts';
 
 export const TAIL_LINES = 200;
-const TAIL_BYTES = 32 * 1024;
 
 /**
  * Reads the logs and events of a pod and describes why it failed, is stuck, or has a runner that
@@ -27,13 +25,10 @@ export async function examinePod(
   const logs = new Map<string, string | Unreadable>();
   for (const { name: container, state } of pod.containers) {
     if (state !== 'running' && state !== 'terminated') continue;
-    const tail = { namespace, name, container, tailLines: TAIL_LINES, maxBytes: TAIL_BYTES };
-    logs.set(container, await readLogTail(cluster, tail, signal));
+    const tail = { namespace, name, container, tailLines: TAIL_LINES };
+    logs.set(container, await readLog(cluster, tail, signal));
   }
-  const events = await podEvents(cluster, pod).catch((error: unknown): Unreadable => {
-    if (!(error instanceof KubeError)) throw error;
-    return { unreadable: error.failure };
-  });
+  const events = await podEvents(cluster, pod).catch(asUnreadable);
   return diagnose(pod, logs, events, rowReason);
 }
 

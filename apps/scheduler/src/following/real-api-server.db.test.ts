@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { canPlayNodes } from '@paddock/testing/played-nodes';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo } from '@paddock/testing/worker-rows';
 import { HASTY_MS, type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
@@ -104,60 +102,6 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     );
     expect(await world.pods()).toHaveLength(jobs);
     await expectOneEach(jobs);
-  });
-
-  test.each([
-    ['oom', 'out_of_memory'],
-    ['evicted', 'evicted'],
-  ])('a pod that ends by %s ends its row as %s, with its diagnosis (C8)', async (end, reason) => {
-    const [name = ''] = await runWorkers(1);
-    await world.annotate(name, { 'test.paddock/end': end });
-    await waitFor('the end to be seen', async () => (await row(name)).status === 'failed');
-    await world.runTasks();
-    expect(await row(name)).toMatchObject({
-      stop_reason: reason,
-      failure_info: {
-        version: 2,
-        reason,
-        containers: [
-          expect.objectContaining({
-            name: 'runner',
-            exitCode: 137,
-            log: expect.stringContaining('Listening for Jobs'),
-          }),
-        ],
-        events: expect.arrayContaining([expect.objectContaining({ reason: 'Scheduled' })]),
-      },
-    });
-  });
-
-  test('a pod whose image cannot be had says so in its row while it waits, with the cluster’s events (C8, P5)', async () => {
-    const annotations = { 'test.paddock/start': 'image-pull-error' };
-    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
-    await world.queueJob();
-    await world.drive('the pod to be stuck', async () =>
-      (await workers('pending')).some((worker) => worker.stuck_reason !== null),
-    );
-    await world.runTasks();
-    const [stuck] = await workers('pending');
-    expect(stuck).toMatchObject({
-      stuck_reason: 'image_pull',
-      failure_info: {
-        version: 2,
-        reason: 'image_pull',
-        message: 'ImagePullBackOff: Back-off pulling image',
-        events: expect.arrayContaining([
-          expect.objectContaining({ type: 'Warning', message: 'Failed to pull image: not found' }),
-        ]),
-      },
-    });
-    const name = stuck?.pod_name ?? '';
-    await world.db
-      .updateTable('workers')
-      .set({ stuck_at: minutesAgo(1) })
-      .execute();
-    await waitFor('its stop to be asked for', async () => (await row(name)).stopping_at !== null);
-    expect(await row(name)).toMatchObject({ stop_reason: 'image_pull' });
   });
 
   test('a pod whose node was removed is failed by the cluster with its containers still running: its row waits for proof (A3, P2)', async () => {

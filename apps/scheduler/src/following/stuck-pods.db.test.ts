@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findUnstartableWorkers } from '@paddock/db/workers/stuck-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { noteStuckPods } from './follow-pods.ts';
@@ -128,7 +129,10 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     await world.runTasks();
     expect(await stopHopeless()).toBe(0);
     await passMinute();
-    expect([await stopHopeless(), await stopHopeless()]).toEqual([1, 0]);
+    const stopFollowing = world.follow();
+    await waitFor('its stop', async () => (await pods.row(name)).stopping_at !== null);
+    await stopFollowing();
+    expect(await stopHopeless()).toBe(0);
     expect(await pods.tasks()).toEqual(['stop-worker']);
     expect(await pods.row(name)).toMatchObject({
       stop_reason: 'image_pull',

@@ -11,7 +11,7 @@ import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
-import { probeCluster } from '@paddock/kube/probe';
+import { probeCluster } from '@paddock/kube/call';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
