@@ -53,7 +53,6 @@ const SHORT_TIMES = {
     lookUpJobsEverySeconds: 2,
     discoverJobsEverySeconds: 2,
     discoverRepositoryEveryMs: 500,
-    readsOfMinute: 600,
     discoverListEveryMs: 5_000,
     stuckAfterMs: 10_000,
     heldLookUpFirstMs: 10_000,
