@@ -15,14 +15,10 @@ const database = useTestDatabase();
 
 const caught = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
-describe('what an outage writes to the log', () => {
+describe('an outage of PostgreSQL (H1)', () => {
   let tunnel: Tunnel;
   let connection: DatabaseConnection;
-  let lines: {
-    level: string;
-    message: string;
-    fields?: { reason?: string; cost?: Record<string, number> };
-  }[];
+  let lines: { level: string; message: string; fields: object }[];
   let outage: Outage;
   let log: Logger;
   let listening: Promise<void>;
@@ -39,8 +35,7 @@ describe('what an outage writes to the log', () => {
       info: write('info'),
       debug: () => undefined,
     } as unknown as Logger;
-    const watched = watchOutages(raw);
-    ({ log, outage } = watched);
+    ({ log, outage } = watchOutages(raw));
     const options = { url: tunnel.url, schema: database.schema, applicationName: 'outage', outage };
     connection = connectDatabase({ ...options, poolSize: 4 });
     stop = new AbortController();
@@ -66,59 +61,51 @@ describe('what an outage writes to the log', () => {
   const GONE = expect.stringContaining('error: PostgreSQL cannot be reached');
   const BACK = 'warn: PostgreSQL answers again';
 
-  describe('an outage of PostgreSQL (H1)', () => {
-    test('takes two log lines for any number of failures: when it begins, and when it ends, with its cost', async () => {
-      await Promise.all([work(), work(), work()]);
-      await tunnel.cut();
-      for (let time = 1; time <= 5; time++) await work();
-      await waitFor('the line of its beginning', () => lines.length > 0);
-      expect(messages()).toEqual([GONE]);
-      await tunnel.mend();
-      await waitFor('the line of its end', () => lines.length > 1);
-      expect(messages()).toEqual([GONE, BACK]);
-      expect(lines[0]?.fields?.reason).toEqual(expect.any(String));
-      expect(lines[1]?.fields).toEqual({
+  test('takes two log lines for any number of failures, with its cost, and wakes who waits for its end', async () => {
+    const woken: string[][] = [];
+    outage.onAnswer(() => void woken.push(messages()));
+    await Promise.all([work(), work(), work()]);
+    await tunnel.cut();
+    for (let time = 1; time <= 5; time++) await work();
+    await waitFor('the line of its beginning', () => lines.length > 0);
+    expect(messages()).toEqual([GONE]);
+    await tunnel.mend();
+    await waitFor('the line of its end', () => lines.length > 1);
+    expect(messages()).toEqual([GONE, BACK]);
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { reason: expect.any(String) },
+      {
         afterMs: expect.any(Number),
         cost: {
           'the work failed': expect.any(Number),
           'the listener lost its connection': expect.any(Number),
         },
-      });
-      await work();
-      expect(lines).toHaveLength(2);
-    });
+      },
+    ]);
+    // At the first answer, before the line about its end.
+    expect(woken[0]).toEqual([GONE]);
+    await work();
+    expect(lines).toHaveLength(2);
+  });
 
-    test('wakes tasks that wait for its end at the first answer, before the line about its end', async () => {
-      const woken: string[][] = [];
-      outage.onAnswer(() => void woken.push(messages()));
-      await work();
-      await tunnel.cut();
-      await work();
-      expect(woken).toEqual([]);
-      await tunnel.mend();
-      await waitFor('the line of its end', () => messages().includes(BACK));
-      expect(woken).toEqual([[GONE]]);
-    });
-
-    test('hides no other error: not a refusal of PostgreSQL, nor an error of another connection, nor a later one', async () => {
-      await work();
-      await tunnel.cut();
-      await work();
-      log.error('GitHub failed', { error: new Error('connect ECONNREFUSED') });
-      log.info('something else');
-      await tunnel.mend();
-      await waitFor('the line of its end', () => messages().includes(BACK));
-      await sql`select 1/0`
-        .execute(connection.db)
-        .catch((error: unknown) => log.error('the work failed', { error }));
-      expect(messages()).toEqual([
-        GONE,
-        'error: GitHub failed',
-        'info: something else',
-        BACK,
-        'error: the work failed',
-      ]);
-    });
+  test('hides no other error: not a refusal of PostgreSQL, nor an error of another connection, nor a later one', async () => {
+    await work();
+    await tunnel.cut();
+    await work();
+    log.error('GitHub failed', { error: new Error('connect ECONNREFUSED') });
+    log.info('something else');
+    await tunnel.mend();
+    await waitFor('the line of its end', () => messages().includes(BACK));
+    await sql`select 1/0`
+      .execute(connection.db)
+      .catch((error: unknown) => log.error('the work failed', { error }));
+    expect(messages()).toEqual([
+      GONE,
+      'error: GitHub failed',
+      'info: something else',
+      BACK,
+      'error: the work failed',
+    ]);
   });
 });
 

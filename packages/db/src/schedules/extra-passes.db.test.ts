@@ -1,8 +1,6 @@
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ControlledTransaction, sql } from 'kysely';
-import pg from 'pg';
-import { sweepEventChannel } from '../connection/schema-name.ts';
 import {
   readScheduleTimes,
   takeExtraPasses,
@@ -90,17 +88,5 @@ describe('an extra pass (E1, E9)', () => {
     await want({ forMs: 12_000, isUrgent: true });
     expect(await take()).toEqual([NAME]);
     expect(await nextInSeconds()).toBe(4);
-  });
-
-  test('wakes the reconciler at once', async () => {
-    const listener = new pg.Client({ connectionString: database.url });
-    await listener.connect();
-    await listener.query(`listen ${sweepEventChannel(database.schema)}`);
-    const told = new Promise<string | undefined>(
-      (resolve) => void listener.on('notification', ({ payload }) => resolve(payload)),
-    );
-    await wantExtraPasses(database.db, { schedule: NAME });
-    expect(await told).toBe(NAME);
-    await listener.end();
   });
 });

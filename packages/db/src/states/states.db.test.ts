@@ -61,16 +61,11 @@ test.each([
     { ...registered, terminating_at: at, running_at: at },
     'LIVE RETIRABLE UNASSIGNED',
   ],
-  ['that runs', { ...registered, status: 'running' }, 'LIVE RETIRABLE UNASSIGNED'],
   ['that runs a job', { ...registered, status: 'running', assigned_at: at }, 'LIVE'],
   ['that runs a job and is to end', { ...stopping, assigned_at: at }, 'LIVE STOPPING'],
   ['that is to end as surplus', stopping, 'LIVE RETURNABLE STOPPING'],
   ['that is to end as idle', { ...stopping, stop_reason: 'idle' }, 'LIVE RETURNABLE STOPPING'],
-  [
-    'that is to end for want of a job',
-    { ...stopping, stop_reason: 'not_assigned' },
-    'LIVE STOPPING',
-  ],
+  ['that is to end jobless', { ...stopping, stop_reason: 'not_assigned' }, 'LIVE STOPPING'],
   [
     'whose deregistration has begun',
     { ...stopping, deregistration_started_at: at },
