@@ -154,7 +154,7 @@ test('whoever waits gets the places of the same caller, in order, and others kee
   expect(order).toEqual([]);
   release?.();
   const leave = await first;
-  expect(order).toEqual(['first']);
+  expect([order, typeof leave]).toEqual([['first'], 'function']);
   leave?.();
   (await second)?.();
   expect(order).toEqual(['first', 'second']);
