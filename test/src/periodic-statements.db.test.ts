@@ -85,7 +85,7 @@ describe('a statement that runs by the clock, or that a person’s question runs
       greedy.push(...(await greedyOf(question, costs)));
     }
     expect(greedy).toEqual([]);
-    expect(explainedCount).toBeGreaterThan(100);
+    expect(explainedCount).toBeGreaterThan(50);
     expect(READING.filter(({ endpoint }) => !asked.has(endpoint.name))).toEqual([]);
   });
 
