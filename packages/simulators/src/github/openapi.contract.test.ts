@@ -61,7 +61,8 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   const group = { name: 'made here', visibility: 'private', allows_public_repositories: true };
   const JIT = '/actions/runners/generate-jitconfig';
 
-  test.each<readonly [request: string, status: number, body?: object]>([
+  type Case = readonly [request: string, status: number, body?: object];
+  test.each<Case>([
     ['get /app', 200],
     ['get /app/installations', 200],
     ['get /app/installations/{installation_id}', 200],
@@ -87,7 +88,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['get /repos/{owner}/{repo}/actions/runs/{run_id}/jobs', 200],
     ['delete /orgs/{org}/actions/runners/{runner_id}', 204],
     ['delete /repos/{owner}/{repo}/actions/runners/{runner_id}', 204],
-  ])('%s: %i', async (request, status, body) => {
+  ])('%s: %i', async (...[request, status, body]: Case) => {
     const [method = '', path = ''] = request.split(' ');
     const answer = await callApi(world, method.toUpperCase(), fill(path), {
       authorization: path.startsWith('/app') ? app : acme,
