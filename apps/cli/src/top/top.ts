@@ -30,7 +30,8 @@ Once only, if its output is no terminal.`,
             fleet = await readFleet(asker);
             trouble = '';
           } catch (error) {
-            trouble = printable(whyOf(error));
+            // Beside what was answered last.
+            trouble = printable(error instanceof NoAnswer ? error.message : String(error));
           }
         },
         draw: (height) => {
@@ -42,9 +43,3 @@ Once only, if its output is no terminal.`,
     });
   },
 };
-
-/** The screen shows what was answered last, and this. */
-function whyOf(error: unknown): string {
-  if (error instanceof NoAnswer) return error.message;
-  return `The database did not answer: ${error instanceof Error ? error.message : String(error)}`;
-}

@@ -2,7 +2,6 @@ import type {
   FailingFacts,
   JobFacts,
   KeyFacts,
-  OutageFacts,
   PlaceFacts,
   ToldFacts,
   WaitFacts,
@@ -119,17 +118,14 @@ export async function findHindrances(
       `entity:${job.entityId}`,
     ]),
     failing: (await findFailures(trx, job.demandKey)) ?? null,
-    outages: await findOutages(trx),
+    // Every worker needs GitHub and the cluster.
+    outages: await trx.selectFrom('outages').selectAll().orderBy('service').execute(),
     told: await findTold(trx, explained),
     budget: (await findBudget(trx, installationId)) ?? null,
     group: (await findGroup(trx, job)) ?? null,
     lostApp: (await findLostApp(trx, job.entityId, appIds)) ?? null,
   };
 }
-
-/** Every worker needs GitHub and the cluster. */
-const findOutages = (trx: Transaction<Database>): Promise<OutageFacts[]> =>
-  trx.selectFrom('outages').selectAll().orderBy('service').execute();
 
 const findFailures = (
   trx: Transaction<Database>,
@@ -146,6 +142,7 @@ const findFailures = (
     .where('demand_key', '=', demandKey)
     .where('failures', '>', 0)
     .executeTakeFirst();
+
 /** What ends last first. */
 async function findTold(
   trx: Transaction<Database>,

@@ -32,6 +32,7 @@ export async function findWaitFacts(
   const { now, job, key, place } = found;
   const earlier = await findEarlierReasons(trx, jobId);
   if (!job.wantsWorker) return { ...NO_FACTS, now, job, earlier };
+  const pools = job.pool === NO_POOL ? await currentPoolsDocument(trx) : undefined;
   return {
     now,
     job,
@@ -42,7 +43,7 @@ export async function findWaitFacts(
     caps: settings === undefined ? [] : await findCaps(trx, job, settings),
     ...(await findHindrances(trx, found, appIds)),
     earlier,
-    nearest: await findNearest(trx, found),
+    nearest: nearestPool(pools?.document.pools ?? [], found.labels) ?? null,
   };
 }
 
@@ -89,15 +90,6 @@ function findHeldWorkers(trx: Transaction<Database>): Promise<HeldWorkerFacts[]>
     .orderBy('since')
     .orderBy('pod_name')
     .execute();
-}
-
-async function findNearest(
-  trx: Transaction<Database>,
-  { job, labels }: ExplainedJob,
-): Promise<WaitFacts['nearest']> {
-  if (job.pool !== NO_POOL) return null;
-  const pools = await currentPoolsDocument(trx);
-  return nearestPool(pools?.document.pools ?? [], labels) ?? null;
 }
 
 /** The workers of a key that live and have no job. */
