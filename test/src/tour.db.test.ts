@@ -51,9 +51,10 @@ test('the tour reaches each state, and the console that stays says so (P5)', asy
   let shown = '';
   const stop = new AbortController();
   const running = runDemo(
-    { jobs: 1, loss: 0, keep: true, tour: true, json: false },
+    { jobs: 1, loss: 0, keep: true, tour: true, json: false, cluster: 'simulated' },
     {
       databaseUrl: database.url,
+      kubeconfigFile: undefined,
       path: process.env['PATH'],
       write: (text) => (shown += text),
       programOf: (service) =>

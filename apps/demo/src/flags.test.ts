@@ -5,13 +5,15 @@ import { planJobs } from './scenario.ts';
 describe('the command line', () => {
   test('has defaults, and ignores a `--` from a package runner', () => {
     expect(readFlags(['--'])).toEqual({
-      flags: { jobs: 50, loss: 0, keep: false, tour: false, json: false },
+      flags: { jobs: 50, loss: 0, keep: false, tour: false, json: false, cluster: 'simulated' },
     });
   });
 
   test('sets every option', () => {
-    expect(readFlags(['--jobs', '7', '--loss=0.25', '--keep', '--json'])).toEqual({
-      flags: { jobs: 7, loss: 0.25, keep: true, tour: false, json: true },
+    expect(
+      readFlags(['--jobs', '7', '--loss=0.25', '--keep', '--json', '--cluster', 'real']),
+    ).toEqual({
+      flags: { jobs: 7, loss: 0.25, keep: true, tour: false, json: true, cluster: 'real' },
     });
   });
 
@@ -20,6 +22,10 @@ describe('the command line', () => {
   });
 
   test.each([
+    [
+      ['--tour', '--cluster=real'],
+      '--tour needs the simulated cluster: a real one does not fail as asked',
+    ],
     [['--jobs', '0'], '--jobs must be a whole number from 1 to 10000, not 0'],
     [['--jobs', '1.5'], '--jobs must be a whole number from 1 to 10000, not 1.5'],
     [['--loss', '1'], '--loss must be a number from 0 to 0.9, not 1'],

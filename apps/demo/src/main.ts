@@ -11,6 +11,12 @@ await main(async () => {
     process.exitCode = 2;
     return;
   }
+  const { KUBECONFIG: kubeconfigFile = '' } = process.env;
+  if (read.flags.cluster === 'real' && kubeconfigFile === '') {
+    process.stderr.write('--cluster real needs KUBECONFIG: the file that names the cluster.\n');
+    process.exitCode = 2;
+    return;
+  }
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
@@ -22,6 +28,7 @@ await main(async () => {
     read.flags,
     {
       databaseUrl: process.env['DATABASE_URL'],
+      kubeconfigFile: read.flags.cluster === 'real' ? kubeconfigFile : undefined,
       path: process.env['PATH'],
       write: (text) => process.stdout.write(text),
       programOf: (service) => join(import.meta.dirname, '../..', service),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createToken } from '@paddock/api/endpoints';
+import { findInstance } from '@paddock/db/instance';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import type { ServiceName } from '@paddock/db/migrate';
 import type { Database } from '@paddock/db/schema/tables';
@@ -7,10 +8,11 @@ import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 import { findDatabase } from './find-database.ts';
 import type { Flags } from './flags.ts';
+import { borrowNamespace } from './play-in-cluster.ts';
 import { playJobs } from './play-jobs.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { createProgress } from './progress.ts';
-import { PLATFORM } from './scenario.ts';
+import { NAMESPACE, PLATFORM } from './scenario.ts';
 import { startSystem } from './start-system.ts';
 import { describeSummary, summarise, type Summary } from './summary.ts';
 import { playTour, tellTour } from './tour/play-tour.ts';
@@ -18,6 +20,8 @@ import { TOUR_PLATFORM } from './tour/tour-platform.ts';
 
 export interface Surroundings {
   databaseUrl: string | undefined;
+  /** A real cluster for the pods, instead of the simulated one. */
+  kubeconfigFile: string | undefined;
   path: string | undefined;
   /** Where the progress is shown. */
   write: (text: string) => unknown;
@@ -51,6 +55,7 @@ export async function runDemo(
       databaseUrl,
       schema,
       platform,
+      kubeconfigFile: surroundings.kubeconfigFile,
       path: surroundings.path,
       programOf: surroundings.programOf,
       seed: flags.jobs,
@@ -66,6 +71,10 @@ export async function runDemo(
       applicationName: 'paddock-demo',
     });
     undo.unshift(connection.close);
+    if (surroundings.kubeconfigFile !== undefined) {
+      const instance = await findInstance(connection.db);
+      undo.unshift(await borrowNamespace(surroundings.kubeconfigFile, NAMESPACE, instance));
+    }
     if (flags.keep)
       progress.say(
         `The console: ${system.addresses['console']}/#sign-in=${await makeToken(connection.db)} (signs in once)`,

@@ -67,6 +67,8 @@ export interface SystemOptions {
   databaseUrl: string;
   schema: string;
   platform: Platform;
+  /** A real cluster to use instead of the simulated one. */
+  kubeconfigFile: string | undefined;
   path: string | undefined;
   programOf: (service: ServiceName) => string;
   seed: number;
@@ -85,6 +87,7 @@ export async function startSystem({
   databaseUrl,
   schema,
   platform,
+  kubeconfigFile: realCluster,
   path,
   programOf,
   seed,
@@ -129,8 +132,8 @@ export async function startSystem({
   const env = {
     ...common,
     PADDOCK_CONFIG: folder.writeConfig('paddock.yaml', config),
-    PADDOCK_KUBECONFIG: kubeconfigFile,
-    ...rulesVariable(TIMES, ...platform.rules),
+    PADDOCK_KUBECONFIG: realCluster ?? kubeconfigFile,
+    ...rulesVariable(TIMES, realCluster === undefined ? {} : TIMES_OF_FAILURES, ...platform.rules),
     ...folder.secrets,
   };
   const appsOfIngress = [...appIds, ...platform.appsOfIngress];

@@ -16,7 +16,7 @@ export const otherStatements: Readonly<Record<string, string>> = {
     findEndWithoutJob markOutdatedRunner markSecretDeleted findWorkerToStop markDeregistered
     markDeregistering mayStop changeWorker keepWorker keepForJob noteStopHeldUp noteRunsRead
     endStoppedWorker findFittingRuns noteRegistrationBudget recordRefusal
-    refuse noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
+    noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
     bringForward endTasks`,
   'a change in the cluster': 'recordPodStates adoptWorkers',
   'each row that a sweep has found': `

@@ -68,7 +68,6 @@ export function questionsOf({
     'pools/last-hour',
     'waits',
     'operations/counts?from=-31d',
-    'usage.csv?by=pool',
     'openapi.json',
   ];
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { playInCluster } from '@paddock/demo/play-in-cluster';
 import { findInstance } from '@paddock/db/instance';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { type ChartObject, HELM } from '@paddock/testing/render-chart';
@@ -10,7 +11,6 @@ import {
   playService,
 } from '../scenes/chart-cluster.scene.ts';
 import { type PlayedPod, runContainer } from '../scenes/play-container.scene.ts';
-import { playInCluster } from '../scenes/play-in-cluster.scene.ts';
 import {
   NAMESPACE,
   type PlayedRelease,

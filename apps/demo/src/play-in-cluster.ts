@@ -1,6 +1,8 @@
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { coreApi } from '@paddock/kube/core-api';
+import { unless } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { deletePod, listPods } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { watchPods } from '@paddock/kube/watch-pods';
 import { playRunner } from '@paddock/simulators/github/play-runner';
@@ -51,6 +53,24 @@ export function playInCluster(
       await Promise.allSettled([playing, ...runners.values()]);
       cluster.close();
     },
+  };
+}
+
+/** The same for a namespace of the demo: made if it is missing, and left without the demo's pods. */
+export async function borrowNamespace(
+  kubeconfigFile: string,
+  namespace: string,
+  instance: string,
+): Promise<() => Promise<void>> {
+  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 30_000 });
+  const body = { metadata: { name: namespace } };
+  await unless('exists', coreApi(cluster).createNamespace({ body }));
+  const played = playInCluster(kubeconfigFile, namespace, instance);
+  return async () => {
+    await played.stop();
+    const { pods } = await listPods(cluster, { namespace, instance });
+    for (const { name, uid } of pods) await deletePod(cluster, { namespace, name, uid });
+    cluster.close();
   };
 }
 
