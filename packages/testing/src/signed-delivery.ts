@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { sign } from '@octokit/webhooks-methods';
 
+const require = createRequire(import.meta.url);
+
 export interface DeliveryContent {
   /** The value of X-GitHub-Event. */
   readonly event: string;
@@ -67,7 +69,7 @@ export interface JsonObject {
 
 /** Four megabytes of JSON: read for the first example, then kept by `require`. */
 const knownExamples = () =>
-  createRequire(import.meta.url)('@octokit/webhooks-examples') as readonly {
+  require('@octokit/webhooks-examples') as readonly {
     readonly name: string;
     readonly examples: readonly JsonObject[];
   }[];

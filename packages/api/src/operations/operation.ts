@@ -185,7 +185,7 @@ export const listOperationsEndpoint = endpoint({
  * All operations of a subject, newest first: queued, running and ended ones. `detail`: with their
  * output and failed runs, which may be long.
  */
-export async function listOperationsOf(
+async function listOperationsOf(
   db: Kysely<Database>,
   of: { readonly type: string; readonly id: string },
   { limit: most, after: last, detail: hasDetail }: Page & { readonly detail: boolean },
@@ -218,7 +218,7 @@ export const listFailedOperationsEndpoint = endpoint({
 });
 
 /** Failed operations that nobody has dealt with, the one that ended last first. */
-export async function listFailedOperations(
+async function listFailedOperations(
   db: Kysely<Database>,
   { limit: most, after: last, ...filter }: Page & FailedFilter,
 ): Promise<ListedOperation[]> {

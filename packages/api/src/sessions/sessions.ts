@@ -165,7 +165,7 @@ export const listSessionsEndpoint = endpoint({
 const PERSON = sql<string>`substr(s.person, ${sql.lit(personOf('').length + 1)})`;
 
 /** Who is signed in, by name, from the first one after `after`. */
-export const listSignedIn = (
+const listSignedIn = (
   db: Kysely<Database>,
   { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },
 ): Promise<Placed<z.output<typeof signedIn>>[]> =>

@@ -8,7 +8,7 @@ import { notFound, wrong } from '../problem.ts';
 import { readTrace, type Subject, traceAnswer, traceInput } from './read-trace.ts';
 
 /** What is known of an entity by its id. Undefined: nothing. */
-export async function findTracedEntity(
+async function findTracedEntity(
   db: Kysely<Database>,
   entityId: number,
 ): Promise<Subject | undefined> {
@@ -69,7 +69,7 @@ export async function findTracedInstallation(
 }
 
 /** The entity of a job, also of one that no pool serves. Undefined: no row names the job. */
-export async function findTracedJob(
+async function findTracedJob(
   db: Kysely<Database>,
   jobId: number,
 ): Promise<{ entityId: number | null } | undefined> {
