@@ -16,7 +16,8 @@ import { eventRow, listDeliveryEvents, meaningOf } from '../events/events.ts';
 import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { app, meantApp, startSweep } from '../sweeps/run-sweep.ts';
+import { startSweep } from '../operations/start-operation.ts';
+import { app, meantApp } from '../sweeps/run-sweep.ts';
 
 const failedDelivery = z.object({
   app: z.int(),

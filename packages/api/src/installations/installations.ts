@@ -9,7 +9,7 @@ import { findTracedInstallation } from '../trace/trace.ts';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { startSweep } from '../sweeps/run-sweep.ts';
+import { startSweep } from '../operations/start-operation.ts';
 
 /** An installation as GitHub last stated it. */
 const statedInstallation = z.object({

@@ -3,7 +3,7 @@ import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { enqueueAsked } from '@paddock/queue/enqueue';
 import { type FailedOperation, lockFailed, noteHandled } from '@paddock/queue/operations';
 import type { Transaction } from 'kysely';
-import { requireUnpaused } from '../sweeps/run-sweep.ts';
+import { requireUnpaused } from './start-operation.ts';
 import { refused } from '../problem.ts';
 import { failedFilter, operation, readOperation } from './operation.ts';
 import { z } from 'zod';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { note } from '../actions/list-actions.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { startSweep } from '../sweeps/run-sweep.ts';
+import { startSweep } from '../operations/start-operation.ts';
 import { notFound, refused } from '../problem.ts';
 import { instant } from '../lists/dates.ts';
 import { readSwitch, switchState } from '../switches/switches.ts';

@@ -1,68 +1,19 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { findSwitchOfSweep } from '@paddock/db/switches';
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue';
 import {
   DELETING_SWEEPS,
   REDELIVER,
   SCHEDULED_SWEEPS,
   SWEEP_ATTEMPTS,
 } from '@paddock/domain/tasks/sweep-names';
-import { note, record } from '../actions/list-actions.ts';
-import { type Act, type Caller, endpoint } from '../endpoint.ts';
-import { notFound, refused, wrong } from '../problem.ts';
-import { operation, readOperation } from '../operations/operation.ts';
+import { note } from '../actions/list-actions.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound, wrong } from '../problem.ts';
+import { operation } from '../operations/operation.ts';
+import { startOperation, startSweep } from '../operations/start-operation.ts';
 import { instantOfDay } from '../lists/dates.ts';
 import { githubId } from '../lists/page.ts';
-
-type Task = Omit<AskedTask, 'requestedBy'>;
-
-/** Does what comes before the task. Rejects with a Problem if it must not run. */
-type Prepare = (trx: Transaction<Database>) => Promise<Task> | Task;
-
-/**
- * Enqueues what a person asked for, in one transaction with what `prepare` does and the row in the
- * audit. Returns the operation as of then: that of a queued task of the same kind and subject, if
- * there is one. Its `askers` say whose it is.
- */
-export const startOperation = (
-  caller: Caller,
-  request: Act,
-  prepare: Prepare,
-): Promise<z.output<typeof operation>> =>
-  caller.db.transaction().execute(async (trx) => {
-    const task = await prepare(trx);
-    const id = await enqueueAsked(trx, { ...task, requestedBy: caller.person });
-    await record(trx, caller, request, id);
-    return readOperation(trx, id);
-  });
-
-/** Starts the sweep whose task `prepare` returns, unless it is paused. */
-export const startSweep = (
-  caller: Caller,
-  request: Act,
-  prepare: Prepare,
-): Promise<z.output<typeof operation>> =>
-  startOperation(caller, request, async (trx) => {
-    const task = await prepare(trx);
-    await requireUnpaused(trx, task.kind, task.subject.id);
-    return task;
-  });
-
-/** Rejects with a Problem if the sweep is paused: the task would end without having done anything. */
-export async function requireUnpaused(
-  trx: Transaction<Database>,
-  kind: string,
-  subjectId: string,
-): Promise<void> {
-  const found = await findSwitchOfSweep(trx, kind, subjectId);
-  if (found === undefined) return;
-  const { by, since, note: why } = found;
-  throw refused(
-    `It is paused by ${by} since ${since.toISOString()}${why === null ? '' : ` (${why})`}.`,
-  );
-}
 
 /** The input `app`: an App's id. */
 export const app = githubId().describe('An App’s id');

@@ -21,7 +21,7 @@ import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
-import { startOperation } from '../sweeps/run-sweep.ts';
+import { startOperation } from '../operations/start-operation.ts';
 import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
