@@ -16,7 +16,7 @@ import { operation, readOperation } from '../operations/operation.ts';
 import { requireKnown } from '../switches/switches.ts';
 import { instant } from '../lists/dates.ts';
 
-const count = z.int().min(0);
+const count = z.int();
 
 const poolRow = z.object({
   name: z.string(),
@@ -191,8 +191,8 @@ const INSTANTS = 61;
 
 const STEP_MS = 60_000;
 
-const counts = z.array(z.int().min(0).nullable()).length(INSTANTS);
-const times = z.array(z.number().min(0).nullable()).length(INSTANTS);
+const counts = z.array(z.int().nullable()).length(INSTANTS);
+const times = z.array(z.number().nullable()).length(INSTANTS);
 
 const pool = z.object({
   pool: z.string(),

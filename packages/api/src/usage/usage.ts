@@ -33,13 +33,9 @@ const usageInput = z.object({
 
 type UsageInput = z.output<typeof usageInput>;
 
-const minutes = z.number().min(0);
-const share = z
-  .number()
-  .min(0)
-  .max(1)
-  .nullable()
-  .describe('Of the runner minutes; null: there are none');
+/** Sums of differences between clocks: no bound of theirs may refuse an answer. */
+const minutes = z.number();
+const share = z.number().nullable().describe('Of the runner minutes; null: there are none');
 
 const sums = {
   jobs: z.int().describe('That have ended'),
