@@ -1,7 +1,7 @@
 import { allOf, has, hasText, isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { instant, timeline, timelineOf } from '../lists/dates.ts';
+import { instant, timeline, timelineOf, instantText } from '../lists/dates.ts';
 import { entity, pool, repository } from '../lists/named.ts';
 import type { Database } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
@@ -24,7 +24,7 @@ export const jobRow = z.object({
   conclusion: z.string().nullable().describe('GitHub’s; null until it has ended'),
   failure: z.string().nullable().describe('Why Paddock ended it, where GitHub has not'),
   wait: z
-    .object({ reason: z.string(), since: z.iso.datetime() })
+    .object({ reason: z.string(), since: instantText })
     .nullable()
     .describe(
       'Why the jobs of its entity and pool get no more workers, and since when; null: nothing holds them, or it does not wait for a worker',

@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Database } from '@paddock/db/schema/tables';
 import { type FailedFilter, isFailed, readTaskCounts } from '@paddock/queue/operations';
-import { dates, instant } from '../lists/dates.ts';
+import { dates, instant, instantText } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
@@ -30,7 +30,7 @@ export const operation = z.object({
   handled: z
     .object({
       by: z.string(),
-      at: z.iso.datetime(),
+      at: instantText,
       retriedAs: z.uuid().nullable().describe('The operation that repeats it; null: discarded'),
     })
     .nullable()
@@ -39,7 +39,7 @@ export const operation = z.object({
     .array(
       z.object({
         attempt: z.int(),
-        at: z.iso.datetime({ offset: true }),
+        at: instantText,
         reason: z.string(),
         message: z.string(),
       }),

@@ -14,7 +14,7 @@ import { recordDone } from '@paddock/queue/operations';
 import { note, record } from '../actions/list-actions.ts';
 import { operation, readOperation } from '../operations/operation.ts';
 import { requireKnown } from '../switches/switches.ts';
-import { instant } from '../lists/dates.ts';
+import { instant, instantText } from '../lists/dates.ts';
 
 const count = z.int();
 
@@ -26,7 +26,7 @@ const poolRow = z.object({
   labels: z.array(z.string()),
   demand: z.object({
     waiting: count.describe('Jobs that wait for a worker'),
-    oldestSince: z.iso.datetime().nullable().describe('When the oldest of them was stored'),
+    oldestSince: instantText.nullable().describe('When the oldest of them was stored'),
     oldestJob: z.int().nullable().describe('Its id'),
   }),
   supply: z.object({
@@ -51,7 +51,7 @@ const poolRow = z.object({
           .describe('Only workers for this entity are held back; null: a service is away'),
         login: z.string().nullable().describe('Of that entity'),
         message: z.string(),
-        since: z.iso.datetime(),
+        since: instantText,
         until: z.iso
           .datetime()
           .nullable()

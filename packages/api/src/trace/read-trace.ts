@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { dates } from '../lists/dates.ts';
+import { dates, instantText } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed } from '../lists/page.ts';
 import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
 import { jobRow, type JobRow } from '../jobs/job.ts';
@@ -29,7 +29,7 @@ const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-const common = { at: z.iso.datetime(), what: z.string().describe('What happened, in words') };
+const common = { at: instantText, what: z.string().describe('What happened, in words') };
 
 /** One thing that happened. */
 const traceItem = z.discriminatedUnion('kind', [

@@ -8,7 +8,7 @@ import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
 import { type Kysely, sql } from 'kysely';
 import { isUnended } from '@paddock/db/states/states';
-import { instant } from '../lists/dates.ts';
+import { instant, instantText } from '../lists/dates.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
 import { githubId, pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
@@ -22,7 +22,7 @@ export const whyAnswer = z.object({
     repository: z.string(),
     pool: z.string().nullable().describe('null: no pool serves it'),
     url: z.string().nullable().describe('Its page at GitHub'),
-    queuedAt: z.iso.datetime().nullable(),
+    queuedAt: instantText.nullable(),
   }),
   state: z.enum(['waiting', 'in_doubt', 'held', 'not_served', 'running', 'ended']),
   reason: z.string().nullable().describe('The stored word for it; null: workers are on their way'),

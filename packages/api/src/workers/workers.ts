@@ -12,7 +12,7 @@ import {
 } from '@paddock/db/newest-first';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { dates, instant, timeline, timelineOf } from '../lists/dates.ts';
+import { dates, instant, timeline, timelineOf, instantText } from '../lists/dates.ts';
 import type { FailureInfo } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
@@ -26,7 +26,7 @@ import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 
-const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
+const reason = z.object({ reason: z.string(), since: instantText.nullable() }).nullable();
 
 /** A worker as lists have it. */
 export const workerRow = z.object({
