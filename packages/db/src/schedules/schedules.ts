@@ -54,10 +54,6 @@ export interface WantedPasses {
   readonly inMs?: number;
   /** How long further passes follow, in milliseconds from now; absent: none. */
   readonly forMs?: number;
-  /** In the first minute of trouble: also if another pass comes within seconds. */
-  readonly isUrgent?: boolean;
-  /** Does nothing if an extra pass was requested in the last milliseconds, this many. */
-  readonly restMs?: number;
 }
 
 /**
@@ -67,21 +63,19 @@ export interface WantedPasses {
  */
 export async function wantExtraPasses(
   db: Kysely<Database>,
-  { schedule, inMs = 0, forMs = 0, isUrgent = false, restMs }: WantedPasses,
+  { schedule, inMs = 0, forMs = 0 }: WantedPasses,
 ): Promise<void> {
   const at = sql`now() + ${milliseconds(inMs)}`;
   await sql`
     with wanted as (
       update schedules set
         extra_at = case
-          when ${isUrgent}::boolean and ${apart} = ${FIRST_APART} then least(extra_at, ${at})
           when extra_at is null then greatest(${at}, case when ${apart} > ${FIRST_APART} then extra_until + ${apart} end)
           when extra_at <= ${at} + ${apart} then extra_at
           else ${at} end,
         extra_since = coalesce(${since}, now()),
         extra_until = greatest(extra_until, ${at}, now() + ${milliseconds(forMs)})
-      where name = ${schedule} and coalesce(extra_until <= now() - ${milliseconds(restMs ?? null)}, true)
-      returning name
+      where name = ${schedule} returning name
     )
     select pg_notify(current_schema() || '_sweep_event', name) from wanted`.execute(db);
 }
