@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { dates, instantText } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed } from '../lists/page.ts';
 import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
@@ -155,7 +155,7 @@ function startOf(kind: Kind, [at, reached, id]: Traced['position']): Position<st
 }
 
 function readKind(
-  db: Kysely<Database>,
+  db: Db,
   kind: Kind,
   { entity, places }: Subject,
   page: PageOfTime<string>,
@@ -203,7 +203,7 @@ const ofEntity = (entityId: number) => sql`case subject_type
  * their enqueuing, the newest first.
  */
 async function listEntityOperations(
-  db: Kysely<Database>,
+  db: Db,
   entityId: number,
   page: PageOfTime<string>,
 ): Promise<ListedOperation[]> {
