@@ -1,8 +1,5 @@
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findInstance } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/schema/tables';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
@@ -97,11 +94,8 @@ export async function startSchedulerWorld({
     playRunner: playRunners ? playRunner : undefined,
     startDelayMs: [1, 5],
   });
-  const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
-  const kubeconfigFile = join(folder, 'kubeconfig');
-  await writeFile(kubeconfigFile, kube.kubeconfig);
   const cluster = connectCluster({
-    kubeconfigFile: realKubeconfig ?? kubeconfigFile,
+    kubeconfigFile: realKubeconfig ?? kube.writeKubeconfig(),
     requestTimeoutMs: clusterTimeoutMs,
   });
   const metrics = createMetrics();
@@ -253,7 +247,6 @@ export async function startSchedulerWorld({
       await kube.stop();
       await gitHub.stop();
       await testDb.drop();
-      await rm(folder, { recursive: true });
     },
   };
 }
