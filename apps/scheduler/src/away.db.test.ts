@@ -60,9 +60,7 @@ const bothProbes = () => Promise.all([github.probes(), cluster.probes()]);
 type Side = typeof github | typeof cluster;
 const isAway = ({ service }: Side) =>
   waitFor(`${service} to be away`, async () => (await world.outages()).includes(service));
-const queueJobs = async () => {
-  for (let n = 0; n < JOBS; n += 1) await world.queueJob();
-};
+const queueJobs = () => world.queueJobs(JOBS);
 const allDone = (jobs = JOBS) =>
   waitFor(
     'all jobs to run',

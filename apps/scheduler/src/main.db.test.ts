@@ -107,10 +107,10 @@ describe('Apps that change while the scheduler runs (B2)', () => {
       return String(settings?.appIds) === String(OTHER_APP);
     });
     await world.queueJob();
-    await waitFor('the job to be held', async () => {
-      const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
-      return keys[0]?.wait_reason === 'app_not_configured';
-    });
+    await waitFor(
+      'the job to be held',
+      async () => (await world.reasons())[0] === 'app_not_configured',
+    );
     expect(await world.workers()).toEqual([]);
     await untilDone(() => useApps(OTHER_APP, APP_ID));
   });

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type FaultyProxy, startFaultyProxy } from '@paddock/testing/faulty-proxy';
 import type { RealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { describeReal, HASTY_MS } from '../scenes/real-cluster.scene.ts';
+import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
 
 const STATUS = {
   Pending: 'pending',
@@ -28,11 +28,10 @@ const behindProxy = {
 };
 
 describeReal('a real API server behind a bad network', behindProxy, (world) => {
-  let seen: Seen;
+  const seen = useEvidence(world);
   let stopFollowing: () => Promise<void>;
   afterAll(() => proxy.stop());
-  beforeEach(async () => {
-    seen = await look(world);
+  beforeEach(() => {
     stopFollowing = world.follow({ watchSeconds: 3 });
   });
   afterEach(async () => {
@@ -87,15 +86,7 @@ describeReal('a real API server behind a bad network', behindProxy, (world) => {
     await waitFor('all that makes workers to end', async () => {
       await world.makeDue();
       await world.runTasks();
-      return (
-        (
-          await world.db
-            .selectFrom('tasks')
-            .select('kind')
-            .where('kind', '=', 'provision-worker')
-            .execute()
-        ).length === 0
-      );
+      return (await seen.tasks()).every(({ kind }) => kind !== 'provision-worker');
     });
     const rows = await world.workers();
     expect(rows.filter(({ pod_uid: uid }) => uid !== null)).toHaveLength(jobs);

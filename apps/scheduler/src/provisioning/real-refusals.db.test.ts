@@ -4,11 +4,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createPoolsLoader } from '../pools/load-pools.ts';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { describeReal } from '../scenes/real-cluster.scene.ts';
+import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
 
 const RUNNERS = '/api/v1/namespaces/runners';
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
@@ -20,7 +20,7 @@ const NEW_PODS = {
 };
 
 describeReal('a real API server that refuses a pod', { hasNode: false }, (world) => {
-  let seen: Seen;
+  const seen = useEvidence(world);
   /** Asked about each new pod, it answers that it is broken. */
   let broken: ReturnType<typeof createServer>;
   beforeAll(async () => {
@@ -35,9 +35,6 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
   afterAll(() => {
     broken.closeAllConnections();
     broken.close();
-  });
-  beforeEach(async () => {
-    seen = await look(world);
   });
 
   const setQuota = async () => {
@@ -110,8 +107,7 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
       // The worker that has its registration tries for the others.
       await world.queueJobs(2);
       for (let pass = 0; pass < 2; pass += 1) await world.match();
-      const keys = world.db.selectFrom('demand_keys').select('wait_reason');
-      expect(await keys.execute()).toEqual([{ wait_reason: 'workers_failing' }]);
+      expect(await world.reasons()).toEqual(['workers_failing']);
       await world.settle(2);
       expect(await seen.runners()).toHaveLength(1);
 

@@ -59,9 +59,6 @@ async function startRealWorld(
         await world.settle(1);
         return isDone();
       }),
-    queueJobs: async (count: number) => {
-      for (let job = 0; job < count; job += 1) await world.queueJob();
-    },
     withStatus: async (status: string) =>
       (await world.workers()).filter((worker) => worker.status === status),
     row: async (podName: string) =>

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { readJobInLog } from '@paddock/kube/runner-log';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';
 import { describeReal } from '../scenes/real-cluster.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const WRITTEN = '2026-01-01T00:00:00.000000000Z';
 const START = ["Current runner version: '2.335.0'", '2026-01-01 00:00:00Z: Listening for Jobs'];
@@ -19,11 +19,10 @@ const SEVERAL_PAGES = [...START, ...Array.from({ length: 60_000 }, () => 'é'.re
 const BEGUN = '2026-01-02 00:00:00Z: Running job: build';
 
 describeReal('logs of a real API server (E5, P2)', {}, (world) => {
-  let scene: StopScene;
+  const scene = useStopScene(world);
   let logsFile: string;
   let usual: string;
   beforeAll(async () => {
-    scene = await setStopScene(world);
     logsFile = join(dirname(world.real.kubeconfigFile), 'container.log');
     usual = await readFile(logsFile, 'utf8');
   });
@@ -35,8 +34,8 @@ describeReal('logs of a real API server (E5, P2)', {}, (world) => {
     const podName = await scene.startUnregistered();
     await write(LONG_IDLE);
     await scene.askToStop(podName, 'not_assigned');
-    await scene.finish(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+    const ended = { status: 'failed', stop_held_by: null };
+    expect(await scene.finish(podName)).toMatchObject(ended);
   });
 
   test('a log is read whole, whatever its length, and one without its beginning is known', async () => {
