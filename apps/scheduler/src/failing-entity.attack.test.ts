@@ -3,7 +3,6 @@ import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { findInstance } from '@paddock/db/instance';
 import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { deleteRunner, findRunner } from '@paddock/github/runners';
 import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
@@ -142,13 +141,7 @@ describe('an entity whose runners fail on purpose delays no other entity (C11, P
 
   test('an administrator who deletes registrations as they come', async () => {
     const names = [...(await startThree()).keys()];
-    const { installationId, entityId } = world;
-    const client = world.github.asInstallation({ appId: APP_ID, installationId, entityId });
-    const acme = { kind: 'organization', owner: 'acme' } as const;
-    for (const name of names) {
-      const runner = await findRunner(client, acme, name);
-      await deleteRunner(client, acme, runner?.id ?? 0);
-    }
+    for (const name of names) await world.deleteRunner(name);
     // A runner whose end GitHub does not see.
     await endAll(names);
     expect(await serveOthers()).toBe(5);

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { waitFor } from '@paddock/testing/wait-for';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
@@ -35,9 +34,8 @@ test.each([
 ])(
   'a cluster that %s burns one registration, however long it lasts (C6, C11, P1, P4)',
   async (_how, fault, alive) => {
-    await world.queueJob();
+    await world.reserve();
     world.kube.failNext({ ...fault, times: 10_000 });
-    await world.match();
     await world.runTasks();
     const words = 'POST /api/v1/namespaces/runners/secrets';
     expect(await world.workers()).toMatchObject([
@@ -49,7 +47,7 @@ test.each([
     ]);
     await world.settle(20);
     expect(await seen.registrations()).toHaveLength(1);
-    expect(await seen.alive()).toMatchObject(alive);
+    expect(await world.alive()).toMatchObject(alive);
     world.kube.clearFaults();
     await world.settle();
     await seen.expectOneWorker();
@@ -59,7 +57,7 @@ test.each([
 
 test('while pods are refused, a trial asks the cluster first and costs no registration (C11, P4)', async () => {
   world.kube.setQuota(0);
-  for (let job = 0; job < 3; job += 1) await world.queueJob();
+  await world.queueJobs(3);
   await world.settle(3);
   const registered = (await seen.runners()).length;
   await world.queueJob();
@@ -72,22 +70,17 @@ test('while pods are refused, a trial asks the cluster first and costs no regist
 });
 
 test('a worker that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
-  await world.queueJob();
-  await world.match();
-  const podName = (await world.workers())[0]?.pod_name ?? '';
-  const failure = { podName, failureClass: 'image_pull', message: 'failed before' };
-  for (let n = 0; n < 3; n += 1) await noteKeyFailure(world.db, failure, world.parts.failureRules);
+  const { pod_name: podName } = await world.reserve();
+  await world.fail(podName, 'image_pull', 3);
   await world.holdPauses();
   await world.runTasks();
-  expect(await seen.runners()).toEqual([]);
-  expect(seen.pods()).toEqual([]);
+  expect([await seen.runners(), seen.pods()]).toEqual([[], []]);
 });
 
 const waitsForMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
 /** One creation of a pod that ends so. */
 const failOnce = async (fault: object) => {
-  await world.queueJob();
-  await world.match();
+  await world.reserve();
   world.kube.failNext({ ...fault, ...POD });
   await world.runTasks();
 };

@@ -21,8 +21,7 @@ test.each([
 ])(
   'a refusal with %i is recorded with all that explains it, backed off, and has the Apps checked (A12, C9, P5)',
   async (status, event, outcome) => {
-    const jobId = await world.queueJob();
-    await world.match();
+    const { made_for_job_id: jobId } = await world.reserve();
     await world.gitHub.failNext({ path: JIT, status });
     await world.runTasks();
     expect(await events()).toMatchObject([
@@ -60,7 +59,7 @@ test('an installation that is gone is asked for once each time, by one worker (C
   for (let n = 0; n < 3; n += 1) {
     await runDue();
     await world.match();
-    expect(await seen.alive()).toEqual([]);
+    expect(await world.alive()).toEqual([]);
     refusals.push((await events()).length);
     await world.endRefusedTimes();
     await world.endPauses();
@@ -98,9 +97,7 @@ test('registrations that GitHub refuses while it answers all else are tried ever
       pauses: 1,
     },
   ]);
-  expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
-    { wait_reason: 'installation_refused' },
-  ]);
+  expect(await world.reasons()).toEqual(['installation_refused']);
 });
 
 test.each([

@@ -1,14 +1,13 @@
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findInstance } from '@paddock/db/instance';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import type { Database } from '@paddock/db/schema/tables';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { connectGitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
+import { deleteRunner } from '@paddock/github/runners';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { probeCluster } from '@paddock/kube/call';
@@ -97,11 +96,8 @@ export async function startSchedulerWorld({
     playRunner: playRunners ? playRunner : undefined,
     startDelayMs: [1, 5],
   });
-  const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
-  const kubeconfigFile = join(folder, 'kubeconfig');
-  await writeFile(kubeconfigFile, kube.kubeconfig);
   const cluster = connectCluster({
-    kubeconfigFile: realKubeconfig ?? kubeconfigFile,
+    kubeconfigFile: realKubeconfig ?? kube.writeKubeconfig(),
     requestTimeoutMs: clusterTimeoutMs,
   });
   const metrics = createMetrics();
@@ -139,11 +135,37 @@ export async function startSchedulerWorld({
     return matchOnce(own, GATE);
   };
 
+  const workers = () =>
+    db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
   const acme = await gitHub.addOrganization({ login: 'acme' });
   const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
   const installation = await gitHub.install({ appId: APP_ID, account: 'acme', announce: false });
   await putPools(db, examplePools());
   const instance = await findInstance(db);
+  /** A job that GitHub has queued and ingress has stored. */
+  const queueJob = async (
+    given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {},
+  ) => {
+    const job = await gitHub.queueJob({
+      repo: 'acme/api',
+      labels: ['linux'],
+      durationMs: given.durationMs ?? 1,
+    });
+    const row = await putJob(db, {
+      job_id: job.id,
+      run_id: job.runId,
+      entity_id: acme.id,
+      entity_name: 'acme',
+      repo_id: api.id,
+      repo_full_name: 'acme/api',
+      app_id: APP_ID,
+      installation_id: installation.id,
+      delivery_guid: `guid-${job.id}`,
+      ...given.row,
+    });
+    await noteInstallationOf(db, row);
+    return job.id;
+  };
 
   return {
     db,
@@ -165,32 +187,35 @@ export async function startSchedulerWorld({
     now,
     passTime: (ms: number) => void (passedMs += ms),
     putPools: (document: PoolsDocument) => putPools(db, document),
-    /** A job that GitHub has queued and ingress has stored. */
-    async queueJob(
-      given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {},
-    ) {
-      const job = await gitHub.queueJob({
-        repo: 'acme/api',
-        labels: ['linux'],
-        durationMs: given.durationMs ?? 1,
-      });
-      const row = await putJob(db, {
-        job_id: job.id,
-        run_id: job.runId,
-        entity_id: acme.id,
-        entity_name: 'acme',
-        repo_id: api.id,
-        repo_full_name: 'acme/api',
-        app_id: APP_ID,
-        installation_id: installation.id,
-        delivery_guid: `guid-${job.id}`,
-        ...given.row,
-      });
-      await noteInstallationOf(db, row);
-      return job.id;
+    queueJob,
+    queueJobs: async (count: number) => {
+      for (let n = 0; n < count; n += 1) await queueJob();
     },
     ...usersOf({ db, gitHub }),
     match: async () => countsOf(await matchOnceMore()),
+    /** The worker that is reserved for one more job. */
+    async reserve() {
+      await queueJob();
+      await matchOnceMore();
+      const worker = (await workers()).at(-1);
+      if (worker === undefined) throw new Error('no worker was reserved');
+      return worker;
+    },
+    /** A failure that counts against the worker's key, so many times. */
+    async fail(podName: string, failureClass: string, times = 1): Promise<void> {
+      const failure = { podName, failureClass, message: 'it failed' };
+      for (let n = 0; n < times; n += 1) await noteKeyFailure(own, failure, USUAL_FAILURE_RULES);
+    },
+    /** Why jobs wait, for each key with waiting jobs. */
+    reasons: async () =>
+      (await db.selectFrom('demand_keys').select('wait_reason').execute()).map(
+        (row) => row.wait_reason,
+      ),
+    /** How often each call of GitHub and of the cluster was made. */
+    calls: async (): Promise<Readonly<Record<string, number>>> => ({
+      ...(await gitHub.report()).calls,
+      ...kube.report().calls,
+    }),
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', claimMs = 300_000) =>
       runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
@@ -206,14 +231,33 @@ export async function startSchedulerWorld({
         if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },
+    async cancelAll(): Promise<void> {
+      for (const { id, status } of (await gitHub.truth()).jobs)
+        if (status !== 'completed') await gitHub.cancelJob(id);
+      await waitFor('the jobs to end', async () =>
+        (await gitHub.truth()).jobs.every(({ status }) => status === 'completed'),
+      );
+    },
+    /** As an administrator of acme does. */
+    async deleteRunner(podName: string) {
+      const { runners } = await gitHub.truth();
+      const id = runners.find(({ name }) => name === podName)?.id ?? 0;
+      const client = github.asInstallation({
+        appId: APP_ID,
+        installationId: installation.id,
+        entityId: acme.id,
+      });
+      await deleteRunner(client, { kind: 'organization', owner: 'acme' }, id);
+    },
     /** By how much `act` raises a metric, over all labels except those in its name. */
     async growth(name: string, act: () => Promise<unknown>): Promise<number> {
       const before = metricSum(await metrics.registry.metrics(), name);
       await act();
       return metricSum(await metrics.registry.metrics(), name) - before;
     },
-    workers: () =>
-      db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
+    workers,
+    alive: async () =>
+      (await workers()).filter(({ status }) => status === 'pending' || status === 'running'),
     /** Follows pods until the returned function is called. */
     follow(
       rules: Partial<typeof FOLLOWING> & { confirmAfterMs?: number } = {},
@@ -253,7 +297,6 @@ export async function startSchedulerWorld({
       await kube.stop();
       await gitHub.stop();
       await testDb.drop();
-      await rm(folder, { recursive: true });
     },
   };
 }
