@@ -3,15 +3,14 @@ import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findGiven, type Given, putActive } from '@paddock/bench/growth/active';
 import { type Cost, openExplained, type Plans } from '@paddock/bench/growth/explain-statements';
-import { otherStatements } from '@paddock/bench/growth/other-statements';
 import {
   consoleStatements,
+  otherStatements,
   type PeriodicStatement,
   periodicStatements,
-} from '@paddock/bench/growth/periodic-statements';
+} from '@paddock/bench/growth/statements';
 import { answerQuestion, questionsOf, READING } from '@paddock/bench/growth/questions';
-import { fillYear } from '@paddock/bench/growth/year';
-import { settle } from '@paddock/bench/fill-tables';
+import { fillYear, settle } from '@paddock/bench/growth/year';
 import type { Database } from '@paddock/db/schema/tables';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import type { Service } from '../stage/service.ts';
+import type { Environment } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Beginning, Progress } from './fault.ts';
 import { github, until } from './strikes.ts';
@@ -33,7 +34,7 @@ export const servicesKilled =
         await service.start();
       }
     };
-    const killAll = ({ services, scheduler, db }: Stage['environments'][number]) =>
+    const killAll = ({ services, scheduler, db }: Environment) =>
       services.map((service) =>
         killAgainAndAgain(service, () =>
           service === scheduler ? untilWorkerIsMade(scheduler, db, progress) : Promise.resolve(),

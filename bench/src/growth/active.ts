@@ -19,7 +19,11 @@ const FIRST = 1_000_000_000;
  */
 export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
   const { entities, waiting, living } = sizes;
-  const first = await firstFree(db);
+  const { last } = await db
+    .selectFrom('jobs')
+    .select(({ fn }) => fn.max('job_id').as('last'))
+    .executeTakeFirstOrThrow();
+  const first = Math.max(FIRST, Math.floor(last / 2) + 1);
   await sql`
     insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, lookup_due_at, created_at)
     select 2 * n, n / 4, 1, 'build', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)}, 'pending', true,
@@ -53,13 +57,6 @@ export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promi
     from jobs where wants_worker group by demand_key, entity_id, entity_name, scope_repo_id, k8s_pool on conflict do nothing`.execute(
     db,
   );
-}
-
-async function firstFree(db: Kysely<Database>): Promise<number> {
-  const { rows } = await sql<{
-    first: number;
-  }>`select greatest(${FIRST}, max(job_id) / 2 + 1)::bigint as first from jobs`.execute(db);
-  return rows[0]?.first ?? FIRST;
 }
 
 /** Rows to pass to the statements, found as their callers would have found them. */

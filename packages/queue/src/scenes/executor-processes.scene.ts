@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Database } from '@paddock/db/schema/tables';
-import { bundledProgram } from '@paddock/testing/bundled-program';
+import { bundledProgram } from '@paddock/testing/processes';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Kysely, sql } from 'kysely';
 import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
