@@ -4,7 +4,7 @@ import { dbRules } from '@paddock/db/rules';
 import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import { connectSmallWorld } from '@paddock/github/scenes/small-world.scene';
 import type { Cluster } from '@paddock/kube/connect';
 import type { Outcome } from '@paddock/queue/outcome';
 import { queueRules } from '@paddock/queue/rules';
