@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { type Program, type ProgramStart, startProgram } from '@paddock/processes/start-program';
+import { type Program, startProgram } from '@paddock/processes/start-program';
 import { bundledProgram } from './bundled-program.ts';
 
-export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
+export interface ServiceStart {
   readonly app: 'ingress' | 'scheduler' | 'reconciler' | 'console';
   /** Another version of the service; today's by default. */
   readonly program?: string | undefined;
@@ -21,7 +21,6 @@ export async function startService({
   app,
   program = bundledProgram(app, join(APPS, app, 'src', 'main.ts')),
   env,
-  ...rest
 }: ServiceStart): Promise<Program> {
-  return startProgram({ program, env: { PATH: process.env['PATH'], ...env }, ...rest });
+  return startProgram({ program, env: { PATH: process.env['PATH'], ...env } });
 }
