@@ -4,15 +4,18 @@ import { dbRules } from '@paddock/db/rules';
 import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
-import { connectSmallWorld } from '@paddock/github/scenes/small-world.scene';
+import { createJitConfig } from '@paddock/github/runners';
+import { ACME, connectSmallWorld, TOOL } from '@paddock/github/scenes/small-world.scene';
 import type { Cluster } from '@paddock/kube/connect';
 import type { Outcome } from '@paddock/queue/outcome';
 import { queueRules } from '@paddock/queue/rules';
 import { valuesOf } from '@paddock/runtime/rules';
+import { playRunner } from '@paddock/simulators/github/play-runner';
 import type { SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { late } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
 import type { Kysely } from 'kysely';
 import { type ReconcilerConfig, settings } from '../config.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -154,6 +157,52 @@ export function usualSweeps(
     contextOf,
     run: async (sweep: Sweep['pass'], given: Given = {}) =>
       sweep(contextOf(given), (await begin(given)).pass),
+  };
+}
+
+/** The columns of one of our rows about an account of the world. */
+export const accountOf = (
+  { appId, user }: SmallWorld,
+  account: SmallWorld['user'] | SmallWorld['organization'],
+) => ({
+  app_id: appId,
+  installation_id: account.installationId,
+  entity_id: account.id,
+  entity_name: account.login,
+  entity_type: account === user ? ('User' as const) : ('Organization' as const),
+});
+
+/** Runners at the simulated GitHub: the organisation's, or those of the user's repository. */
+export function usualRunners(
+  { github: simulator, user, organization }: SmallWorld,
+  github: GitHub,
+) {
+  const stopping = new AbortController();
+  const playing: Promise<unknown>[] = [];
+  const truth = async (name: string) =>
+    (await simulator.truth()).runners.find((runner) => runner.name === name);
+  return {
+    truth,
+    register: async (name: string, isOfUser = false) =>
+      createJitConfig(
+        github.asInstallation(isOfUser ? user : organization),
+        isOfUser ? TOOL : ACME,
+        {
+          name,
+          labels: ['linux'],
+          runnerGroupId: 1,
+        },
+      ),
+    /** Starts a runner, which works until the scene stops. */
+    async play(name: string, jitConfig: string): Promise<void> {
+      playing.push(playRunner(jitConfig, stopping.signal));
+      // One with a short job may have ended by then, and GitHub has forgotten it.
+      await waitFor('the runner', async () => (await truth(name))?.state !== 'registered');
+    },
+    async stopRunners(): Promise<void> {
+      stopping.abort();
+      await Promise.all(playing);
+    },
   };
 }
 
