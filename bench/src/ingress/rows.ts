@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { APP_ID } from '../programs.ts';
 import { deliveriesOf, ENTITY, jobsOf, POOL, workerOf } from './deliveries.ts';
 import type { Load } from './load-thread.ts';
@@ -8,7 +8,7 @@ import type { Load } from './load-thread.ts';
  * Removes the rows that the services have written, so that every measurement begins with the same
  * tables, and adds the workers that will run the jobs.
  */
-export async function makeRoom(db: Kysely<Database>, { firstJobId, count }: Load): Promise<void> {
+export async function makeRoom(db: Db, { firstJobId, count }: Load): Promise<void> {
   await sql`truncate jobs, installation_events, workers`.execute(db);
   await sql`
     insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
@@ -24,7 +24,7 @@ export async function makeRoom(db: Kysely<Database>, { firstJobId, count }: Load
  * How many rows are missing or wrong: each job must have one that has completed, and each delivery
  * one.
  */
-export async function countMissing(db: Kysely<Database>, { count }: Load): Promise<number> {
+export async function countMissing(db: Db, { count }: Load): Promise<number> {
   const { rows } = await sql<{ missing: number }>`
     select (greatest(0, ${jobsOf(count)} - (select count(*) from jobs where status = 'completed'))
       + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events)))::integer as missing`.execute(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GitHub } from '@paddock/github/connect';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import { connectSmallWorld } from '@paddock/github/scenes/small-world.scene';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';

@@ -1,11 +1,11 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import type { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { noteInstallationOf, putJob } from '@paddock/testing/demand-rows';
-import type { Insertable, Kysely } from 'kysely';
+import type { Insertable } from 'kysely';
 import { APP_ID } from './settings.scene.ts';
 
 interface Stores {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly gitHub: Awaited<ReturnType<typeof startGitHubSimulator>>;
 }
 
