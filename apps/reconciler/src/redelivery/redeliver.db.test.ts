@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findDueRedeliveries } from '@paddock/db/deliveries/redelivery';
 import { takeTick } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -57,17 +58,20 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.world.github.queueJob(hosted);
     await scene.world.github.uninstall(scene.world.user.installationId);
     await scene.world.github.settled();
-    await scene.cycle();
+    await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
+    const rules = { perMinute: 150, earlyMs: 0, cycleMs: 300_000 };
+    const { due } = await findDueRedeliveries(scene.db, scene.world.appId, rules);
     const named = (await scene.attempts()).map(
-      ({ id, event, action }) => [id, `${event}.${action}`] as const,
+      ({ guid, event, action }) => [guid, `${event}.${action}`] as const,
     );
     const actionOf = new Map(named);
-    expect(scene.asked.map((id) => actionOf.get(id))).toEqual([
+    expect(due.map(({ guid }) => actionOf.get(guid))).toEqual([
       'workflow_job.queued',
       'installation.deleted',
       'workflow_job.completed',
       'workflow_job.in_progress',
     ]);
+    expect(await scene.cycle()).toMatchObject({ accepted: 4 });
   });
 });
 

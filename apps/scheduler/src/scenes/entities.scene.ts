@@ -1,7 +1,7 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import type { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { noteInstallationOf, putJob } from '@paddock/testing/demand-rows';
-import type { Insertable, Kysely } from 'kysely';
+import type { Insertable } from 'kysely';
 import { APP_ID } from './settings.scene.ts';
 
 type GitHubSimulator = Awaited<ReturnType<typeof startGitHubSimulator>>;
@@ -36,7 +36,7 @@ interface GivenJob {
 
 /** A job that GitHub has queued there and ingress has stored. */
 export async function queueJobOf(
-  { db, gitHub }: { db: Kysely<Database>; gitHub: GitHubSimulator },
+  { db, gitHub }: { db: Db; gitHub: GitHubSimulator },
   { login, type, id, installationId, repositories }: TestEntity,
   { repo = [...repositories.keys()][0] ?? '', durationMs = 1, row }: GivenJob = {},
 ): Promise<number> {

@@ -3,13 +3,13 @@ import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { listenHttp } from '@paddock/runtime/http-server';
 import type { JobTruth } from '@paddock/simulators/github/truth';
 import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import type { JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { noteRepositories } from './matching.scene.ts';
 import { startSchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';
@@ -257,7 +257,7 @@ export async function startFreedom(seed: number) {
  * An HTTP server on loopback that records deliveries as ingress does, one at a time. `alone` runs
  * something while no delivery is recorded.
  */
-async function startRecordingIngress(db: Kysely<Database>) {
+async function startRecordingIngress(db: Db) {
   let last: Promise<unknown> = Promise.resolve();
   const alone = <T>(act: () => Promise<T>): Promise<T> => {
     const result = last.then(act);

@@ -1,5 +1,5 @@
 import { beforeEach } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { noteActiveRepositories } from '@paddock/db/jobs/repositories';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
@@ -8,7 +8,7 @@ import { putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
-import type { Kysely, UpdateObject } from 'kysely';
+import type { UpdateObject } from 'kysely';
 import * as scheduler from '../matching/match.ts';
 import { GATE } from './settings.scene.ts';
 import { waitsOf } from './waits.scene.ts';
@@ -17,11 +17,11 @@ import { waitsOf } from './waits.scene.ts';
 const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
 /** One pass with these settings; `given` has the differences. */
-export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
+export const matchOnce = (db: Db, given: Partial<MatchingSettings> = {}) =>
   scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 
 /** As discovery does: the repositories of the jobs that came since. */
-export const noteRepositories = (db: Kysely<Database>): Promise<number> =>
+export const noteRepositories = (db: Db): Promise<number> =>
   noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
 
 export const ACME = { entity_id: 90_000_001, entity_name: 'acme' };
