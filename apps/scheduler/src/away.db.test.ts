@@ -1,13 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/entities/waits';
-import { noteAway } from '@paddock/db/outages';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Scheduler, useSchedulers } from './scenes/scheduler-process.scene.ts';
 import { APP_ID } from './scenes/settings.scene.ts';
 import { useSchedulerWorld } from './scenes/use-scheduler-world.scene.ts';
-import type { TestUser } from './scenes/users.scene.ts';
+import type { TestEntity } from './scenes/entities.scene.ts';
 
 const HOUR_MS = 3_600_000;
 const JOBS = 6;
@@ -17,9 +16,9 @@ const POOLS = examplePools({
 
 const world = useSchedulerWorld();
 const schedulers = useSchedulers(world);
-let sam: TestUser;
+let sam: TestEntity;
 beforeAll(async () => {
-  sam = await world.addUser('sam', ['one']);
+  sam = await world.addUser('sam', 'one');
 });
 beforeEach(() => schedulers.configure({}, POOLS));
 
@@ -110,14 +109,6 @@ describe('an outage is over when it is over (C11)', () => {
     expect(await isOverAtOnce(github)).toBe(true);
   });
 
-  test('an outage ends while no scheduler lives: the next one asks its own probe at once', async () => {
-    for (const { service } of [github, cluster]) await noteAway(world.db, service, 'no answer');
-    await queueJobs();
-    await startScheduler();
-    await allDone();
-    expect(await world.outages()).toEqual([]);
-  });
-
   test('GitHub is probed although it has asked the entity that waits to make no calls', async () => {
     await startScheduler();
     await github.goes();
@@ -150,8 +141,7 @@ describe('what fails for one is not away for others (C11, P6)', () => {
       async () => {
         const path = '/namespaces/others/pods$';
         world.kube.failNext({ method: 'POST', path, status: 503, times: 1_000_000 });
-        for (let n = 0; n < JOBS; n += 1)
-          await world.queueJob({ row: { k8s_pool: 'other', job_labels: '["other"]' } });
+        await world.queueJobs(JOBS, { row: { k8s_pool: 'other', job_labels: '["other"]' } });
       },
     ],
   ])('%s for ever: it is not away, and others’ jobs run', async (_what, { probes }, fail) => {
@@ -159,7 +149,7 @@ describe('what fails for one is not away for others (C11, P6)', () => {
     const before = await probes();
     await fail();
     await waitFor('failures', async () => (await probes()) > before);
-    for (let n = 0; n < JOBS; n += 1) await world.queueJobOf(sam, 'one');
+    await world.queueJobs(JOBS, {}, sam);
     await allDone();
     const done = (await world.workers()).filter(({ status }) => status === 'completed');
     expect(new Set(done.map((worker) => worker.entity_name))).toEqual(new Set(['sam']));

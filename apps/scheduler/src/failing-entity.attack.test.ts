@@ -10,19 +10,19 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './following/follow-pods.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 import { APP_ID, FOLLOWING } from './scenes/settings.scene.ts';
-import type { TestUser } from './scenes/users.scene.ts';
+import type { TestEntity } from './scenes/entities.scene.ts';
 
 // The organisation acme attacks; sam has done nothing and uses the same pools.
 
 let world: SchedulerWorld;
 let instance: string;
-let sam: TestUser;
-let helpers: TestUser[];
+let sam: TestEntity;
+let helpers: TestEntity[];
 beforeAll(async () => {
   world = await startSchedulerWorld({ playRunners: false });
   instance = await findInstance(world.db);
-  sam = await world.addUser('sam', ['one']);
-  helpers = [await world.addUser('eve', ['one']), await world.addUser('mallory', ['one'])];
+  sam = await world.addUser('sam', 'one');
+  helpers = [await world.addUser('eve', 'one'), await world.addUser('mallory', 'one')];
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
@@ -44,14 +44,11 @@ const reasonOf = async (login: string) => {
   const key = world.db.selectFrom('demand_keys').select('wait_reason');
   return (await key.where('entity_name', '=', login).executeTakeFirst())?.wait_reason;
 };
-const queueOf = async (user: TestUser, count: number, pool = 'linux') => {
-  for (let n = 0; n < count; n += 1) await world.queueJobOf(user, 'one', { k8s_pool: pool });
-};
+const queueOf = (user: TestEntity, count: number, pool = 'linux') =>
+  world.queueJobs(count, { row: { k8s_pool: pool } }, user);
 /** Jobs of acme. */
-const queue = async (count: number, pool = 'linux') => {
-  for (let n = 0; n < count; n += 1)
-    await world.queueJob({ row: { k8s_pool: pool, job_labels: JSON.stringify([pool]) } });
-};
+const queue = (count: number, pool = 'linux') =>
+  world.queueJobs(count, { row: { k8s_pool: pool, job_labels: JSON.stringify([pool]) } });
 const matchAndRun = async () => {
   await world.match();
   await world.makeDue();
@@ -248,7 +245,7 @@ async function fail(podNames: readonly string[], failureClass: string): Promise<
 }
 
 /** The first worker of each attacker; the jobs go on waiting. */
-async function startAttackers(attackers: readonly TestUser[]): Promise<string[]> {
+async function startAttackers(attackers: readonly TestEntity[]): Promise<string[]> {
   await queue(3);
   for (const attacker of attackers) await queueOf(attacker, 3);
   await world.match();

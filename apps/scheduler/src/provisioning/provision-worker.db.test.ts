@@ -150,9 +150,9 @@ const scopes = async () => (await world.gitHub.truth()).runners.map(({ scope }) 
 
 describe('where a runner registers', () => {
   test('each repository of a user gets a separate runner (C2)', async () => {
-    const sam = await world.addUser('sam', ['one', 'two']);
-    await world.queueJobOf(sam, 'one');
-    await world.queueJobOf(sam, 'two');
+    const sam = await world.addUser('sam', 'one', 'two');
+    await world.queueJob({ repo: 'one' }, sam);
+    await world.queueJob({ repo: 'two' }, sam);
     await world.settle();
     const both = ['sam/one', 'sam/two'];
     expect((await scopes()).filter((scope) => scope.startsWith('sam/')).toSorted()).toEqual(both);

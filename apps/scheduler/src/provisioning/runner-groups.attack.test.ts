@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
-import { APP_ID } from '../scenes/settings.scene.ts';
+import { addEntity } from '../scenes/entities.scene.ts';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
@@ -99,21 +99,10 @@ test.each<[string, object, object, string]>([
 );
 
 test('where GitHub grants no runner groups, each entity has one try a pause (C7, C11)', async () => {
-  const { gitHub } = world;
   await putPool({ ...DIND, runnerGroup: await nextGroup() }, { '*': {} });
   for (const login of ['small', 'tiny']) {
-    const { id } = await gitHub.addOrganization({ login, runnerGroups: false });
-    const installation = await gitHub.install({ appId: APP_ID, account: login, announce: false });
-    const repository = await gitHub.addRepository({ owner: login, name: 'api' });
-    await world.queueJob({
-      row: {
-        entity_id: id,
-        entity_name: login,
-        installation_id: installation.id,
-        repo_id: repository.id,
-        repo_full_name: `${login}/api`,
-      },
-    });
+    const organization = { runnerGroups: false };
+    await world.queueJob({}, await addEntity(world.gitHub, login, ['api'], organization));
   }
   for (const [tries, act] of [
     [2, () => Promise.resolve()],

@@ -2,7 +2,6 @@ import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
 import { findInstance } from '@paddock/db/instance';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import type { Database } from '@paddock/db/schema/tables';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { connectGitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
@@ -20,18 +19,17 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { impatientReaches } from '@paddock/testing/impatient-reaches';
 import { createTestDatabase } from '@paddock/testing/database';
-import { examplePools, noteInstallationOf, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
-import type { Insertable } from 'kysely';
 import { createEvents } from '../events.ts';
 import { followPods } from '../following/follow-pods.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 import { type Matched, matchOnce } from '../matching/match.ts';
+import { addEntity, queueJobOf } from './entities.scene.ts';
 import { APP_ID, FOLLOWING, GATE, STOP_RULES } from './settings.scene.ts';
-import { usersOf } from './users.scene.ts';
 import { waitsOf } from './waits.scene.ts';
 
 export const NAMESPACE = 'runners';
@@ -137,35 +135,12 @@ export async function startSchedulerWorld({
 
   const workers = () =>
     db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
-  const acme = await gitHub.addOrganization({ login: 'acme' });
-  const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
-  const installation = await gitHub.install({ appId: APP_ID, account: 'acme', announce: false });
+  const acme = await addEntity(gitHub, 'acme', ['api'], { runnerGroups: true });
   await putPools(db, examplePools());
   const instance = await findInstance(db);
-  /** A job that GitHub has queued and ingress has stored. */
-  const queueJob = async (
-    given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {},
-  ) => {
-    const job = await gitHub.queueJob({
-      repo: 'acme/api',
-      labels: ['linux'],
-      durationMs: given.durationMs ?? 1,
-    });
-    const row = await putJob(db, {
-      job_id: job.id,
-      run_id: job.runId,
-      entity_id: acme.id,
-      entity_name: 'acme',
-      repo_id: api.id,
-      repo_full_name: 'acme/api',
-      app_id: APP_ID,
-      installation_id: installation.id,
-      delivery_guid: `guid-${job.id}`,
-      ...given.row,
-    });
-    await noteInstallationOf(db, row);
-    return job.id;
-  };
+  /** A job of acme, unless given. */
+  const queueJob = (given: Parameters<typeof queueJobOf>[2] = {}, entity = acme) =>
+    queueJobOf({ db, gitHub }, entity, given);
 
   return {
     db,
@@ -176,9 +151,9 @@ export async function startSchedulerWorld({
     events,
     parts,
     kinds,
-    installationId: installation.id,
+    installationId: acme.installationId,
     entityId: acme.id,
-    apiRepositoryId: api.id,
+    apiRepositoryId: acme.repositories.get('api') ?? 0,
     databaseUrl: testDb.urlOf('scheduler'),
     privateKeyPem: key.privateKeyPem,
     pools: examplePools(),
@@ -188,10 +163,10 @@ export async function startSchedulerWorld({
     passTime: (ms: number) => void (passedMs += ms),
     putPools: (document: PoolsDocument) => putPools(db, document),
     queueJob,
-    queueJobs: async (count: number) => {
-      for (let n = 0; n < count; n += 1) await queueJob();
+    queueJobs: async (count: number, ...given: Parameters<typeof queueJob>) => {
+      for (let n = 0; n < count; n += 1) await queueJob(...given);
     },
-    ...usersOf({ db, gitHub }),
+    addUser: (login: string, ...repositories: string[]) => addEntity(gitHub, login, repositories),
     match: async () => countsOf(await matchOnceMore()),
     /** The worker that is reserved for one more job. */
     async reserve() {
@@ -244,7 +219,7 @@ export async function startSchedulerWorld({
       const id = runners.find(({ name }) => name === podName)?.id ?? 0;
       const client = github.asInstallation({
         appId: APP_ID,
-        installationId: installation.id,
+        installationId: acme.installationId,
         entityId: acme.id,
       });
       await deleteRunner(client, { kind: 'organization', owner: 'acme' }, id);
