@@ -3,72 +3,42 @@ import { join } from 'node:path';
 import { mutate, type NamedMutant } from './named-mutants.ts';
 import type { Run, ScratchCopy } from './scratch-copy.ts';
 
-/** The fate of a mutant. */
-type Verdict =
+interface Verdict {
+  /** `BROKEN` proves nothing: the changed code does not load, or its tests could not run. */
+  readonly fate: 'killed' | 'SURVIVED' | 'BROKEN';
   /** The full name of the failed test, or the complaint of a row of the fault matrix. */
-  | { readonly killedBy: string }
-  | { readonly survived: true }
-  /** Proves nothing: the changed code does not load, or its tests could not run. */
-  | { readonly broken: string };
+  readonly by: string;
+}
 
 type Killers = Pick<NamedMutant, 'tests' | 'row'>;
 
 /**
- * Tries each mutant, in all given copies at once, and says how it went. First, all tests and rows
- * must pass without a mutant: else they would fail for another reason. Returns whether all were
- * noticed; throws if one does not fit, or if something fails without a mutant.
+ * Tries each mutant in the copy and says how it went. First, all tests and rows must pass without a
+ * mutant: else they would fail for another reason. Returns whether all were noticed; throws if one
+ * does not fit, or if something fails without a mutant.
  */
 export async function judgeNamed(
-  copies: readonly [ScratchCopy, ...ScratchCopy[]],
+  copy: ScratchCopy,
   mutants: readonly NamedMutant[],
   say: (line: string) => unknown,
 ): Promise<boolean> {
-  for (const mutant of mutants) applyMutant(copies[0], mutant)();
-  await passWithout(copies[0], mutants);
-  const left = mutants.values();
-  let areNoticed = true;
-  const judgeOn = async (copy: ScratchCopy): Promise<void> => {
-    for (const mutant of left) {
-      const takeBack = applyMutant(copy, mutant);
-      const verdict = await judge(copy, mutant);
-      takeBack();
-      areNoticed &&= 'killedBy' in verdict;
-      say(sentenceOf(mutant, verdict));
-    }
-  };
-  await Promise.all(copies.map(judgeOn));
-  return areNoticed;
-}
-
-function sentenceOf({ mutant, file, tests, row }: NamedMutant, verdict: Verdict): string {
-  if ('killedBy' in verdict) return `killed    ${mutant}: ${verdict.killedBy}`;
-  if ('broken' in verdict)
-    return `BROKEN    ${mutant}: ${verdict.broken}\n          Write it so that the code still loads and runs.`;
-  const where = row === undefined ? tests.join(', ') : `the row ${row.name}`;
-  return `SURVIVED  ${mutant}\n          ${where} passes with it in ${file}: write the test that does not.`;
-}
-
-/** Makes a change in a copy and returns a function that undoes it. */
-function applyMutant({ path: root }: ScratchCopy, mutant: NamedMutant): () => void {
-  const path = join(root, mutant.file);
-  const source = readFileSync(path, 'utf8');
-  writeFileSync(path, mutate(source, mutant));
-  return () => writeFileSync(path, source);
-}
-
-async function passWithout(copy: ScratchCopy, mutants: readonly NamedMutant[]): Promise<void> {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const rows = new Map(mutants.flatMap(({ row }) => (row === undefined ? [] : [[row.name, row]])));
-  const killers: Killers[] = rows
-    .values()
-    .map((row) => ({ tests: [], row }))
-    .toArray();
-  if (tests.length > 0) killers.unshift({ tests });
-  for (const each of killers) {
-    const verdict = await judge(copy, each);
-    if (!('survived' in verdict))
-      throw new Error(`This fails even without a mutant: ${Object.values(verdict).join('; ')}`);
+  for (const killers of [{ tests }, ...rows.values().map((row) => ({ tests: [], row }))]) {
+    const { fate, by } = await judge(copy, killers);
+    if (fate !== 'SURVIVED') throw new Error(`This fails even without a mutant: ${by}`);
   }
+  let areNoticed = true;
+  for (const mutant of mutants) {
+    const path = join(copy.path, mutant.file);
+    const source = readFileSync(path, 'utf8');
+    writeFileSync(path, mutate(source, mutant));
+    const { fate, by } = await judge(copy, mutant);
+    writeFileSync(path, source);
+    areNoticed &&= fate === 'killed';
+    say(`${fate.padEnd(10)}${mutant.mutant}: ${by}`);
+  }
+  return areNoticed;
 }
 
 const judge = (copy: ScratchCopy, { tests, row }: Killers): Promise<Verdict> =>
@@ -81,12 +51,12 @@ async function runRow(
 ): Promise<Verdict> {
   const args = ['bench/src/main.ts', 'faults', '--fault', name, '--jobs', String(jobs)];
   const run = await copy.node(args);
-  if (run.code === 0) return { survived: true };
+  if (run.code === 0) return { fate: 'SURVIVED', by: `the row ${name} passes` };
   // The first of these lines says how the fault struck. A row that did not run to its end has none.
   const [, ...wrong] = run.stdout.split('\n').filter((line) => line.startsWith(`${name}: `));
   return wrong.length > 0
-    ? { killedBy: wrong.join('; ') }
-    : { broken: `the row ${name} did not run to its end: ${lastWords(run)}` };
+    ? { fate: 'killed', by: wrong.join('; ') }
+    : { fate: 'BROKEN', by: `the row ${name} did not run to its end: ${lastWords(run)}` };
 }
 
 /** A test that failed for one of these says only that the code does not load. */
@@ -95,7 +65,6 @@ const NOT_LOADED =
 
 /** What `jest --json` says of each file. */
 interface FileResult {
-  readonly name: string;
   readonly message: string;
   readonly assertionResults: readonly {
     readonly status: string;
@@ -113,18 +82,20 @@ async function runTests(copy: ScratchCopy, files: readonly string[]): Promise<Ve
   // The cache is beside the checkout and removed with it.
   const options = ['--cacheDirectory', '../cache', '--reporters', 'default', '--json'];
   const run = await copy.node([...jest, ...options, '--runTestsByPath', ...files]);
-  const line = run.stdout.split('\n').find((text) => text.startsWith('{"num'));
-  if (line === undefined) return { broken: `Jest ended without a result: ${lastWords(run)}` };
-  const { testResults } = JSON.parse(line) as { testResults: readonly FileResult[] };
-  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-  const failed = results.find(({ status }) => status === 'failed');
+  const line = run.stdout.split('\n').find((text) => text.startsWith('{"num')) ?? '{}';
+  const { testResults = [] } = JSON.parse(line) as { testResults?: readonly FileResult[] };
+  const failed = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .find(({ status }) => status === 'failed');
   const message = failed?.failureMessages.join('\n') ?? '';
-  if (failed !== undefined && !NOT_LOADED.test(message)) return { killedBy: failed.fullName };
-  const idle = testResults.find(
-    ({ assertionResults }) => !assertionResults.some(({ status }) => status === 'passed'),
+  if (failed !== undefined && !NOT_LOADED.test(message))
+    return { fate: 'killed', by: failed.fullName };
+  const haveRun = testResults.every(({ assertionResults }) =>
+    assertionResults.some(({ status }) => status === 'passed'),
   );
-  if (failed === undefined && idle === undefined && run.code === 0) return { survived: true };
-  return { broken: `${idle?.name ?? ''} ${message || (idle?.message ?? '')}`.slice(0, 1_000) };
+  if (haveRun && run.code === 0)
+    return { fate: 'SURVIVED', by: `${files.join(', ')} passes: write the test that does not` };
+  return { fate: 'BROKEN', by: `${message || lastWords(run)}`.slice(0, 1_000) };
 }
 
 const lastWords = ({ stdout, stderr }: Run): string =>
