@@ -95,7 +95,7 @@ async function runTests(copy: ScratchCopy, files: readonly string[]): Promise<Ve
   );
   if (haveRun && run.code === 0)
     return { fate: 'SURVIVED', by: `${files.join(', ')} passes: write the test that does not` };
-  return { fate: 'BROKEN', by: `${message || lastWords(run)}`.slice(0, 1_000) };
+  return { fate: 'BROKEN', by: (message || lastWords(run)).slice(0, 1_000) };
 }
 
 const lastWords = ({ stdout, stderr }: Run): string =>

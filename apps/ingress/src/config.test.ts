@@ -3,65 +3,65 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readIngressConfig } from './config.ts';
+import { configOf } from './scenes/ingress.scene.ts';
 
-const CONFIG = `
-github:
-  apps:
-    - { id: 7, webhookSecret: { env: NEW_SECRET }, previousWebhookSecret: { file: FOLDER/old } }
-    - { id: 8, privateKey: { env: KEY } }
-pools:
-  - { name: small, labels: [linux], image: runner:1, namespace: runners }
-entities: { '*': {} }
-`;
+/** Of an App whose deliveries are not ours. */
+const OTHERS = { privateKey: { env: 'KEY' } };
 
 describe('the ingress settings', () => {
   let folder: string;
-  let good: Record<string, string>;
-
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
     writeFileSync(join(folder, 'old'), 'old secret\n');
-    writeFileSync(join(folder, 'good.yaml'), CONFIG.replace('FOLDER', folder));
-    good = {
-      DATABASE_URL: 'postgresql://user:hidden@localhost/paddock',
-      PADDOCK_CONFIG: join(folder, 'good.yaml'),
-      NEW_SECRET: 'new secret',
-    };
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const configured = (name: string, yaml: string): Record<string, string> => {
-    writeFileSync(join(folder, name), yaml);
-    return { ...good, PADDOCK_CONFIG: join(folder, name) };
+  const inFile = () => ({ file: join(folder, 'old') });
+  /** The environment of a service with App 7, which has two secrets, and this one. */
+  const env = (other: object, apps: readonly object[] = []) => {
+    const webhookSecret = { env: 'NEW_SECRET' };
+    const both = [
+      { id: 7, webhookSecret, previousWebhookSecret: inFile() },
+      { id: 8, ...other },
+    ];
+    const path = join(folder, 'paddock.yaml');
+    writeFileSync(path, configOf({ apps: apps.length === 0 ? both : apps }));
+    return {
+      DATABASE_URL: 'postgresql://user:hidden@localhost/paddock',
+      PADDOCK_CONFIG: path,
+      NEW_SECRET: 'new secret',
+      OTHER: 'secret of another App',
+    };
   };
 
   test('Apps with a webhook secret are read, the previous secret too; the others are not ours (B2)', () => {
-    const { apps } = readIngressConfig(good);
+    const { apps } = readIngressConfig(env(OTHERS));
     expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([
       [7, ['new secret', 'old secret']],
     ]);
   });
 
   test('without any webhook secret the service does not start (B1)', () => {
-    const none = 'github: { apps: [{ id: 8 }] }\npools: []\nentities: {}\n';
     const problem = expect.stringContaining(
       'no App has a webhookSecret, so no delivery could be verified',
     );
-    expect(() => readIngressConfig(configured('none.yaml', none))).toThrow(
+    expect(() => readIngressConfig(env({}, [{ id: 8 }]))).toThrow(
       expect.objectContaining({ name: 'ConfigError', problems: [problem] }),
     );
   });
 
   test.each([
-    'webhookSecret: { env: NEW_SECRET }',
-    'webhookSecret: { env: OTHER }, previousWebhookSecret: { file: FOLDER/old }',
+    ['', () => ({ webhookSecret: { env: 'NEW_SECRET' } })],
+    [
+      ' that is replaced',
+      () => ({ webhookSecret: { env: 'OTHER' }, previousWebhookSecret: inFile() }),
+    ],
   ])(
-    'refuses two Apps with one secret, for a delivery names its App in an unsigned header: %s',
-    (ofOther) => {
-      const yaml = CONFIG.replace('privateKey: { env: KEY }', ofOther).replaceAll('FOLDER', folder);
-      const env = { ...configured('shared.yaml', yaml), OTHER: 'secret of another App' };
-      expect(() => readIngressConfig(env)).toThrow('Apps 7 and 8 share a webhook secret');
-      expect(() => readIngressConfig(env)).not.toThrow(/new secret|old secret/);
+    'refuses two Apps with one secret%s, for a delivery names its App in an unsigned header',
+    (_which, other) => {
+      const shared = env(other());
+      expect(() => readIngressConfig(shared)).toThrow('Apps 7 and 8 share a webhook secret');
+      expect(() => readIngressConfig(shared)).not.toThrow(/new secret|old secret/);
     },
   );
 
@@ -77,6 +77,6 @@ describe('the ingress settings', () => {
       'The webhook secret of App 7 is read from the variable NEW_SECRET, which is not set',
     ],
   ])('%s is named', (_what, changes, problem) => {
-    expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
+    expect(() => readIngressConfig({ ...env(OTHERS), ...changes })).toThrow(problem);
   });
 });

@@ -8,12 +8,8 @@ import {
   GITHUBS_PATIENCE_MS,
   type Ingress,
   createIngressDatabase,
-  jobDelivery,
   useIngresses,
 } from './scenes/ingress.scene.ts';
-
-const deliver = async (ingress: Ingress, jobId: number) =>
-  ingress.deliver(await jobDelivery('queued', jobId));
 
 /** It is said in a sentence that no delivery can be taken, and that the process is well. */
 const expectUnready = async (ingress: Ingress, sentence: string) => {
@@ -26,7 +22,7 @@ const expectUnready = async (ingress: Ingress, sentence: string) => {
 
 /** Without a restart or any other help. */
 const expectRecovered = async (ingress: Ingress, jobId: number) => {
-  await waitFor('an accepted delivery', async () => (await deliver(ingress, jobId)).status === 200);
+  await waitFor('an accepted delivery', async () => (await ingress.queue(jobId)).status === 200);
   await ingress.untilReady();
 };
 
@@ -56,12 +52,12 @@ describe('ingress while PostgreSQL fails', () => {
     await tunnel.cut();
     const ingress = await start(tunnel.url);
     await expectUnready(ingress, 'PostgreSQL cannot be asked: connect ECONNREFUSED');
-    expect(await deliver(ingress, 900)).toEqual(refused);
+    expect(await ingress.queue(900)).toEqual(refused);
     await tunnel.mend();
     await ingress.untilReady();
-    expect(await deliver(ingress, 901)).toMatchObject(stored);
+    expect(await ingress.queue(901)).toMatchObject(stored);
     await tunnel.cut();
-    expect(await Promise.all([902, 903, 904].map((id) => deliver(ingress, id)))).toEqual([
+    expect(await Promise.all([902, 903, 904].map((id) => ingress.queue(id)))).toEqual([
       refused,
       refused,
       refused,
@@ -90,12 +86,12 @@ describe('ingress while PostgreSQL fails', () => {
     const tunnel = await startTunnel(database.url);
     tunnel.setSilent(true);
     const ingress = await startHasty(tunnel.url);
-    expect(await deliver(ingress, 900)).toEqual(refused);
+    expect(await ingress.queue(900)).toEqual(refused);
     await expectUnready(ingress, 'PostgreSQL cannot be asked');
     tunnel.setSilent(false);
     await expectRecovered(ingress, 901);
     tunnel.setSilent(true);
-    const answers = Array.from({ length: 12 }, (_, index) => deliver(ingress, 902 + index));
+    const answers = Array.from({ length: 12 }, (_, index) => ingress.queue(902 + index));
     expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(
       new Set([503]),
     );
@@ -120,7 +116,7 @@ describe('ingress while PostgreSQL fails', () => {
       await sql`lock table installation_events in exclusive mode`.execute(trx);
       // On a busy machine another of its limits may come first, which says less.
       await waitFor('a write that PostgreSQL has ended', async () => {
-        expect(await deliver(ingress, 900)).toEqual(refused);
+        expect(await ingress.queue(900)).toEqual(refused);
         await waitFor(
           'its end',
           async () => (await ingress.metric('paddock_requests_in_flight')) === 0,
@@ -139,7 +135,7 @@ describe('ingress while PostgreSQL fails', () => {
     const empty = await createEmptyDatabase();
     const ingress = await start(empty.url);
     await expectUnready(ingress, 'run `pnpm db:migrate`');
-    expect(await deliver(ingress, 900)).toEqual(refused);
+    expect(await ingress.queue(900)).toEqual(refused);
     expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(ingress.lines().filter((line) => line.includes('"message":"not ready"'))).toHaveLength(
       1,

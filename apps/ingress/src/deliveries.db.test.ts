@@ -8,23 +8,20 @@ import {
 } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Socket, connect } from 'node:net';
-import { PATIENT, jobDelivery, useIngress } from './scenes/ingress.scene.ts';
+import { PATIENT, configOf, jobDelivery, useIngress } from './scenes/ingress.scene.ts';
 
 const SECRETS = {
   SECRET_7: 'secret of 7',
   OLD_SECRET_7: 'older secret of 7',
   SECRET_8: 'secret of 8',
 };
-const CONFIG = `
-github:
-  apps:
-    - { id: 7, webhookSecret: { env: SECRET_7 }, previousWebhookSecret: { env: OLD_SECRET_7 } }
-    - { id: 8, webhookSecret: { env: SECRET_8 } }
-    - { id: 9 }
-pools:
-  - { name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }
-entities: { '*': {} }
-`;
+const CONFIG = configOf({
+  apps: [
+    { id: 7, webhookSecret: { env: 'SECRET_7' }, previousWebhookSecret: { env: 'OLD_SECRET_7' } },
+    { id: 8, webhookSecret: { env: 'SECRET_8' } },
+    { id: 9 },
+  ],
+});
 
 const sign = (
   payload: unknown,

@@ -12,7 +12,15 @@ import {
   hostileRequest,
   intactJob,
 } from './scenes/hostile.scene.ts';
-import { APP, PATIENT, jobDelivery, sendRaw, signed, useIngress } from './scenes/ingress.scene.ts';
+import {
+  APP,
+  PATIENT,
+  configOf,
+  jobDelivery,
+  sendRaw,
+  signed,
+  useIngress,
+} from './scenes/ingress.scene.ts';
 
 /** How often each property is tried. */
 const RUNS = 250;
@@ -32,12 +40,8 @@ const FRAMINGS = [
 type Framing = (typeof FRAMINGS)[number];
 
 // Most examples' jobs fit, and any may name one worker, so that their faults reach the rows.
-const CONFIG = `
-github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
-pools:
-  - { name: all, labels: [self-hosted, linux, k8s, ubuntu-latest, gpu, db-app, dc-03], image: runner:1, namespace: runners, publicRepositories: true }
-entities: { '*': {} }
-`;
+const LABELS = ['self-hosted', 'linux', 'k8s', 'ubuntu-latest', 'gpu', 'db-app', 'dc-03'];
+const CONFIG = configOf({ pools: [{ name: 'all', labels: LABELS, publicRepositories: true }] });
 
 const expectTruth = ({ isSigned }: HostileRequest, statuses: readonly number[]) => {
   const refused = [400, 401, 404, 405, 408, 413, 417, 431];

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import {
   APP,
   type Ingress,
+  configOf,
   createIngressDatabase,
   signed,
   useIngress,
@@ -127,31 +128,11 @@ describe('what news end, at once (C9)', () => {
   });
 });
 
-test('a suspension that arrives after its end, although GitHub gives both one instant, does not come back (A12)', async () => {
-  await deliver('installation', 'unsuspend', installation())();
-  await deliver('installation', 'suspend', installation({ suspended_at: DAY_LATER }))();
-  const row = database.db.selectFrom('installations').select('suspended_at');
-  expect(await row.execute()).toEqual([{ suspended_at: null }]);
-  const again = '2026-01-04T00:00:00Z';
-  await deliver(
-    'installation',
-    'suspend',
-    installation({ updated_at: again, suspended_at: again }),
-  )();
-  expect(await row.execute()).toEqual([{ suspended_at: new Date(again) }]);
-});
-
 /** A reader finds all of the old file or all of the new one. */
 const write = (path: string, text: string): void => {
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 };
-
-const config = (app: string) => `
-github: { apps: [${app}] }
-pools: [{ name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }]
-entities: { '*': {} }
-`;
 
 const ping = async (replica: Ingress, secretOfApp: string, appId = 7): Promise<number> => {
   const payload = { zen: randomUUID() };
@@ -169,11 +150,13 @@ describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const secret = (appId: number, text: string) => write(join(folder, String(appId)), text);
-  const app = (id: number) => `{ id: ${id}, webhookSecret: { file: ${join(folder, String(id))} } }`;
+  const config = (id: number) =>
+    configOf({ apps: [{ id, webhookSecret: { file: join(folder, String(id)) } }] });
+
   test('a delivery is taken by the new secret of a changed file, and by that of an added App; the old ones end', async () => {
     secret(7, 'the first secret');
     secret(8, 'a secret of 8');
-    const replica = await start({ config: config(app(7)) });
+    const replica = await start({ config: config(7) });
     await replica.untilReady();
     expect(await ping(replica, 'the first secret')).toBe(200);
     expect(await ping(replica, 'the second secret')).toBe(401);
@@ -181,7 +164,7 @@ describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
     await untilAnswered(200, replica, 'the second secret');
     expect(await ping(replica, 'the first secret')).toBe(401);
     expect(await ping(replica, 'a secret of 8', 8)).toBe(401);
-    write(replica.configPath, config(app(8)));
+    write(replica.configPath, config(8));
     await untilAnswered(200, replica, 'a secret of 8', 8);
     expect(await ping(replica, 'the second secret')).toBe(401);
     expect(replica.lines().join('\n')).not.toMatch(/the (first|second) secret/);
@@ -189,7 +172,7 @@ describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
 
   test('what is invalid is refused once, and the secrets before stay, while pools may be wrong', async () => {
     secret(7, 'a good secret');
-    const replica = await start({ config: config(app(7)) });
+    const replica = await start({ config: config(7) });
     await replica.untilReady();
     secret(7, '');
     const warning = await waitFor('the warning', async () => {
@@ -199,7 +182,7 @@ describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
     expect(warning).toContain('which is empty');
     expect(await ping(replica, 'a good secret')).toBe(200);
     expect(await replica.metric('paddock_apps_refused')).toBe(1);
-    write(replica.configPath, config(app(7)).replace('labels', 'lable'));
+    write(replica.configPath, config(7).replace('labels', 'lable'));
     secret(7, 'another secret');
     await untilAnswered(200, replica, 'another secret');
     expect((await replica.ask('/readyz')).text).toBe('ready');

@@ -80,7 +80,7 @@ describe('an outsider at the webhook’s port', () => {
   );
 
   test('with a delivery of GitHub’s learns that it cannot be stored now, and not why; the inner port and the log say it (B5, H1)', async () => {
-    expect(await away.deliver(await jobDelivery('queued', 900))).toMatchObject({
+    expect(await away.queue(900)).toMatchObject({
       status: 503,
       text: 'The delivery could not be stored: send it again later.',
     });
@@ -91,7 +91,7 @@ describe('an outsider at the webhook’s port', () => {
     await waitFor('the line of the log', () =>
       away
         .lines()
-        .some((said) => said.includes('"message":"not ready"') && said.includes('127.0.0.1:1')),
+        .some((said) => /127\.0\.0\.1:1.*"not ready"|"not ready".*127\.0\.0\.1:1/.test(said)),
     );
     expect(away.lines().join('\n')).not.toContain('hunter2');
   });
@@ -152,13 +152,9 @@ const MOST_ROWS = 8 * 20;
 describe('one captured delivery, sent again', () => {
   const { database, ingress } = useIngress();
   let second: Ingress;
-  const start = async () => {
-    const started = await startIngress({ ...database });
-    await started.untilReady();
-    return started;
-  };
   beforeAll(async () => {
-    second = await start();
+    second = await startIngress({ ...database });
+    await second.untilReady();
   });
   afterAll(() => second.end('SIGTERM'));
   beforeEach(() => emptyTables(database.db, ['jobs', 'installation_events']));
@@ -171,11 +167,9 @@ describe('one captured delivery, sent again', () => {
       .orderBy('id')
       .execute();
   const bytes = async () => {
-    const { rows } = await sql<{ bytes: number }>`
-      select pg_relation_size('installation_events') + pg_relation_size('jobs') as bytes`.execute(
-      database.db,
-    );
-    return Number(rows[0]?.bytes);
+    const size = sql<{ bytes: number }>`
+      select pg_relation_size('installation_events') + pg_relation_size('jobs') as bytes`;
+    return (await size.execute(database.db)).rows[0]?.bytes ?? 0;
   };
   /** Over both replicas; gives the answers' texts. */
   const flood = async (delivery: () => SignedDelivery) => {
@@ -198,7 +192,7 @@ describe('one captured delivery, sent again', () => {
     'with other GUIDs leaves a few rows, and others are stored meanwhile: %s (A4, B5)',
     async (_what, capture) => {
       const captured = await capture();
-      expect(await replica(0).deliver(captured)).toMatchObject({ status: 200 });
+      expect(await ingress.deliver(captured)).toMatchObject({ status: 200 });
       const others = await Promise.all(
         Array.from({ length: 20 }, (_, nth) => jobDelivery('queued', 1_000 + nth)),
       );
@@ -223,16 +217,17 @@ describe('one captured delivery, sent again', () => {
 
   test('with its own GUID leaves a few rows, and is answered with 200, as GitHub’s own repetition is (A4)', async () => {
     const captured = await jobDelivery('queued', 902);
-    const first = [await replica(0).deliver(captured), await replica(0).deliver(captured)];
-    expect(first).toMatchObject([{ text: 'job_stored' }, { text: 'job_already_exists' }]);
+    expect(await ingress.deliver(captured)).toMatchObject({ text: 'job_stored' });
+    expect(await ingress.deliver(captured)).toMatchObject({ text: 'job_already_exists' });
     await flood(() => captured);
     expect((await events()).length).toBeLessThanOrEqual(MOST_ROWS);
   });
 
   test('is known after a restart too (A4)', async () => {
     const captured = await jobDelivery('queued', 903);
-    await replica(0).deliver(captured);
-    const another = await start();
+    await ingress.deliver(captured);
+    const another = await startIngress({ ...database });
+    await another.untilReady();
     expect(await another.deliver(replayed(captured))).toMatchObject({
       status: 200,
       text: 'repeated_body',
@@ -243,9 +238,7 @@ describe('one captured delivery, sent again', () => {
   test('as another event is refused with a clear text, and nothing is kept under a wrong name (B3)', async () => {
     const captured = await jobDelivery('queued', 904);
     for (const event of ['installation', 'installation_target', 'ping', 'made_up_event'])
-      expect(
-        await replica(0).deliver(replayed(captured, { 'x-github-event': event })),
-      ).toMatchObject({
+      expect(await ingress.deliver(replayed(captured, { 'x-github-event': event }))).toMatchObject({
         status: 400,
         text: `The delivery cannot be used: it is called ${event}, but the body is a workflow_job payload.`,
       });
@@ -256,8 +249,8 @@ describe('one captured delivery, sent again', () => {
     const captured = await signed('star', { action: 'created', zen: randomUUID() });
     const lost = await jobDelivery('queued', 905);
     const guid = lost.headers['x-github-delivery'] ?? '';
-    await replica(0).deliver(replayed(captured, { 'x-github-delivery': guid }));
-    expect(await replica(0).deliver(lost)).toMatchObject({ status: 200, text: 'job_stored' });
+    await ingress.deliver(replayed(captured, { 'x-github-delivery': guid }));
+    expect(await ingress.deliver(lost)).toMatchObject({ status: 200, text: 'job_stored' });
     expect((await events()).map((event) => event.delivery_guid)).toEqual([guid, guid]);
   });
 
@@ -266,7 +259,7 @@ describe('one captured delivery, sent again', () => {
       created_at: '2021-09-13T02:21:13Z',
       started_at: '2021-09-13T02:21:13Z',
     });
-    expect(await replica(0).deliver(captured)).toMatchObject({ status: 200 });
+    expect(await ingress.deliver(captured)).toMatchObject({ status: 200 });
     const asked = await database.db
       .selectFrom('jobs')
       .select(['wants_worker', 'lookup_due_at'])

@@ -1,8 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sqlStateOf } from '@paddock/db/connection/errors';
-import type { Db } from '@paddock/db/schema/tables';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -12,20 +10,12 @@ const DENIED = '42501';
 /** An attacker who has taken ingress over has its connection to the database, and nothing else. */
 describe('with the connection of ingress', () => {
   const database = useTestDatabase();
-  let own: Db;
-
-  beforeAll(async () => {
-    own = database.dbOf('ingress');
-    await putPools(database.db, examplePools());
-  });
-  beforeEach(async () => {
-    await emptyTables(database.db, ['tasks', 'workers', 'jobs', 'installations', 'repositories']);
-  });
+  beforeAll(() => putPools(database.db, examplePools()));
 
   const failure = (statement: string) =>
     sql
       .raw(statement)
-      .execute(own)
+      .execute(database.dbOf('ingress'))
       .then(() => 'allowed', sqlStateOf);
 
   test.each([
@@ -85,7 +75,8 @@ describe('with the connection of ingress', () => {
   test('ingress may say which job a worker runs, for that is its work', async () => {
     const { pod_name: podName } = await putWorker(database.db);
     const { job_id: jobId } = await putJob(database.db);
-    await own
+    await database
+      .dbOf('ingress')
       .updateTable('workers')
       .set({ assigned_job_id: jobId, assigned_at: new Date() })
       .where('pod_name', '=', podName)
@@ -112,19 +103,22 @@ describe('with the connection of ingress', () => {
       .insertInto('repositories')
       .values({ repo_id: 1, entity_id: 7, app_id: 1, active_at: new Date(0), ...refused })
       .execute();
-    await own.connection().execute(async (session) => {
-      // What a function with the owner's rights would read or write, and run the triggers of, if it
-      // looked for our tables here first.
-      await sql`create temporary table repositories (repo_id bigint, entity_id bigint, refused_since timestamptz)`.execute(
-        session,
-      );
-      await session
-        .updateTable('installations')
-        .set({ suspended_at: null, updated_at: new Date() })
-        .where('entity_id', '=', 7)
-        .execute();
-      await sql`discard temp`.execute(session);
-    });
+    await database
+      .dbOf('ingress')
+      .connection()
+      .execute(async (session) => {
+        // What a function with the owner's rights would read or write, and run the triggers of, if it
+        // looked for our tables here first.
+        await sql`create temporary table repositories (repo_id bigint, entity_id bigint, refused_since timestamptz)`.execute(
+          session,
+        );
+        await session
+          .updateTable('installations')
+          .set({ suspended_at: null, updated_at: new Date() })
+          .where('entity_id', '=', 7)
+          .execute();
+        await sql`discard temp`.execute(session);
+      });
     expect(
       await database.db
         .selectFrom('repositories')

@@ -6,7 +6,6 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
   CONFIG,
-  type Ingress,
   PATIENT,
   SECRET,
   createIngressDatabase,
@@ -15,9 +14,6 @@ import {
   useIngresses,
   waitForWriter,
 } from './scenes/ingress.scene.ts';
-
-const deliver = async (ingress: Ingress, jobId: number) =>
-  ingress.deliver(await jobDelivery('queued', jobId));
 
 describe('the ingress as a process', () => {
   const database = useTestDatabase(createIngressDatabase);
@@ -31,7 +27,7 @@ describe('the ingress as a process', () => {
 
   test('stores a queued delivery, answers after the commit, and stops cleanly on SIGTERM (A9, B5, H2)', async () => {
     const ingress = await start();
-    expect(await deliver(ingress, 900)).toMatchObject({ status: 200, text: 'job_stored' });
+    expect(await ingress.queue(900)).toMatchObject({ status: 200, text: 'job_stored' });
     const jobs = await database.db
       .selectFrom('jobs')
       .select(['status', 'wants_worker', 'k8s_pool', 'job_labels'])
@@ -83,7 +79,7 @@ describe('the ingress as a process', () => {
     const ingress = await start();
     const { answers } = await database.db.transaction().execute(async (trx) => {
       await sql`lock table jobs in exclusive mode`.execute(trx);
-      const sent = [901, 902, 903].map((id) => deliver(ingress, id));
+      const sent = [901, 902, 903].map((id) => ingress.queue(id));
       await waitForWriter(database);
       await waitFor(
         'all of them',
@@ -138,10 +134,10 @@ describe('the ingress as a process', () => {
     expect(reason).toBe(
       'there is no pools document in the database yet: the scheduler loads it from its configuration file',
     );
-    expect(await deliver(ingress, 900)).toMatchObject({ status: 503 });
+    expect(await ingress.queue(900)).toMatchObject({ status: 503 });
     await putPoolsOf(empty, CONFIG);
     await ingress.untilReady();
-    expect(await deliver(ingress, 900)).toMatchObject({ status: 200, text: 'job_stored' });
+    expect(await ingress.queue(900)).toMatchObject({ status: 200, text: 'job_stored' });
     await ingress.end('SIGTERM');
     await empty.drop();
   });

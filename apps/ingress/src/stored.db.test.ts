@@ -1,16 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import { ofJob } from '@paddock/db/scenes/delivery.scene';
 import type { Db } from '@paddock/db/schema/tables';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { examplePayload } from '@paddock/testing/signed-delivery';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { createRequire } from 'node:module';
 import { createPools } from './pools.ts';
-import { signed, useIngress } from './scenes/ingress.scene.ts';
+import { configOf, signed, useIngress } from './scenes/ingress.scene.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
 
 interface Example {
@@ -23,14 +21,14 @@ const published = require('@octokit/webhooks-examples') as readonly {
 }[];
 
 // Pools, entities and repositories so that the examples meet each rule.
-const CONFIG = `
-github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
-pools:
-  - { name: gpu, labels: [self-hosted, gpu, db-app, dc-03], image: runner:1, namespace: runners }
-  - { name: hosted, labels: [ubuntu-latest], image: runner:1, namespace: runners }
-  - { name: k8s, labels: [self-hosted, k8s], image: runner:1, namespace: runners, publicRepositories: true }
-entities: { octo-org: {}, Octocoders: {}, lineville: {} }
-`;
+const CONFIG = configOf({
+  pools: [
+    { name: 'gpu', labels: ['self-hosted', 'gpu', 'db-app', 'dc-03'] },
+    { name: 'hosted', labels: ['ubuntu-latest'] },
+    { name: 'k8s', labels: ['self-hosted', 'k8s'], publicRepositories: true },
+  ],
+  entities: { 'octo-org': {}, Octocoders: {}, lineville: {} },
+});
 
 const all = (count: number, outcome: Outcome) => Array.from({ length: count }, () => outcome);
 
@@ -122,23 +120,9 @@ async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
   const own = empty.dbOf('ingress');
   const pools = followed(own);
   await pools.once();
-  const queuedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
-  const job = { id: jobId, labels: ['linux'], created_at: queuedAt, runner_name: null };
-  const body = examplePayload('workflow_job', 'queued', {
-    workflow_job: job,
-    repository: { private: true },
-  });
-  const parsed = parseDelivery('workflow_job', body);
-  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  const payload = JSON.stringify(body);
-  const delivery = {
-    guid: crypto.randomUUID(),
-    appId: 7,
-    parsed,
-    payload,
-    payloadRepaired: false,
-    bodyDigest: bodyDigest({ appId: 7, event: 'workflow_job' }, payload),
-  };
+  const created_at = new Date(Date.now() - hours * 3_600_000).toISOString();
+  const job = { created_at, runner_name: null };
+  const delivery = ofJob('queued', jobId, { labels: ['linux'], job });
   const write = createWriteDeliveries(own, pools, () => undefined);
   expect(await write([delivery])).toEqual(['job_stored']);
   const schedules = await empty.db.selectFrom('schedules').select('extra_at').execute();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { ofJob } from '@paddock/db/scenes/delivery.scene';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { examplePayload } from '@paddock/testing/signed-delivery';
 import { TooSlow, createBatcher } from './batcher.ts';
 import { createReadiness } from './readiness.ts';
 import { jobTimes } from './write-deliveries.ts';
@@ -194,18 +193,14 @@ describe('the times of a job (H5)', () => {
     ['a start that is the first delivery', 'in_progress', 'job_stored', 30, undefined],
     ['an end that is the first delivery', 'completed', 'job_stored', 30, 600],
   ] as const)('%s', (_what, action, outcome, queueSeconds, runSeconds) => {
-    const payload = examplePayload('workflow_job', action, {
-      workflow_job: {
-        labels: ['linux'],
-        runner_name: 'pdk-1',
+    const { parsed } = ofJob(action, 900, {
+      labels: ['linux'],
+      job: {
         created_at: '2026-01-01T10:00:00Z',
         started_at: '2026-01-01T10:00:30Z',
         completed_at: '2026-01-01T10:10:30Z',
       },
-      repository: { private: true },
     });
-    const parsed = parseDelivery('workflow_job', payload);
-    if (parsed.kind === 'malformed') throw new Error(parsed.problem);
     expect(jobTimes(examplePools(), parsed, outcome)).toEqual({
       pool: 'linux',
       queueSeconds,

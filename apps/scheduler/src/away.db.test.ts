@@ -1,10 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/entities/waits';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Scheduler, useSchedulers } from './scenes/scheduler-process.scene.ts';
-import { APP_ID } from './scenes/settings.scene.ts';
 import { useSchedulerWorld } from './scenes/use-scheduler-world.scene.ts';
 import type { TestEntity } from './scenes/entities.scene.ts';
 
@@ -107,20 +105,6 @@ describe('an outage is over when it is over (C11)', () => {
     first.kill('SIGKILL');
     await first.exited;
     expect(await isOverAtOnce(github)).toBe(true);
-  });
-
-  test('GitHub is probed although it has asked the entity that waits to make no calls', async () => {
-    await startScheduler();
-    await github.goes();
-    await queueJobs();
-    await isAway(github);
-    const { entityId, installationId } = world;
-    const waits = createWaits(world.db, () => undefined);
-    const wait = { ms: HOUR_MS, message: 'slow down' };
-    await waits.note({ appId: APP_ID, entityId, installationId }, wait);
-    await github.returns();
-    await waitFor('the outage to end', async () => (await world.outages()).length === 0);
-    expect(await failures()).toBe(0);
   });
 });
 

@@ -1,39 +1,29 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { findInstance } from '@paddock/db/instance';
-import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
-import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { listPods } from '@paddock/kube/pods';
+import { ofJob } from '@paddock/db/scenes/delivery.scene';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { takeList } from './following/follow-pods.ts';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
-import { APP_ID, FOLLOWING } from './scenes/settings.scene.ts';
 import type { TestEntity } from './scenes/entities.scene.ts';
+import { NAMESPACE } from './scenes/scheduler.scene.ts';
+import { APP_ID } from './scenes/settings.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from './scenes/use-scheduler-world.scene.ts';
 
 // The organisation acme attacks; sam has done nothing and uses the same pools.
 
-let world: SchedulerWorld;
-let instance: string;
+const world = useSchedulerWorld({ playRunners: false });
+const pods = useFollowedPods(world);
 let sam: TestEntity;
 let helpers: TestEntity[];
 beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  instance = await findInstance(world.db);
   sam = await world.addUser('sam', 'one');
   helpers = [await world.addUser('eve', 'one'), await world.addUser('mallory', 'one')];
 });
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  await world.putPools(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-});
+beforeEach(() => world.putPools(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] })));
 
 const workersOf = async (login: string) =>
   (await world.workers()).filter(({ entity_name: name }) => name === login);
 const living = async (login: string) =>
-  (await workersOf(login)).filter(({ status }) => status === 'pending' || status === 'running');
+  (await world.alive()).filter(({ entity_name: name }) => name === login);
 /** How many live workers are registered and have a pod. */
 const servedOf = async (login: string, pool = 'linux') =>
   (await living(login)).filter(
@@ -72,11 +62,10 @@ async function tryAgain(): Promise<void> {
 /** Resolves once these workers' pods have this phase, and the follower has seen it. */
 async function see(phase: 'Running' | 'Failed', names: readonly string[]): Promise<void> {
   const list = await waitFor(`the pods to be ${phase}`, async () => {
-    const { pods } = await listPods(world.cluster, { namespace: NAMESPACE, instance });
-    const ours = pods.filter(({ name }) => names.includes(name));
+    const ours = (await pods.list()).filter(({ name }) => names.includes(name));
     return ours.length === names.length && ours.every((pod) => pod.phase === phase) && ours;
   });
-  await takeList({ ...world.parts, ...FOLLOWING }, NAMESPACE, list, []);
+  await pods.take(list);
 }
 /** These runners end with an error. */
 async function endAll(names: readonly string[]): Promise<void> {
@@ -100,23 +89,14 @@ async function startThree(): Promise<Map<string, number>> {
 /** GitHub's word that a job runs on a runner, as ingress stores it. */
 async function hearInProgress(jobId: number, runnerName: string): Promise<void> {
   const runner = (await world.workers()).find(({ pod_name: name }) => name === runnerName);
-  const body = examplePayload('workflow_job', 'in_progress', {
-    workflow_job: {
-      id: jobId,
-      labels: ['linux'],
-      runner_name: runnerName,
-      runner_id: runner?.runner_id ?? 0,
-      started_at: new Date().toISOString(),
-    },
-    repository: {
-      id: world.apiRepositoryId,
-      full_name: 'acme/api',
-      private: true,
-      owner: { id: world.entityId, login: 'acme', type: 'Organization' },
-    },
-    installation: { id: world.installationId },
-  });
-  const delivery = deliveryToRecord('workflow_job', body, APP_ID);
+  const job = {
+    runner_name: runnerName,
+    runner_id: runner?.runner_id ?? 0,
+    started_at: new Date().toISOString(),
+  };
+  const owner = { id: world.entityId, login: 'acme', type: 'Organization' };
+  const from = { app: APP_ID, installation: world.installationId };
+  const delivery = ofJob('in_progress', jobId, { labels: ['linux'], owner, job, ...from });
   await recordDeliveries(world.db, [delivery], { version: 1, document: world.pools });
 }
 
@@ -236,10 +216,7 @@ const CLASSES = [
 async function fail(podNames: readonly string[], failureClass: string): Promise<void> {
   for (let n = 0; n < 10; n += 1) {
     await world.endPauses();
-    for (const podName of podNames) {
-      const failure = { podName, failureClass, message: 'it fails' };
-      await noteKeyFailure(world.db, failure, world.parts.failureRules);
-    }
+    for (const podName of podNames) await world.fail(podName, failureClass);
   }
   await world.holdPauses();
 }

@@ -6,59 +6,29 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 
+export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
+
 /**
  * A proxy before a real API server, with its certificate, that breaks connections as networks and
  * load balancers do.
  */
-export interface FaultyProxy {
-  readonly url: string;
-  /** Closes all connections, also those in use. */
-  closeAll(): void;
-  /**
-   * Answers some calls with a 500 in HTML, before or after the API server has executed them. A path
-   * is a regular expression.
-   */
-  fail(calls: {
-    readonly method: string;
-    readonly path: RegExp;
-    readonly times: number;
-    readonly isDone: boolean;
-  }): void;
-  stop(): Promise<void>;
-}
-
 export async function startFaultyProxy(
   target: string,
   certificate: { certFile: string; keyFile: string },
-): Promise<FaultyProxy> {
+) {
   const [cert, key] = await Promise.all([
     readFile(certificate.certFile),
     readFile(certificate.keyFile),
   ]);
   const agent = new Agent({ keepAlive: true, ca: cert });
   const sockets = new Set<TLSSocket>();
-  let failing: { method: string; path: RegExp; left: number; isDone: boolean } | undefined;
 
-  const takeFailure = ({ method, url = '' }: IncomingMessage): { isDone: boolean } | undefined => {
-    if (
-      failing === undefined ||
-      failing.left === 0 ||
-      method !== failing.method ||
-      !failing.path.test(url)
-    )
-      return undefined;
-    failing.left -= 1;
-    return failing;
-  };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const failure = takeFailure(request);
-    if (failure?.isDone === false) return refuse(response);
     const { method, url = '/', headers } = request;
     const onward = send(new URL(url, target), { method, headers, agent });
     response.once('close', () => onward.destroy());
     request.pipe(onward);
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-    if (failure !== undefined) return refuse(response);
     response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
     await pipeline(answer, response);
   };
@@ -74,12 +44,11 @@ export async function startFaultyProxy(
   await once(server, 'listening');
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Closes all connections, also those in use. */
     closeAll() {
       for (const socket of sockets) socket.destroy();
     },
-    fail: ({ method, path, times, isDone }) =>
-      void (failing = { method, path, left: times, isDone }),
-    async stop() {
+    async stop(): Promise<void> {
       server.close();
       server.closeAllConnections();
       agent.destroy();
@@ -87,6 +56,3 @@ export async function startFaultyProxy(
     },
   };
 }
-
-const refuse = (response: ServerResponse): void =>
-  void response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>');

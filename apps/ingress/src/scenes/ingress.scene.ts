@@ -26,13 +26,19 @@ import { join } from 'node:path';
 export const APP = 7;
 export const SECRET = 'It is a secret';
 
-export const CONFIG = `
-github:
-  apps: [{ id: ${APP}, webhookSecret: { env: HOOK_SECRET } }]
-pools:
-  - { name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }
-entities: { '*': {} }
-`;
+/** A configuration file: JSON, which is YAML. Unless given, it has one App, one pool and all entities. */
+export const configOf = ({
+  apps = [{ id: APP, webhookSecret: { env: 'HOOK_SECRET' } }],
+  pools = [{ name: 'small', labels: ['self-hosted', 'linux'] }],
+  entities = { '*': {} },
+}: { apps?: readonly object[]; pools?: readonly object[]; entities?: object } = {}): string => {
+  const whole = pools.map((pool) =>
+    Object.assign({ image: 'runner:1', namespace: 'runners' }, pool),
+  );
+  return JSON.stringify({ github: { apps }, pools: whole, entities });
+};
+
+export const CONFIG = configOf();
 
 /** The rules of most tests: every delivery has to be stored, however busy the machine is. */
 export const PATIENT = { ingress: { writeTimeoutMs: 9_000, answerTimeoutMs: 9_000 } };
@@ -67,6 +73,10 @@ export interface Ingress extends Service {
     readonly text: string;
     readonly retryAfter: string | null;
   }>;
+  /** The text of the answer. */
+  tell(delivery: Promise<SignedDelivery>): Promise<string>;
+  /** Delivers a job that fits the pool. */
+  queue(jobId: number): ReturnType<Ingress['deliver']>;
   end(signal: 'SIGTERM' | 'SIGKILL'): Service['exited'];
   untilReady(): Promise<unknown>;
   /** The sum of a metric over all its labels; `name` may go on with some of them. */
@@ -141,6 +151,8 @@ export async function startIngress({
     base,
     ask,
     deliver,
+    queue: async (jobId) => deliver(await jobDelivery('queued', jobId)),
+    tell: async (delivery) => (await deliver(await delivery)).text,
     end,
     untilReady: () => waitFor('readiness', async () => (await ask('/readyz')).status === 200),
     metric: async (name) => metricSum((await ask('/metrics')).text, name),
@@ -200,7 +212,7 @@ export function useIngresses(
   afterEach(async () => {
     for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
     await untilDisconnected(database.db, 'ingress');
-    await emptyTables(database.db, ['jobs', 'installation_events']);
+    await emptyTables(database.db, ['jobs', 'installations', 'login_pins', 'installation_events']);
   });
   return async (given) => {
     const ingress = await startIngress({ ...database, ...given });

@@ -122,21 +122,4 @@ describeReal('a real API server behind a bad network', behindProxy, (world) => {
     await expectRowsAsPods();
     await expectOnePodEach(12);
   });
-
-  test('calls that a proxy answers with 500, before or after execution, make nothing twice (C6, P3)', async () => {
-    for (const isDone of [false, true]) {
-      for (const path of [/\/pods$/, /\/secrets$/]) {
-        proxy.fail({ method: 'POST', path, times: 2, isDone });
-        await world.queueJobs(2);
-        await world.drive(
-          'the workers to run',
-          async () => (await world.db.selectFrom('tasks').select('kind').execute()).length === 0,
-        );
-      }
-    }
-    await expectRowsAsPods();
-    await expectOnePodEach(8);
-    expect(await seen.registrations()).toHaveLength(8);
-    expect((await seen.failures()).filter((reason) => reason !== 'exit_code')).toEqual([]);
-  });
 });

@@ -1,23 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Unreadable } from '@paddock/kube/logs';
-import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { anyCharacter, fc } from '@paddock/testing/random-cases';
+import { examplePod } from '../scenes/settings.scene.ts';
 import { diagnose, LARGEST_DIAGNOSIS_BYTES } from './diagnosis.ts';
 
 const failed = { name: 'runner', state: 'terminated', exitCode: 1, reason: 'Error' } as const;
-const pod: ObservedPod = {
-  name: 'pdk-abc123-linux-0123456789ab',
-  namespace: 'runners',
-  uid: 'uid',
-  resourceVersion: '1',
+const pod = examplePod({
   phase: 'Failed',
-  createdAt: new Date(0),
   nodeName: 'n1',
   runner: failed,
   containers: [{ name: 'dind', state: 'terminated', exitCode: 0 }, failed],
   containersTerminated: true,
-  conditions: [],
-};
+});
 const unreadable = (message: string): Unreadable => ({ unreadable: { kind: 'network', message } });
 
 const event = (message: string) => ({

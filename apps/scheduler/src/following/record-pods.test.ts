@@ -1,20 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { examplePod } from '../scenes/settings.scene.ts';
 import { podState } from './record-pods.ts';
-
-const pod = (given: Partial<ObservedPod>): ObservedPod => ({
-  name: 'pdk-abc123-linux-0123456789ab',
-  namespace: 'runners',
-  uid: 'uid',
-  resourceVersion: '1',
-  phase: 'Pending',
-  createdAt: new Date('2026-01-01T00:00:00Z'),
-  runner: { name: 'runner', state: 'unknown' },
-  containers: [],
-  containersTerminated: false,
-  conditions: [],
-  ...given,
-});
 
 const ran = { runningAt: new Date('2026-01-01T00:01:00Z') };
 
@@ -33,7 +19,7 @@ describe('podState', () => {
   ] as const)(
     '%s with %j is %s: only an end with all containers terminated ends a worker (A3)',
     (phase, given, expected) => {
-      expect(podState(pod({ phase, ...given })).phase).toBe(expected);
+      expect(podState(examplePod({ phase, ...given })).phase).toBe(expected);
     },
   );
 
@@ -41,7 +27,9 @@ describe('podState', () => {
     const endedAt = new Date('2026-01-01T00:02:00Z');
     const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
     const ended = { phase: 'Succeeded', containersTerminated: true, endedAt, runner } as const;
-    expect(podState(pod({ ...ran, ...ended, nodeName: 'n1', containers: [runner] }))).toEqual({
+    expect(
+      podState(examplePod({ ...ran, ...ended, nodeName: 'n1', containers: [runner] })),
+    ).toEqual({
       podName: 'pdk-abc123-linux-0123456789ab',
       podUid: 'uid',
       podCreatedAt: new Date('2026-01-01T00:00:00Z'),
@@ -73,6 +61,6 @@ describe('podState', () => {
     ],
     [{ phase: 'Running', ...ran, waitingReason: 'CrashLoopBackOff' }, told],
   ] as const)('gives the reason why a pod failed or does not start: %j (P5)', (given, reasons) => {
-    expect(podState(pod(given))).toMatchObject(reasons);
+    expect(podState(examplePod(given))).toMatchObject(reasons);
   });
 });

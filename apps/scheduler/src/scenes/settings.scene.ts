@@ -1,4 +1,5 @@
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
 import type { fc } from '@paddock/testing/random-cases';
 
 export const APP_ID = 1001;
@@ -34,6 +35,21 @@ export const FOLLOWING = {
   stuckAfterMs: 300_000,
   watchSeconds: 120,
 };
+
+/** A pod that waits for its node. */
+export const examplePod = (given: Partial<ObservedPod>): ObservedPod => ({
+  name: 'pdk-abc123-linux-0123456789ab',
+  namespace: 'runners',
+  uid: 'uid',
+  resourceVersion: '1',
+  phase: 'Pending',
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  runner: { name: 'runner', state: 'unknown' },
+  containers: [],
+  containersTerminated: false,
+  conditions: [],
+  ...given,
+});
 
 /** A step of random histories: it is drawn as often as its weight says, and a failure names it. */
 export const step = <T>(

@@ -190,11 +190,15 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
   });
 
-  test('a new name is learnt from installation_target and from jobs that began after it (A12)', async () => {
+  test('a new name is learnt from installation_target and from jobs that began after it, and no late statement turns it back (A12)', async () => {
     await record(ofInstallation('created', { updated_at: '2026-01-01T00:00:00Z' }));
     await record(renamed('beta'));
     expect(await installation()).toMatchObject({ login: 'beta', repository_selection: 'all' });
     await record(jobUnder('gamma', '2026-01-03T00:00:00Z'));
+    expect(await installation()).toMatchObject({ login: 'gamma' });
+    await record(jobUnder('acme', '2026-01-02T00:00:00Z'));
+    const late = { updated_at: '2026-01-02T00:00:00Z', suspended_at: '2026-01-02T00:00:00Z' };
+    await record(ofInstallation('suspend', late));
     expect(await installation()).toMatchObject({ login: 'gamma' });
   });
 
