@@ -71,10 +71,8 @@ async function untilWorkerIsMade(
 const isWorkerMade = (db: Kysely<Database>): Promise<boolean> =>
   sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
     .execute(db)
-    .then(
-      ({ rows }) => rows.length > 0,
-      () => false,
-    );
+    .then(({ rows }) => rows.length > 0)
+    .catch(() => false);
 
 export const KILLS_WHILE_IT_TRIES = 20;
 export const goAway = github({ path: '', status: 500 });

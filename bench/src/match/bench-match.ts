@@ -31,7 +31,7 @@ export const match: Bench<'history'> = {
           environments.push(await createEnvironment(postgres.url(), rows));
         const runs: object[] = [];
         for (const waiting of WAITING) runs.push(...(await measure(environments, waiting)));
-        return { tables: { runs }, notes: LOAD };
+        return { tables: [runs], notes: LOAD };
       } finally {
         await Promise.all(environments.map(({ close }) => close()));
       }

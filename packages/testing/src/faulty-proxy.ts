@@ -6,48 +6,36 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 
+/** Calls that are answered with a 500 in HTML, before or after the API server has executed them. */
+interface Failure {
+  readonly method: string;
+  readonly path: RegExp;
+  times: number;
+  readonly isDone: boolean;
+}
+
+export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
+
 /**
  * A proxy before a real API server, with its certificate, that breaks connections as networks and
  * load balancers do.
  */
-export interface FaultyProxy {
-  readonly url: string;
-  /** Closes all connections, also those in use. */
-  closeAll(): void;
-  /**
-   * Answers some calls with a 500 in HTML, before or after the API server has executed them. A path
-   * is a regular expression.
-   */
-  fail(calls: {
-    readonly method: string;
-    readonly path: RegExp;
-    readonly times: number;
-    readonly isDone: boolean;
-  }): void;
-  stop(): Promise<void>;
-}
-
 export async function startFaultyProxy(
   target: string,
   certificate: { certFile: string; keyFile: string },
-): Promise<FaultyProxy> {
+) {
   const [cert, key] = await Promise.all([
     readFile(certificate.certFile),
     readFile(certificate.keyFile),
   ]);
   const agent = new Agent({ keepAlive: true, ca: cert });
   const sockets = new Set<TLSSocket>();
-  let failing: { method: string; path: RegExp; left: number; isDone: boolean } | undefined;
+  let failing: Failure | undefined;
 
-  const takeFailure = ({ method, url = '' }: IncomingMessage): { isDone: boolean } | undefined => {
-    if (
-      failing === undefined ||
-      failing.left === 0 ||
-      method !== failing.method ||
-      !failing.path.test(url)
-    )
-      return undefined;
-    failing.left -= 1;
+  const takeFailure = ({ method, url = '' }: IncomingMessage): Failure | undefined => {
+    if (failing === undefined || failing.times === 0) return undefined;
+    if (method !== failing.method || !failing.path.test(url)) return undefined;
+    failing.times -= 1;
     return failing;
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -74,12 +62,12 @@ export async function startFaultyProxy(
   await once(server, 'listening');
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    closeAll() {
+    /** Closes all connections, also those in use. */
+    closeAll(): void {
       for (const socket of sockets) socket.destroy();
     },
-    fail: ({ method, path, times, isDone }) =>
-      void (failing = { method, path, left: times, isDone }),
-    async stop() {
+    fail: (calls: Failure): void => void (failing = calls),
+    async stop(): Promise<void> {
       server.close();
       server.closeAllConnections();
       agent.destroy();
