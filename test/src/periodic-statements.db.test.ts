@@ -11,10 +11,10 @@ import {
 } from '@paddock/bench/growth/statements';
 import { answerQuestion, questionsOf, READING } from '@paddock/bench/growth/questions';
 import { fillYear, settle } from '@paddock/bench/growth/year';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 
 /**
  * How much one statement may read and handle beside `active` waiting jobs and living workers:
@@ -106,7 +106,7 @@ describe('a statement that runs by the clock, or that a person’s question runs
   );
 });
 
-async function countActive(db: Kysely<Database>): Promise<number> {
+async function countActive(db: Db): Promise<number> {
   const { rows } = await sql<{ active: number }>`
     select (select count(*) from jobs where wants_worker) + (select count(*) from workers where status in ('pending', 'running')) as active`.execute(
     db,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { APP_ID, kill, useSystem } from './start-system.ts';
 
 /**
@@ -112,7 +112,7 @@ describe('the database is restored from a backup while pods and runners live on 
  * Takes a backup of all tables while the services work, as pg_dump would; it is kept in the same
  * database.
  */
-async function takeBackup(db: Kysely<Database>, schema: string) {
+async function takeBackup(db: Db, schema: string) {
   const tables = await columnsToKeep(db, schema);
   const takenAt = await db
     .transaction()
@@ -141,7 +141,7 @@ async function takeBackup(db: Kysely<Database>, schema: string) {
 }
 
 /** Tables that refer to others come last. */
-async function columnsToKeep(db: Kysely<Database>, schema: string) {
+async function columnsToKeep(db: Db, schema: string) {
   const { rows } = await sql<{ table: string; columns: string[] }>`
     select table_name as "table", array_agg(column_name::text order by ordinal_position) as columns
     from information_schema.columns join information_schema.tables using (table_schema, table_name)

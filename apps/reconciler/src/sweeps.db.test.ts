@@ -18,31 +18,27 @@ const declareGauges = () =>
 /** The App whose log is read. */
 const ourApp = () => ({ type: 'app', id: String(sweeps.scene.world.appId) });
 /** Tasks that wait, and for how many seconds after they were made. */
-const queued = async () =>
-  (
-    await sql`select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(
-      database.db,
-    )
-  ).rows;
+const queued = async () => {
+  const tasks = await database.db.selectFrom('tasks').selectAll().execute();
+  return tasks.map(({ kind, due_at: due, queued_at: from }) => ({
+    kind,
+    seconds: Math.round((due.getTime() - from.getTime()) / 1000),
+  }));
+};
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {
-    const schedules = sweepSchedules(
-      sweeps.config,
-      sweeps.config.github.apps.map(({ appId }) => appId),
-    );
-    const scheduled = Object.keys(sweeps.kinds);
-    expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(
-      scheduled.toSorted(),
-    );
+    const apps = sweeps.config.github.apps.map(({ appId }) => appId);
+    const schedules = sweepSchedules(sweeps.config, apps);
+    const kinds = Object.keys(sweeps.kinds).toSorted();
+    expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(kinds);
     const { events } = noteEvents();
     const db = database.dbOf('reconciler');
     const { once } = createSchedules({ db, schedules: () => schedules, events });
     expect(await once()).toBe(schedules.length);
     expect(await sweeps.drain()).toBe(schedules.length);
-    expect((await sweeps.operations()).map(({ kind, status }) => `${kind} ${status}`)).toEqual(
-      scheduled.toSorted().map((kind) => `${kind} OK`),
-    );
+    const ended = (await sweeps.operations()).map(({ kind, status }) => `${kind} ${status}`);
+    expect(ended).toEqual(kinds.map((kind) => `${kind} OK`));
   });
 
   test('redelivery goes on in the next minute when a minute’s requests are used up (E1)', async () => {
@@ -55,26 +51,21 @@ describe('the reconciler’s sweeps', () => {
     expect(await queued()).toEqual([{ kind: 'redeliver', seconds: 60 }]);
   });
 
-  test.each([{ since: new Date(0).toISOString() }])(
-    'redelivery with %j waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)',
-    async (payload) => {
-      const kind = 'redeliver';
-      await sweeps.scene.failList({ status: 403, headers: { 'retry-after': '120' } });
-      for (let tick = 0; tick < 3; tick++) {
-        await sweeps.put(kind, ourApp(), payload);
-        await sweeps.drain();
-      }
-      const { rows } =
-        await sql`select kind, attempt, failures, round(extract(epoch from due_at - now()) / 60)::integer as minutes
-        from tasks`.execute(database.db);
-      expect(rows).toEqual([
-        { kind, attempt: 0, failures: [expect.objectContaining({ reason: 'snooze' })], minutes: 2 },
-      ]);
-      expect((await sweeps.scene.world.github.report()).calls).toMatchObject({
-        'apps/list-webhook-deliveries': 1,
-      });
-    },
-  );
+  test('redelivery waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)', async () => {
+    const kind = 'redeliver';
+    await sweeps.scene.failList({ status: 403, headers: { 'retry-after': '120' } });
+    for (let tick = 0; tick < 3; tick++) {
+      await sweeps.put(kind, ourApp(), { since: new Date(0).toISOString() });
+      await sweeps.drain();
+    }
+    const [task, ...others] = await database.db.selectFrom('tasks').selectAll().execute();
+    const failures = [expect.objectContaining({ reason: 'snooze' })];
+    expect(task).toMatchObject({ kind, attempt: 0, failures });
+    expect(Math.round((Number(task?.due_at) - Date.now()) / 60_000)).toBe(2);
+    expect(others).toEqual([]);
+    const { calls } = await sweeps.scene.world.github.report();
+    expect(calls).toMatchObject({ 'apps/list-webhook-deliveries': 1 });
+  });
 
   test.each([
     ['42', {}, 'App 42 is no longer in the configuration'],
@@ -131,12 +122,8 @@ describe('the reconciler’s sweeps', () => {
     await stuck('alive', 3, -1);
     await sweeps.put('recover-tasks');
     await sweeps.drain();
-    const left = await database.db
-      .selectFrom('tasks')
-      .select(['subject_id', 'status', 'crashes', 'attempt'])
-      .orderBy('subject_id')
-      .execute();
-    expect(left).toEqual([
+    const left = database.db.selectFrom('tasks').selectAll().orderBy('subject_id');
+    expect(await left.execute()).toMatchObject([
       { subject_id: 'again', status: 'queued', crashes: 1, attempt: 0 },
       { subject_id: 'alive', status: 'running', crashes: 3, attempt: 1 },
     ]);
@@ -150,12 +137,8 @@ describe('the reconciler’s sweeps', () => {
   test('a refusal of GitHub causes a comparison of the installations soon (A12)', async () => {
     await putPools(database.db, examplePools());
     const { organization, appId } = sweeps.scene.world;
-    await putJob(database.db, {
-      entity_id: organization.id,
-      app_id: appId,
-      installation_id: 999,
-      lookup_due_at: new Date(0),
-    });
+    const ids = { entity_id: organization.id, app_id: appId, installation_id: 999 };
+    await putJob(database.db, { ...ids, lookup_due_at: new Date(0) });
     await sweeps.put('look-up-jobs');
     await sweeps.drain();
     expect((await sweeps.operations()).map(({ output }) => output)).toEqual([
@@ -180,9 +163,9 @@ describe('the rows that the reconciler’s sweeps remove', () => {
 
   test('a part of upkeep that fails stops no other, and the pass says which failed and why', async () => {
     const { db } = database;
-    await sql`insert into wait_reason_changes values (1, 'at_pool_cap', now() - interval '3 days', now() - interval '2 days')`.execute(
-      db,
-    );
+    const old = { since: minutesAgo(4_320), until: minutesAgo(2_880) };
+    const change = { demand_key: 1, reason: 'at_pool_cap', ...old };
+    await db.insertInto('wait_reason_changes').values(change).execute();
     await sql`alter table usage_hours rename to mislaid`.execute(db);
     await sweeps.put('upkeep');
     await sweeps.drain();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { type Bench, say } from '../bench.ts';
 import { medianOf, quantileOf, toHundredths } from '../figures.ts';
 import { APP_ID } from '../programs.ts';
@@ -162,7 +162,7 @@ async function makeOrganizations(
 }
 
 /** Rejects when that many jobs do not get pods in time. */
-async function untilPods(db: Kysely<Database>, jobs: number): Promise<void> {
+async function untilPods(db: Db, jobs: number): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const { rows } = await sql<{ have: number }>`
@@ -180,7 +180,7 @@ async function untilPods(db: Kysely<Database>, jobs: number): Promise<void> {
 }
 
 /** How many statements the services have sent, as many as there were round trips. */
-async function countStatements(db: Kysely<Database>): Promise<number> {
+async function countStatements(db: Db): Promise<number> {
   const { rows } = await sql<{ calls: number }>`
     select sum(calls)::integer as calls from pg_stat_statements where query !~ '/\\* bench \\*/' and toplevel`.execute(
     db,
@@ -192,10 +192,7 @@ async function countStatements(db: Kysely<Database>): Promise<number> {
  * When the pod was created, by the id of the job it was made for. The cluster's own record has
  * milliseconds, unlike a pod's timestamp.
  */
-async function podsOfJobs(
-  { cluster }: Stage,
-  db: Kysely<Database>,
-): Promise<Map<number | null, number>> {
+async function podsOfJobs({ cluster }: Stage, db: Db): Promise<Map<number | null, number>> {
   const { creations } = await cluster.report();
   const createdAt = new Map(creations.map((pod) => [pod.name, Date.parse(pod.createdAt)]));
   const workers = await db.selectFrom('workers').select(['made_for_job_id', 'pod_name']).execute();

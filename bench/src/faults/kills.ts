@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import type { Service } from '../stage/service.ts';
 import type { Environment } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -50,11 +50,7 @@ export const servicesKilled =
  * Resolves while a task that makes a worker is at work, with the scheduler frozen so that it is
  * killed in the midst of it; or after a while without any, when all jobs are queued.
  */
-async function untilWorkerIsMade(
-  scheduler: Service,
-  db: Kysely<Database>,
-  progress: Progress,
-): Promise<void> {
+async function untilWorkerIsMade(scheduler: Service, db: Db, progress: Progress): Promise<void> {
   const deadline = performance.now() + BETWEEN_KILLS_MS;
   while (performance.now() < deadline || progress.share() < 1) {
     if (await isWorkerMade(db)) {
@@ -68,7 +64,7 @@ async function untilWorkerIsMade(
 }
 
 /** A database that is away shows no tasks. */
-const isWorkerMade = (db: Kysely<Database>): Promise<boolean> =>
+const isWorkerMade = (db: Db): Promise<boolean> =>
   sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
     .execute(db)
     .then(({ rows }) => rows.length > 0)

@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { entity, ENTITY_COLUMNS, NAMESPACE, numbers, podName } from './year.ts';
 
 /** How much is active at one instant. */
@@ -17,7 +17,7 @@ const FIRST = 1_000_000_000;
  * has not begun), one waits for a node, one for an image, three are idle (one for long), one is
  * being stopped, and the others run jobs.
  */
-export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
+export async function putActive(db: Db, sizes: ActiveSizes): Promise<void> {
   const { entities, waiting, living } = sizes;
   const { last } = await db
     .selectFrom('jobs')
@@ -75,7 +75,7 @@ export interface Given {
 /** The number of each kind. */
 const MOST = 100;
 
-export async function findGiven(db: Kysely<Database>): Promise<Given> {
+export async function findGiven(db: Db): Promise<Given> {
   const { rows } = await sql<Given>`
     select array(select demand_key from jobs where wants_worker group by demand_key order by count(*) desc, 1 limit ${MOST}) as "demandKeys",
       array(select job_id from jobs where wants_worker order by job_id limit ${MOST}) as "jobIds",

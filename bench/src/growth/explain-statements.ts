@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connectDatabase, type DatabaseOptions } from '@paddock/db/connection/connect';
-import type { Database } from '@paddock/db/schema/tables';
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import type { Db, Trx } from '@paddock/db/schema/tables';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 
 /**
@@ -22,7 +22,7 @@ export interface Cost {
   readonly ms: number;
 }
 
-export type Measure = (trx: Transaction<Database>) => Promise<unknown>;
+export type Measure = (trx: Trx) => Promise<unknown>;
 
 const SETTING: Readonly<Record<Plans, string>> = {
   fresh: 'force_custom_plan',
@@ -85,7 +85,7 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
       }
     },
     /** The same of what only reads, maybe in transactions of its own; planned for its values. */
-    async explainReading(measure: (db: Kysely<Database>) => Promise<unknown>): Promise<Cost[]> {
+    async explainReading(measure: (db: Db) => Promise<unknown>): Promise<Cost[]> {
       const { db } = connection;
       await db.executeQuery(CompiledQuery.raw(`set plan_cache_mode = ${SETTING.fresh}`));
       return costsOf('fresh', false, () => measure(db));

@@ -1,9 +1,8 @@
 import { createToken, ENDPOINTS } from '@paddock/api/endpoints';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
 import { startService } from '@paddock/testing/processes';
 import { admitLogins, createLogins, urlFor } from '@paddock/testing/service-logins';
-import type { Kysely } from 'kysely';
 import { say } from '../bench.ts';
 import { quantileOf, toHundredths } from '../figures.ts';
 import type { Given } from './active.ts';
@@ -66,7 +65,7 @@ export function questionsOf({
 }
 
 /** Answers a question on these rows, as the terminal does. Returns the endpoint's name. */
-export async function answerQuestion(db: Kysely<Database>, question: string): Promise<string> {
+export async function answerQuestion(db: Db, question: string): Promise<string> {
   const { pathname, searchParams } = new URL(question, 'http://console/api/v1/');
   const [found] = READING.flatMap(({ endpoint, path }) => {
     const fields = path.exec(pathname);
@@ -94,7 +93,7 @@ const QUESTIONS = 20;
  * HTTP, in milliseconds.
  */
 export async function measurePages(
-  { postgres, schema, db }: { postgres: Postgres; schema: string; db: Kysely<Database> },
+  { postgres, schema, db }: { postgres: Postgres; schema: string; db: Db },
   given: Given,
 ) {
   const logins = await createLogins(postgres.url());

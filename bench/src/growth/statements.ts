@@ -22,7 +22,7 @@ import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import * as schedules from '@paddock/db/schedules/schedules';
 import * as sweeps from '@paddock/db/schedules/sweep-states';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Trx } from '@paddock/db/schema/tables';
 import * as usage from '@paddock/db/sum-usage';
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import * as endedPods from '@paddock/db/workers/ended-pods';
@@ -41,12 +41,11 @@ import { createHeartbeat, createHeldTasks } from '@paddock/queue/heartbeat';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
-import type { Transaction } from 'kysely';
 import { APP_ID as APP } from '../programs.ts';
 import type { Given } from './active.ts';
 
 /** Runs a statement as its periodic callers do. */
-export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Promise<unknown>;
+export type PeriodicStatement = (trx: Trx, given: Given) => Promise<unknown>;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

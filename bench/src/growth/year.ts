@@ -1,6 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { APP_ID } from '../programs.ts';
 
 /** The one App, as a literal: PostgreSQL could not infer a parameter's type here. */
@@ -44,7 +44,7 @@ const spread = (count: number, over = DAYS): RawBuilder<unknown> =>
   sql`(select n, now() - ${over} + n * (${over} / ${Math.max(1, count)}::float8) as t from ${numbers(1, count)}) spread`;
 
 /** Fills the empty tables with a year of rows, and with those that always exist. */
-export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<void> {
+export async function fillYear(db: Db, sizes: YearSizes): Promise<void> {
   const { history, events, entities } = sizes;
   await fillHistory(db, { ...sizes, cap: 100, warm: [{ scope: 'entity-1', workers: 2 }] });
   await withoutIndexes(
@@ -62,7 +62,7 @@ export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<
 
 /** Fills the empty tables with pools, entities and a year of ended jobs and workers. */
 export async function fillHistory(
-  db: Kysely<Database>,
+  db: Db,
   {
     history,
     entities,
@@ -91,7 +91,7 @@ export async function fillHistory(
 
 /** Inserts by the million go faster into tables without indexes and triggers. */
 async function withoutIndexes(
-  db: Kysely<Database>,
+  db: Db,
   tables: readonly (keyof Database)[],
   inserts: readonly RawBuilder<unknown>[],
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function withoutIndexes(
 }
 
 /** The work of autovacuum after such changes, at a moment that we choose. */
-export async function settle(db: Kysely<Database>): Promise<void> {
+export async function settle(db: Db): Promise<void> {
   const { rows } = await sql<{
     name: string;
   }>`select tablename as name from pg_tables where schemaname = current_schema()`.execute(db);

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import type { Db } from '@paddock/db/schema/tables';
 import { migrate } from '@paddock/db/migrate';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
-import type { Database } from '@paddock/db/schema/tables';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { appProgram, LOCAL } from '@paddock/testing/processes';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Bench, inRounds, onPostgres, say } from '../bench.ts';
 import { medianOf, quantileOf, toHundredths } from '../figures.ts';
 import { APP_ID } from '../programs.ts';
@@ -138,7 +138,7 @@ async function measureAll(
  * Removes the rows that the services have written, so that every measurement begins with the same
  * tables, and adds the workers that will run the jobs.
  */
-async function makeRoom(db: Kysely<Database>, { firstJobId, count }: Load): Promise<void> {
+async function makeRoom(db: Db, { firstJobId, count }: Load): Promise<void> {
   await sql`truncate jobs, installation_events, workers`.execute(db);
   await sql`
     insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
@@ -154,7 +154,7 @@ async function makeRoom(db: Kysely<Database>, { firstJobId, count }: Load): Prom
  * How many rows are missing or wrong: each job must have one that has completed, and each delivery
  * one.
  */
-async function countMissing(db: Kysely<Database>, { count }: Load): Promise<number> {
+async function countMissing(db: Db, { count }: Load): Promise<number> {
   const { rows } = await sql<{ missing: number }>`
     select (greatest(0, ${jobsOf(count)} - (select count(*) from jobs where status = 'completed'))
       + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events)))::integer as missing`.execute(

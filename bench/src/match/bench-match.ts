@@ -1,8 +1,8 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
+import type { Db } from '@paddock/db/schema/tables';
 import { migrate } from '@paddock/db/migrate';
-import type { Database } from '@paddock/db/schema/tables';
 import { matchIn } from '@paddock/scheduler/matching/match';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Bench, onPostgres, say } from '../bench.ts';
 import { medianOf, toHundredths } from '../figures.ts';
 import { SETTINGS } from '../growth/statements.ts';
@@ -97,7 +97,7 @@ const FIRST = 1_000_000_000;
 /** One in this many waiting jobs has a worker in the making, and one worker runs a job. */
 const WAITING_PER_WORKER = 4;
 
-async function putActive(db: Kysely<Database>, waiting: number): Promise<void> {
+async function putActive(db: Db, waiting: number): Promise<void> {
   await sql`
     insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, created_at, ${ENTITY_COLUMNS}, status, wants_worker)
     select n, n, 1, 'build', n % 5000 + 1, 'entity/repository-' || n % 5000, now() - n % 1000000 * interval '1 millisecond', ${entity(ENTITIES)}, 'pending', true
@@ -114,7 +114,7 @@ async function putActive(db: Kysely<Database>, waiting: number): Promise<void> {
   await settle(db);
 }
 
-async function removeActive(db: Kysely<Database>): Promise<void> {
+async function removeActive(db: Db): Promise<void> {
   await sql`delete from jobs where job_id >= ${FIRST}`.execute(db);
   await sql`delete from workers where made_for_job_id >= ${FIRST}`.execute(db);
   await settle(db);
@@ -123,7 +123,7 @@ async function removeActive(db: Kysely<Database>): Promise<void> {
 /**
  * Adds nothing when it took too long: then the figure is unknown, and a guess would be worthless.
  */
-async function timePredecessor(db: Kysely<Database>, times: number[]): Promise<void> {
+async function timePredecessor(db: Db, times: number[]): Promise<void> {
   const total = times.reduce((sum, time) => sum + time, 0);
   if (total > PREDECESSOR_ENOUGH_MS) return;
   let isComplete = false;
@@ -145,14 +145,14 @@ async function timeOf(run: () => Promise<unknown>): Promise<number> {
 }
 
 /** The cheapest possible query: the waiting jobs, counted in their index. */
-const countWaiting = (db: Kysely<Database>): Promise<unknown> =>
+const countWaiting = (db: Db): Promise<unknown> =>
   sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(db);
 
 /**
  * A whole pass as the scheduler does it, rolled back at its end so that the next one finds the same
  * rows.
  */
-async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
+async function matchAndTakeBack(db: Db): Promise<void> {
   const trx = await db.startTransaction().setIsolationLevel('read committed').execute();
   try {
     await matchIn(trx, SETTINGS, LIMITS);
@@ -165,7 +165,7 @@ async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
  * The predecessor's way: read all pending jobs, and for each count the active jobs and workers of
  * its entity and labels. False: it took longer than the limit and was given up.
  */
-async function matchOneByOne(db: Kysely<Database>): Promise<boolean> {
+async function matchOneByOne(db: Db): Promise<boolean> {
   const deadline = performance.now() + PREDECESSOR_LIMIT_MS;
   const { rows } = await sql<{ entity_id: number; job_labels: unknown }>`
     select job_id, entity_id, job_labels from jobs where status = 'pending' order by created_at`.execute(

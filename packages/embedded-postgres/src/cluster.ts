@@ -5,18 +5,15 @@ import {
   copyFile,
   link,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
-  rename,
   stat,
   symlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { removeFolder } from './temporary-folder.ts';
 
 const run = promisify(execFile);
 
@@ -107,54 +104,37 @@ export interface NewCluster {
   readonly dataDir: string;
   readonly account: ServerAccount;
   readonly environment: NodeJS.ProcessEnv;
-  /** Whether to wait until the new files are on the disk. */
-  readonly durable: boolean;
 }
 
 const INITDB =
-  '--username=postgres --auth=trust --encoding=UTF8 --locale=C --no-instructions'.split(' ');
+  '--username=postgres --auth=trust --encoding=UTF8 --locale=C --no-instructions --no-sync'.split(
+    ' ',
+  );
 
 /**
- * Makes a PostgreSQL cluster in `dataDir` unless there is one: superuser `postgres` without a
- * password, UTF-8, C locale. It makes the cluster beside `dataDir` and renames it, so an
- * interrupted start leaves no half of a cluster under that name.
+ * Makes a PostgreSQL cluster in the new folder `dataDir`: superuser `postgres` without a password,
+ * UTF-8, C locale.
  */
 export async function createCluster({
   nativeFiles,
   dataDir,
   account,
   environment,
-  durable,
 }: NewCluster): Promise<void> {
-  if (await holdsCluster(dataDir)) return;
-  const parent = dirname(dataDir);
-  await mkdir(parent, { recursive: true });
-  if (account) await assertEnterable(parent);
-  const unfinished = await mkdtemp(`${dataDir}.new-`);
+  await mkdir(dataDir);
+  if (account) {
+    await assertEnterable(dirname(dataDir));
+    await chown(dataDir, account.uid, account.gid);
+  }
+  const options = { ...account, cwd: '/', env: environment };
   try {
-    if (account) await chown(unfinished, account.uid, account.gid);
-    const flags = durable ? INITDB : [...INITDB, '--no-sync'];
-    await run(join(nativeFiles, 'bin', 'initdb'), ['--pgdata', unfinished, ...flags], {
-      ...account,
-      cwd: '/',
-      env: environment,
-    });
-    await rename(unfinished, dataDir);
+    await run(join(nativeFiles, 'bin', 'initdb'), ['--pgdata', dataDir, ...INITDB], options);
   } catch (error) {
-    await removeFolder(unfinished);
-    // Another start at the same time was first, and its cluster is as good as ours.
-    if (await holdsCluster(dataDir)) return;
     throw new Error(`PostgreSQL could not create a cluster in ${dataDir}: ${reasonOf(error)}`, {
       cause: error,
     });
   }
 }
-
-const holdsCluster = (dataDir: string): Promise<boolean> =>
-  stat(join(dataDir, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  );
 
 function reasonOf(error: unknown): string {
   // Not `instanceof Error`: where tests run, an error of Node itself is of another realm.

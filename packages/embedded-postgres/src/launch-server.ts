@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { ServerAccount } from './cluster.ts';
+import type { NewCluster } from './cluster.ts';
 
 /**
  * How a server ends. `smart` gives clients a second to leave and then goes on as `fast`, which
@@ -11,14 +11,9 @@ import type { ServerAccount } from './cluster.ts';
  */
 export type ShutdownMode = 'smart' | 'fast' | 'immediate';
 
-export interface ServerLaunch {
-  readonly nativeFiles: string;
-  readonly dataDir: string;
+export interface ServerLaunch extends NewCluster {
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
-  readonly account: ServerAccount;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly onLog: ((line: string) => void) | undefined;
 }
 
 export interface RunningServer {
@@ -66,14 +61,8 @@ export async function launchServer(launch: ServerLaunch): Promise<RunningServer>
     '-c',
     `${name}=${value}`,
   ]);
-  const command = [
-    join(launch.nativeFiles, 'bin', 'postgres'),
-    '-D',
-    launch.dataDir,
-    '-p',
-    String(launch.port),
-    ...settings,
-  ];
+  const binary = join(launch.nativeFiles, 'bin', 'postgres');
+  const command = [binary, '-D', launch.dataDir, '-p', String(launch.port), ...settings];
   const watcher = spawn('/bin/sh', ['-c', WATCHER, 'paddock-postgres-watcher', ...command], {
     ...launch.account,
     cwd: '/',
@@ -101,19 +90,18 @@ export async function launchServer(launch: ServerLaunch): Promise<RunningServer>
   };
 }
 
-/** Also passes on each line of the log, for as long as the server runs. */
+/** Reads the log for as long as the server runs. */
 async function untilReady(
   watcher: ChildProcess,
   log: Socket,
   exited: Promise<unknown>,
-  { dataDir, port, onLog }: ServerLaunch,
+  { dataDir, port }: ServerLaunch,
 ): Promise<void> {
   const lines: string[] = [];
   let ready = false;
   const reader = createInterface({ input: log });
   const accepting = new Promise<void>((resolve) => {
     reader.on('line', (line) => {
-      onLog?.(line);
       if (ready) return;
       lines.push(line);
       ready = line.includes(READY);

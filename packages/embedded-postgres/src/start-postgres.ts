@@ -1,23 +1,17 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createCluster, findNativeFiles, findServerAccount } from './cluster.ts';
 import { findFreePort, isFree } from './free-port.ts';
 import { launchServer, type RunningServer, type ShutdownMode } from './launch-server.ts';
 import { findPlaceInMemory, makeTemporaryFolder, removeFolder } from './temporary-folder.ts';
 
 export interface PostgresOptions {
-  /** The folder of the data, made if missing; stop() keeps it. Without it the data is temporary. */
-  readonly dataDir?: string;
-  /** TCP port on 127.0.0.1; a free one if absent. */
-  readonly port?: number;
   /** Settings of the server, by their names in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   /**
-   * Keeps temporary data on disk with PostgreSQL's default durability, to measure what a real
-   * server would do.
+   * Keeps the data on disk with PostgreSQL's default durability, to measure what a real server
+   * would do.
    */
   readonly durable?: boolean;
-  /** Called with each line of the server's log. */
-  readonly onLog?: (line: string) => void;
 }
 
 /**
@@ -35,7 +29,7 @@ export interface Postgres {
    * Starts the halted server again, with the same data on the same port. Does nothing if it runs.
    */
   readonly resume: () => Promise<void>;
-  /** Ends the server for good and removes temporary data. Later calls do nothing. */
+  /** Ends the server for good and removes its data. Later calls do nothing. */
   readonly stop: (options?: { readonly mode?: ShutdownMode }) => Promise<void>;
 }
 
@@ -48,7 +42,7 @@ const SETTINGS = {
 };
 
 /**
- * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It must
+ * The data need not survive a crash of the machine, so no commit waits for the disk. It must
  * survive a crash of the server: `synchronous_commit = off` would lose the last commits, and saves
  * at most some hundredths of a millisecond.
  */
@@ -65,10 +59,13 @@ const PORT_ATTEMPTS = 5;
  * Starts a PostgreSQL server on this machine and resolves once it accepts connections. It ends with
  * this process, even if that is killed.
  *
- * Rejects, and says what to do, if PostgreSQL is not installed for this machine, if the folder
- * cannot keep the data, or if the server does not start (the message contains its log).
+ * Rejects, and says what to do, if PostgreSQL is not installed for this machine, or if the server
+ * does not start (the message contains its log).
  */
-export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({
+  settings: given,
+  durable = false,
+}: PostgresOptions = {}): Promise<Postgres> {
   const account = await findServerAccount();
   const folders: string[] = [];
   const makeFolder = async (place?: string): Promise<string> => {
@@ -78,33 +75,15 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
   const removeFolders = () => Promise.all(folders.map(removeFolder));
   try {
-    const isKept = options.dataDir !== undefined;
-    const durable = isKept || options.durable === true;
     const onDisk = await makeFolder();
     const nativeFiles = await findNativeFiles(account, onDisk);
     const memory = durable ? undefined : await findPlaceInMemory();
-    const place = memory === undefined ? onDisk : await makeFolder(memory);
-    const dataDir = resolve(options.dataDir ?? join(place, 'data'));
-    await createCluster({
-      nativeFiles,
-      dataDir,
-      account,
-      environment: ENVIRONMENT,
-      durable: isKept,
-    });
-    const settings = { ...SETTINGS, ...(durable ? {} : WITHOUT_DURABILITY), ...options.settings };
-    const { onLog } = options;
-    const launchOn = (port: number): Promise<RunningServer> =>
-      launchServer({
-        nativeFiles,
-        dataDir,
-        port,
-        settings,
-        account,
-        environment: ENVIRONMENT,
-        onLog,
-      });
-    const { port, server } = await launchOnFreePort(launchOn, options.port);
+    const dataDir = join(memory === undefined ? onDisk : await makeFolder(memory), 'data');
+    const cluster = { nativeFiles, dataDir, account, environment: ENVIRONMENT };
+    await createCluster(cluster);
+    const settings = { ...SETTINGS, ...(durable ? {} : WITHOUT_DURABILITY), ...given };
+    const launchOn = (port: number) => launchServer({ ...cluster, port, settings });
+    const { port, server } = await launchOnFreePort(launchOn);
     return handle({ port, dataDir, server, launch: () => launchOn(port), removeFolders });
   } catch (error) {
     await removeFolders();
@@ -112,20 +91,16 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-/**
- * Another process may take a free port before the server does. A port that the caller chose is not
- * replaced.
- */
+/** Another process may take a free port before the server does. */
 async function launchOnFreePort(
   launchOn: (port: number) => Promise<RunningServer>,
-  wanted: number | undefined,
 ): Promise<{ port: number; server: RunningServer }> {
   for (let attempt = 1; ; attempt++) {
-    const port = wanted ?? (await findFreePort());
+    const port = await findFreePort();
     try {
       return { port, server: await launchOn(port) };
     } catch (error) {
-      if (wanted !== undefined || attempt === PORT_ATTEMPTS || (await isFree(port))) throw error;
+      if (attempt === PORT_ATTEMPTS || (await isFree(port))) throw error;
     }
   }
 }

@@ -1,47 +1,30 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AppClient, connectGitHub } from './connect.ts';
+import { connectGitHub } from './connect.ts';
 import { type WebhookDelivery, listDeliveries, redeliver } from './deliveries.ts';
-import { classifyGitHubError } from './errors.ts';
 import { findInstallation, getApp, listInstallations } from './installations.ts';
-import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
+import { failureOf, useSmallWorld } from './scenes/small-world.scene.ts';
 import { isSigned } from './signature.ts';
 
 describe('webhook deliveries (E1)', () => {
   let receiver: Receiver;
-  let world: SmallWorld;
-  let client: AppClient;
-  beforeEach(async () => {
-    receiver = await startReceiver();
-    world = await startSmallWorld({ webhookUrl: receiver.url });
-    client = connect(globalThis.fetch);
-  });
-  afterEach(async () => {
-    await world.github.stop();
-    await receiver.stop();
-  });
-
-  const connect = (fetch: typeof globalThis.fetch): AppClient =>
-    connectSmallWorld(world, { fetch }).asApp(world.appId);
-  const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+  beforeEach(async () => void (receiver = await startReceiver()));
+  afterEach(() => receiver.stop());
+  const small = useSmallWorld(() => ({ webhookUrl: receiver.url }));
+  const logged = async () => (await listDeliveries(small.app)).deliveries;
 
   test('arrive signed, and are listed', async () => {
-    await queue();
-    await world.github.settled();
+    await small.queue();
+    await small.simulator.settled();
     const [arrived] = receiver.received;
-    expect(
-      await isSigned(
-        Buffer.from(arrived?.body ?? ''),
-        String(arrived?.headers['x-hub-signature-256']),
-        [world.webhookSecret],
-      ),
-    ).toBe(true);
-    const { deliveries, nextCursor } = await listDeliveries(client);
+    const body = Buffer.from(arrived?.body ?? '');
+    const signature = String(arrived?.headers['x-hub-signature-256']);
+    expect(await isSigned(body, signature, [small.world.webhookSecret])).toBe(true);
+    const { deliveries, nextCursor } = await listDeliveries(small.app);
     expect(nextCursor).toBeUndefined();
     expect(deliveries).toMatchObject([
       {
@@ -49,68 +32,56 @@ describe('webhook deliveries (E1)', () => {
         event: 'workflow_job',
         action: 'queued',
         statusCode: 202,
-        installationId: world.organization.installationId,
-        repositoryId: world.repositories.api,
+        installationId: small.world.organization.installationId,
+        repositoryId: small.world.repositories.api,
       },
     ]);
   });
 
   test('are listed as failed when lost, and arrive under their GUID when asked for again', async () => {
-    await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
-    await queue();
+    await small.simulator.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
+    await small.queue();
     expect(receiver.received).toEqual([]);
-    const [lost] = (await listDeliveries(client)).deliveries;
+    const [lost] = await logged();
     expect(lost).toMatchObject({ statusCode: 0, action: 'queued' });
-    await redeliver(client, lost?.id ?? '');
-    await world.github.settled();
+    await redeliver(small.app, lost?.id ?? '');
+    await small.simulator.settled();
     expect(receiver.received).toMatchObject([{ guid: lost?.guid, action: 'queued' }]);
-    expect((await listDeliveries(client)).deliveries).toMatchObject([
+    expect(await logged()).toMatchObject([
       { guid: lost?.guid, statusCode: 202 },
       { id: lost?.id, statusCode: 0 },
     ]);
+    // No JavaScript number holds its id.
+    expect(Number.isSafeInteger(Number(lost?.id))).toBe(false);
+    expect(lost?.id).toBe((await small.simulator.truth()).deliveries[0]?.id);
   });
 
-  test.each(['null', undefined])(
-    'an attempt with the status code %p got no answer',
-    async (code) => {
-      await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
-      await queue();
+  test.each(['"status_code":null', '"other":0'])(
+    'an attempt with %s for a status code got no answer',
+    async (told) => {
+      await small.simulator.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
+      await small.queue();
       const withoutCode: typeof globalThis.fetch = async (input, init) => {
         const { status, headers, body } = await globalThis.fetch(input, init);
         const text = await new Response(body).text();
-        const told = text.replace(
-          '"status_code":0',
-          code === undefined ? '"other":0' : `"status_code":${code}`,
-        );
-        return new Response(told, { status, headers });
+        return new Response(text.replace('"status_code":0', told), { status, headers });
       };
-      expect((await listDeliveries(connect(withoutCode))).deliveries).toMatchObject([
-        { action: 'queued', statusCode: 0 },
-      ]);
+      const proxied = small.connect({ fetch: withoutCode }).asApp(small.world.appId);
+      const { deliveries } = await listDeliveries(proxied);
+      expect(deliveries).toMatchObject([{ action: 'queued', statusCode: 0 }]);
     },
   );
 
-  test('keep every digit of an id that no JavaScript number holds, and are asked for by it', async () => {
-    await world.github.setDeliveryFaults({ lossRate: 1 });
-    await queue();
-    const [lost] = (await listDeliveries(client)).deliveries;
-    expect(Number.isSafeInteger(Number(lost?.id))).toBe(false);
-    expect(lost?.id).toBe((await world.github.truth()).deliveries[0]?.id);
-    await redeliver(client, lost?.id ?? '');
-    await world.github.settled();
-    expect(receiver.received).toMatchObject([{ guid: lost?.guid }]);
-  });
-
   test('are listed page by page, newest first, while more arrive', async () => {
-    await world.github.setDeliveryFaults({ lossRate: 1 });
-    for (let n = 0; n < 250; n += 1) await queue();
+    await small.simulator.setDeliveryFaults({ lossRate: 1 });
+    await small.queueMany(250);
     const listed: WebhookDelivery[] = [];
-    let page = await listDeliveries(client);
+    let page = await listDeliveries(small.app);
     for (;;) {
       listed.push(...page.deliveries);
       if (page.nextCursor === undefined) break;
-      await queue();
-      page = await listDeliveries(client, { cursor: page.nextCursor });
+      await small.queue();
+      page = await listDeliveries(small.app, { cursor: page.nextCursor });
     }
     expect(listed).toHaveLength(250);
     expect(new Set(listed.map(({ guid }) => guid)).size).toBe(250);
@@ -119,39 +90,33 @@ describe('webhook deliveries (E1)', () => {
   });
 
   test('end a log of exactly a hundred entries with its first page, without blaming a proxy', async () => {
-    await world.github.setDeliveryFaults({ lossRate: 1 });
-    for (let n = 0; n < 100; n += 1) await queue();
-    const page = await listDeliveries(client);
+    await small.simulator.setDeliveryFaults({ lossRate: 1 });
+    await small.queueMany(100);
+    const page = await listDeliveries(small.app);
     expect(page).toMatchObject({ deliveries: { length: 100 }, isCutOff: false });
     expect(page.nextCursor).toBeUndefined();
     // A longer log that ends with a full page.
-    for (let n = 0; n < 100; n += 1) await queue();
-    const { nextCursor = '' } = await listDeliveries(client);
-    expect(await listDeliveries(client, { cursor: nextCursor })).toMatchObject({
+    await small.queueMany(100);
+    const { nextCursor = '' } = await listDeliveries(small.app);
+    expect(await listDeliveries(small.app, { cursor: nextCursor })).toMatchObject({
       deliveries: { length: 100 },
       isCutOff: false,
     });
   });
 
   test('cannot be asked for once gone from the log', async () => {
-    expect(await redeliver(client, '1').catch(classifyGitHubError)).toMatchObject({
+    expect(await failureOf(redeliver(small.app, '1'))).toMatchObject({
       kind: 'not_found',
     });
   });
 });
 
 describe('installations (A12)', () => {
-  let world: SmallWorld;
-  let client: AppClient;
-  beforeEach(async () => {
-    world = await startSmallWorld();
-    client = connectSmallWorld(world).asApp(world.appId);
-  });
-  afterEach(() => world.github.stop());
+  const small = useSmallWorld();
 
   test('are found by id', async () => {
-    const { organization, appId } = world;
-    const onAcme = {
+    const { organization, appId } = small.world;
+    expect(await findInstallation(small.app, { id: organization.installationId })).toEqual({
       id: organization.installationId,
       appId,
       entityId: organization.id,
@@ -159,35 +124,30 @@ describe('installations (A12)', () => {
       entityType: 'Organization',
       selection: 'all',
       suspendedAt: null,
-    };
-    expect(await findInstallation(client, { id: organization.installationId })).toEqual(onAcme);
-  });
-
-  test('are undefined when gone, and not when GitHub fails', async () => {
-    await world.github.uninstall(world.organization.installationId);
-    expect(
-      await findInstallation(client, { id: world.organization.installationId }),
-    ).toBeUndefined();
-    const { installationId: id } = world.user;
-    await world.github.failNext({ path: `/app/installations/${id}$`, status: 500 });
-    expect(await findInstallation(client, { id }).catch(classifyGitHubError)).toMatchObject({
-      kind: 'unavailable',
     });
   });
 
+  test('are undefined when gone, and not when GitHub fails', async () => {
+    const { organization, user } = small.world;
+    await small.simulator.uninstall(organization.installationId);
+    expect(await findInstallation(small.app, { id: organization.installationId })).toBeUndefined();
+    const id = user.installationId;
+    await small.simulator.failNext({ path: `/app/installations/${id}$`, status: 500 });
+    const failure = await failureOf(findInstallation(small.app, { id }));
+    expect(failure).toMatchObject({ kind: 'unavailable' });
+  });
+
   test('are listed, suspended ones too', async () => {
-    await world.github.suspend(world.user.installationId);
-    const listed = await listInstallations(client);
+    await small.simulator.suspend(small.world.user.installationId);
+    const listed = await listInstallations(small.app);
     expect(listed.map(({ login }) => login)).toEqual(['acme', 'mona']);
     expect(listed[1]?.suspendedAt).toMatch(/^\d{4}-/);
   });
 
   test('show the App’s permissions and events (H4)', async () => {
-    await world.github.setApp(world.appId, { events: [], permissions: { metadata: 'read' } });
-    expect(await getApp(client)).toEqual({
-      permissions: { metadata: 'read' },
-      events: [],
-    });
+    const rights = { permissions: { metadata: 'read' }, events: [] };
+    await small.simulator.setApp(small.world.appId, rights);
+    expect(await getApp(small.app)).toEqual(rights);
   });
 });
 
@@ -201,7 +161,6 @@ const connect = (apiUrl: string) =>
     waits: NO_WAITS,
     requestTimeoutMs: 10_000,
   });
-const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
 
 const unavailable: RequestListener = (_request, response) => response.writeHead(503).end();
 

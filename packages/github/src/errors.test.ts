@@ -1,11 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestError } from '@octokit/request-error';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import type { GitHub } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
-import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
+import { ACME, failureOf, jit, useSmallWorld } from './scenes/small-world.scene.ts';
 import { type Caller, type Wait, waitsNamedBy } from './waits.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -15,108 +13,91 @@ const request = {
   headers: { authorization: 'token ghs_secret' },
 };
 
-function failed(
+const failed = (
   status: number,
   headers: Record<string, string> = {},
   message = 'as GitHub words it',
   data: unknown = {},
-) {
-  return new RequestError(message, status, {
+) =>
+  new RequestError(message, status, {
     request,
     response: { status, url: request.url, headers, data },
   });
-}
+
+type Headers = Readonly<Record<string, string>>;
+
+const after = (seconds: number) => ({ 'retry-after': String(seconds) });
+
+const reset = (seconds: number) => String(NOW / 1000 + seconds);
 
 describe('classifyGitHubError', () => {
-  test.each([
-    [400, 'invalid'],
-    [401, 'unauthorized'],
-    [403, 'forbidden'],
-    [404, 'not_found'],
-    [409, 'conflict'],
-    [410, 'not_found'],
-    [418, 'unknown'],
-    [422, 'invalid'],
-    [429, 'rate_limited'],
-    [500, 'unavailable'],
-    [502, 'unavailable'],
-    [503, 'unavailable'],
-  ])('status %i is %s', (status, kind) => {
-    expect(classifyGitHubError(failed(status))).toMatchObject({
-      kind,
-      status,
-      operation: 'POST /api/v3/orgs/acme/actions/runners/generate-jitconfig',
-    });
+  test.each(
+    Object.entries({
+      invalid: [400, 422],
+      unauthorized: [401],
+      forbidden: [403],
+      not_found: [404, 410],
+      conflict: [409],
+      unknown: [418],
+      rate_limited: [429],
+      unavailable: [500, 502, 503],
+    }),
+  )('is %s for the status %j', (kind, statuses) => {
+    const operation = 'POST /api/v3/orgs/acme/actions/runners/generate-jitconfig';
+    for (const status of statuses)
+      expect(classifyGitHubError(failed(status))).toMatchObject({ kind, status, operation });
   });
 
-  const SOON = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
-  const OVER = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 - 5) };
-  const PLENTY = {
-    'x-ratelimit-remaining': '4000',
-    'x-ratelimit-reset': SOON['x-ratelimit-reset'],
-  };
-  const DOCS = 'https://docs.github.com';
+  const SOON = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset(90) };
+  const OVER = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset(-5) };
+  const PLENTY = { 'x-ratelimit-remaining': '4000', 'x-ratelimit-reset': reset(90) };
 
-  test.each<[string, number, Record<string, string>, unknown, string, object[]]>([
-    ['a used-up budget', 403, SOON, {}, 'rate_limited', [{ ms: 90_000 }]],
+  test.each<[string, number, Headers, string, object[]]>([
+    ['a used-up budget', 403, SOON, 'rate_limited', [{ ms: 90_000 }]],
     [
       'a used-up budget of its own',
       403,
       { ...SOON, 'x-ratelimit-resource': 'core' },
-      {},
       'rate_limited',
       [{ ms: 90_000, resource: 'core' }],
     ],
-    ['the last of a budget', 404, SOON, {}, 'not_found', [{ ms: 90_000 }]],
-    ['a reset in the past', 429, OVER, {}, 'rate_limited', [{ ms: 1_000 }]],
-    ['no header', 429, {}, {}, 'rate_limited', [{ ms: 60_000 }]],
-    ['Retry-After', 429, { 'retry-after': '30' }, {}, 'rate_limited', [{ ms: 30_000 }]],
+    ['the last of a budget', 404, SOON, 'not_found', [{ ms: 90_000 }]],
+    ['a reset in the past', 429, OVER, 'rate_limited', [{ ms: 1_000 }]],
+    ['no header', 429, {}, 'rate_limited', [{ ms: 60_000 }]],
+    ['Retry-After', 429, after(30), 'rate_limited', [{ ms: 30_000 }]],
+    ['that and a budget', 403, { ...PLENTY, ...after(30) }, 'rate_limited', [{ ms: 30_000 }]],
     [
-      'Retry-After beside a budget',
-      403,
-      { ...PLENTY, 'retry-after': '30' },
-      {},
-      'rate_limited',
-      [{ ms: 30_000 }],
-    ],
-    [
-      'Retry-After and a used-up budget',
+      'that and a used-up budget',
       429,
-      { ...SOON, 'retry-after': '5' },
-      {},
+      { ...SOON, ...after(5) },
       'rate_limited',
       [{ ms: 5_000 }, { ms: 90_000 }],
     ],
-    ['Retry-After of nothing', 429, { 'retry-after': '0' }, {}, 'rate_limited', [{ ms: 1_000 }]],
-    ['Retry-After', 503, { 'retry-after': '7' }, {}, 'unavailable', [{ ms: 7_000 }]],
-    ['Retry-After of nothing', 503, { 'retry-after': '0' }, {}, 'unavailable', []],
-    ['no header', 500, {}, {}, 'unavailable', []],
-    ['a budget', 403, PLENTY, {}, 'forbidden', []],
-    ...[
-      '/rest/overview/resources-in-the-rest-api#secondary-rate-limits',
-      '/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
-      '/en/free-pro-team@latest/rest/overview/resources-in-the-rest-api#abuse-rate-limits',
-    ].map((page): [string, number, Record<string, string>, unknown, string, object[]] => [
-      page,
-      403,
-      PLENTY,
-      { documentation_url: `${DOCS}${page}` },
-      'rate_limited',
-      [{ ms: 60_000 }],
-    ]),
-  ])(
-    'with %s, status %i asks for the right wait (P4)',
-    (_what, status, headers, data, kind, waits) => {
-      expect(waitsNamedBy({ status, headers, data }, NOW)).toEqual(waits);
-      const longest = Math.max(...waits.map((wait) => ('ms' in wait ? Number(wait.ms) : 0)));
-      const failure = classifyGitHubError(
-        failed(status, headers, 'API rate limit exceeded', data),
-        NOW,
-      );
-      expect(failure.kind).toBe(kind);
-      expect(failure.retryAfterMs).toBe(waits.length === 0 ? undefined : longest);
-    },
-  );
+    ['Retry-After of nothing', 429, after(0), 'rate_limited', [{ ms: 1_000 }]],
+    ['Retry-After', 503, after(7), 'unavailable', [{ ms: 7_000 }]],
+    ['Retry-After of nothing', 503, after(0), 'unavailable', []],
+    ['no header', 500, {}, 'unavailable', []],
+    ['a budget', 403, PLENTY, 'forbidden', []],
+  ])('with %s, status %i asks for the right wait (P4)', (_what, status, headers, kind, waits) => {
+    expect(waitsNamedBy({ status, headers, data: {} }, NOW)).toEqual(waits);
+    const longest = Math.max(...waits.map((wait) => ('ms' in wait ? Number(wait.ms) : 0)));
+    const failure = classifyGitHubError(failed(status, headers, 'API rate limit exceeded'), NOW);
+    expect(failure.kind).toBe(kind);
+    expect(failure.retryAfterMs).toBe(waits.length === 0 ? undefined : longest);
+  });
+
+  test.each([
+    '/rest/overview/resources-in-the-rest-api#secondary-rate-limits',
+    '/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
+    '/en/free-pro-team@latest/rest/overview/resources-in-the-rest-api#abuse-rate-limits',
+  ])('a refusal that points to %s asks for a minute (P4)', (page) => {
+    const data = { documentation_url: `https://docs.github.com${page}` };
+    expect(waitsNamedBy({ status: 403, headers: PLENTY, data }, NOW)).toEqual([{ ms: 60_000 }]);
+    expect(classifyGitHubError(failed(403, PLENTY, 'x', data), NOW)).toMatchObject({
+      kind: 'rate_limited',
+      retryAfterMs: 60_000,
+    });
+  });
 
   test.each([-600, 600])(
     'waits for a reset by GitHub’s clock, though ours is %i s off',
@@ -128,19 +109,13 @@ describe('classifyGitHubError', () => {
     },
   );
 
-  test('a 422 because the name exists is a conflict, any other is invalid (C6)', () => {
-    const taken = {
-      message: 'Validation Failed',
-      errors: [{ resource: 'Runner', code: 'already_exists', field: 'name' }],
-    };
-    expect(classifyGitHubError(failed(422, {}, 'x', taken))).toMatchObject({
-      kind: 'conflict',
-      status: 422,
-    });
-    expect(
-      classifyGitHubError(failed(422, {}, 'x', { errors: ['runner_group_id is invalid'] })),
-    ).toMatchObject({ kind: 'invalid' });
-    expect(classifyGitHubError(failed(422, {}, 'x', null))).toMatchObject({ kind: 'invalid' });
+  const taken = { errors: [{ resource: 'Runner', code: 'already_exists', field: 'name' }] };
+  test.each([
+    [taken, 'conflict'],
+    [{ errors: ['runner_group_id is invalid'] }, 'invalid'],
+    [null, 'invalid'],
+  ])('a 422 because the name exists is a conflict, any other is invalid: %j (C6)', (data, kind) => {
+    expect(classifyGitHubError(failed(422, {}, 'x', data))).toMatchObject({ kind, status: 422 });
   });
 
   test('the text of a page is not shown as GitHub’s message', () => {
@@ -190,10 +165,9 @@ describe('classifyGitHubError', () => {
     const token = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';
     const long = `ghs_1234_eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.${'a'.repeat(400)}`;
     const jwt = `eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.${'b'.repeat(100)}`;
-    const jit = Buffer.from('{"secret":"x"}'.repeat(50)).toString('base64');
-    const { message } = classifyGitHubError(
-      failed(422, {}, `refused: ${token} ${long} ${jwt} ${jit} end`),
-    );
+    const config = Buffer.from('{"secret":"x"}'.repeat(50)).toString('base64');
+    const said = `refused: ${token} ${long} ${jwt} ${config} end`;
+    const { message } = classifyGitHubError(failed(422, {}, said));
     expect(message).toBe('refused: [redacted] [redacted] [redacted] [redacted] end');
   });
 
@@ -206,87 +180,61 @@ describe('classifyGitHubError', () => {
   });
 });
 
-const ACME = { kind: 'organization', owner: 'acme' } as const;
-const JIT = { name: 'one', labels: ['linux'], runnerGroupId: 1 };
-
-let world: SmallWorld;
-let github: GitHub;
 let asked: string[];
 let told: (Caller & Wait)[];
 let left: (caller: Caller, resource: string) => number | Promise<never>;
-beforeEach(async () => {
-  world = await startSmallWorld();
-  [asked, told, left] = [[], [], () => 0];
-  github = connectSmallWorld(world, {
-    waits: {
-      left: async (caller, resource) => {
-        asked.push(`${JSON.stringify(caller)} ${resource}`);
-        const ms = await left(caller, resource);
-        return ms === 0 ? undefined : { ms, message: 'slow down' };
-      },
-      note: (caller, wait) => Promise.resolve(void told.push({ ...caller, ...wait })),
+beforeEach(() => void ([asked, told, left] = [[], [], () => 0]));
+const small = useSmallWorld(undefined, () => ({
+  waits: {
+    left: async (caller, resource) => {
+      asked.push(`${JSON.stringify(caller)} ${resource}`);
+      const ms = await left(caller, resource);
+      return ms === 0 ? undefined : { ms, message: 'slow down' };
     },
-  });
-});
-afterEach(() => world.github.stop());
+    note: (caller, wait) => Promise.resolve(void told.push({ ...caller, ...wait })),
+  },
+}));
 
 /** The organisation's, as the store of waits is asked for it. */
 const installation = () => {
-  const { appId, id: entityId, installationId } = world.organization;
+  const { appId, id: entityId, installationId } = small.world.organization;
   return { appId, entityId, installationId };
 };
-const calls = async () =>
-  Object.values((await world.github.report()).calls).reduce((sum, count) => sum + count, 0);
-const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
-const list = () => listRunners(github.asInstallation(world.organization), ACME);
-const register = () => createJitConfig(github.asInstallation(world.organization), ACME, JIT);
+const count = async () => Object.values(await small.calls()).reduce((sum, one) => sum + one, 0);
+const list = () => listRunners(small.client, ACME);
+const register = () => createJitConfig(small.client, ACME, jit());
 
 describe('before a call', () => {
   test('the store of waits is asked for the App when minting, for the installation otherwise, and for the call’s budget', async () => {
     await register();
     await list();
-    await getApp(github.asApp(world.appId));
-    const [app, acme] = [{ appId: world.appId }, installation()].map((caller) =>
-      JSON.stringify(caller),
-    );
-    expect(asked).toEqual([
-      `${app} core`,
-      `${acme} actions_runner_registration`,
-      `${acme} core`,
-      `${app} core`,
-    ]);
+    await getApp(small.app);
+    const app = JSON.stringify({ appId: small.world.appId });
+    const acme = JSON.stringify(installation());
+    const registration = `${acme} actions_runner_registration`;
+    expect(asked).toEqual([`${app} core`, registration, `${acme} core`, `${app} core`]);
   });
+
+  const limited = { kind: 'rate_limited', neverSent: true, message: 'slow down' };
 
   test('a caller that must wait makes no call: it fails as limited, never sent, with the rest of the wait', async () => {
     await list();
-    const before = await calls();
+    const before = await count();
     left = (caller) => ('entityId' in caller ? 7_500 : 0);
-    const failure = {
-      kind: 'rate_limited',
-      neverSent: true,
-      retryAfterMs: 7_500,
-      message: 'slow down',
-    };
-    expect(await failureOf(list())).toEqual({
-      ...failure,
-      operation: 'GET /orgs/acme/actions/runners',
-    });
-    expect(await failureOf(register())).toEqual({
-      ...failure,
-      operation: 'POST /orgs/acme/actions/runners/generate-jitconfig',
-    });
-    expect(await calls()).toBe(before);
+    const runners = '/orgs/acme/actions/runners';
+    const failure = { ...limited, retryAfterMs: 7_500 };
+    expect(await failureOf(list())).toEqual({ ...failure, operation: `GET ${runners}` });
+    const operation = `POST ${runners}/generate-jitconfig`;
+    expect(await failureOf(register())).toEqual({ ...failure, operation });
+    expect(await count()).toBe(before);
   });
 
   test('no token is minted while the App must wait', async () => {
     left = (caller) => ('appId' in caller ? 1_000 : 0);
-    const operation = `POST /app/installations/${world.organization.installationId}/access_tokens`;
-    expect(await failureOf(list())).toMatchObject({
-      kind: 'rate_limited',
-      neverSent: true,
-      operation,
-    });
-    expect(await calls()).toBe(0);
+    const { installationId } = small.world.organization;
+    const operation = `POST /app/installations/${installationId}/access_tokens`;
+    expect(await failureOf(list())).toMatchObject({ ...limited, operation });
+    expect(await count()).toBe(0);
     left = () => 0;
     expect(await list()).toEqual([]);
   });
@@ -294,39 +242,36 @@ describe('before a call', () => {
   test('if the store of waits fails, no call is made, and GitHub is not blamed', async () => {
     const away = new Error('PostgreSQL is away');
     left = () => Promise.reject(away);
-    await expect(failureOf(failureOf(getApp(github.asApp(world.appId))))).rejects.toMatchObject({
+    await expect(failureOf(failureOf(getApp(small.app)))).rejects.toMatchObject({
       name: 'UnaskedError',
       cause: away,
     });
-    expect(await calls()).toBe(0);
+    expect(await count()).toBe(0);
   });
 });
 
 describe('a wait that an answer names is stored for its caller', () => {
   test.each([200, 403])('of a used-up hourly budget, with %i', async (status) => {
     await list();
-    const reset = String(Math.floor(Date.now() / 1000) + 90);
     const headers = {
       'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': reset,
+      'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 90),
       'x-ratelimit-resource': 'core',
     };
     const body = { total_count: 0, runners: [] };
-    await world.github.failNext({ path: '/actions/runners$', status, headers, body });
+    await small.simulator.failNext({ path: '/actions/runners$', status, headers, body });
     await failureOf(list());
-    const message = expect.any(String);
-    expect(told).toEqual([
-      { ...installation(), message, resource: 'core', ms: expect.any(Number) },
-    ]);
+    const wait = { message: expect.any(String), resource: 'core', ms: expect.any(Number) };
+    expect(told).toEqual([{ ...installation(), ...wait }]);
     expect(told[0]?.ms).toBeGreaterThan(80_000);
     expect(told[0]?.ms).toBeLessThanOrEqual(91_000);
   });
 
   test('of an App where it speaks for itself, also where it mints a token', async () => {
     const headers = { 'retry-after': '30' };
-    await world.github.failNext({ path: '', times: 2, status: 429, headers });
+    await small.simulator.failNext({ path: '', times: 2, status: 429, headers });
     await failureOf(list());
-    await failureOf(getApp(github.asApp(world.appId)));
-    expect(told).toMatchObject([{ appId: world.appId }, { appId: world.appId }]);
+    await failureOf(getApp(small.app));
+    expect(told).toMatchObject([{ appId: small.world.appId }, { appId: small.world.appId }]);
   });
 });

@@ -82,14 +82,8 @@ describe('a call', () => {
     let sentBytes = 0;
     answer = ({ socket }, response) => {
       socket.once('close', () => (sentBytes = socket.bytesWritten));
-      pipeline(
-        Readable.from(
-          Array.from({ length: 64 }, () => chunk),
-          { objectMode: false },
-        ),
-        response,
-        () => undefined,
-      );
+      const chunks = Array.from({ length: 64 }, () => chunk);
+      pipeline(Readable.from(chunks, { objectMode: false }), response, () => undefined);
     };
     const read = callText(cluster, { method: 'GET', path: '/log' });
     expect(await read.then(() => undefined, classifyKubeError)).toMatchObject({
@@ -110,9 +104,8 @@ describe('a call', () => {
   test("a caller's signal ends it with the signal's own reason", async () => {
     const over = new AbortController();
     answer = () => over.abort(new Error('enough'));
-    await expect(
-      callText(cluster, { method: 'GET', path: '/x', signal: over.signal }),
-    ).rejects.toThrow('enough');
+    const ended = callText(cluster, { method: 'GET', path: '/x', signal: over.signal });
+    await expect(ended).rejects.toThrow('enough');
   });
 
   test('a refusal has the attempted call, the cluster’s message and the wait that it asks for', async () => {
@@ -133,70 +126,54 @@ describe('a call', () => {
 
   test.each([
     [
-      404,
       'NotFound',
-      { kind: 'namespaces', name: 'runners' },
+      { code: 404, details: { kind: 'namespaces', name: 'runners' } },
       'namespaces "runners" not found',
       ': 404 NotFound namespaces "runners"',
     ],
     [
-      403,
       'Forbidden',
-      { kind: 'secrets', name: 'pdk-1' },
+      { code: 403, details: { kind: 'secrets', name: 'pdk-1' } },
       'secrets "pdk-1" is forbidden: exceeded quota: few, requested: secrets=1, used: secrets=9, limited: secrets=9',
       ': 403 Forbidden secrets "pdk-1": exceeded quota: few',
     ],
     [
-      403,
       'Forbidden',
-      { kind: 'secrets' },
+      { code: 403, details: { kind: 'secrets' } },
       'secrets is forbidden: User "paddock" cannot create resource "secrets" in API group "" in the namespace "runners"',
       ': 403 Forbidden cannot create resource "secrets"',
     ],
     [
-      400,
       undefined,
-      undefined,
+      { code: 400 },
       'admission webhook "policy.test" denied the request: hidden',
       ': 400 admission webhook "policy.test" denied the request',
     ],
     [
-      422,
       'Invalid',
-      { kind: 'Secret', name: 'pdk-1' },
+      { code: 422, details: { kind: 'Secret', name: 'pdk-1' } },
       'data: Invalid value: hidden',
       ': 422 Invalid Secret "pdk-1"',
     ],
   ])(
-    'a refused secret (%s %s) is reported with the rule, and without text that may quote it (H1)',
-    async (code, reason, details, message, told) => {
-      const status = JSON.stringify({ kind: 'Status', code, reason, details, message });
-      answer = (_request, response) => void response.writeHead(code).end(status);
-      const refusal = await callJson(cluster, {
-        method: 'POST',
-        path: '/api/v1/secrets',
-        body: {},
-        secretBody: true,
-      }).catch(classifyKubeError);
+    'a refused secret (%s %j) is reported with the rule, and without text that may quote it (H1)',
+    async (reason, given, message, told) => {
+      const status = JSON.stringify({ kind: 'Status', reason, message, ...given });
+      answer = (_request, response) => void response.writeHead(given.code).end(status);
+      const post = { method: 'POST', path: '/api/v1/secrets', body: {}, secretBody: true } as const;
+      const refusal = await callJson(cluster, post).catch(classifyKubeError);
       expect(refusal).toMatchObject({ message: `POST /api/v1/secrets${told}` });
     },
   );
 
   test('reports the server’s warnings beside its answer, and no warnings of a proxy (H1)', async () => {
-    const warnings = [
-      '299 - "unknown field \\"spec.image\\""',
-      '110 proxy "stale"',
-      '299 kube "a \\\\ b"',
-    ];
+    const unknown = '299 - "unknown field \\"spec.image\\""';
+    const warnings = [unknown, '110 proxy "stale"', '299 kube "a \\\\ b"'];
     answer = (_request, response) =>
       void response.setHeaders(new Map([['warning', warnings]])).end('{}');
     const told: string[] = [];
-    await callJson(cluster, {
-      method: 'POST',
-      path: '/',
-      body: {},
-      onWarnings: (said) => void told.push(...said),
-    });
+    const onWarnings = (said: readonly string[]) => void told.push(...said);
+    await callJson(cluster, { method: 'POST', path: '/', body: {}, onWarnings });
     expect(told).toEqual(['unknown field "spec.image"', 'a \\ b']);
   });
 

@@ -7,45 +7,26 @@ import type { Cluster } from './connect.ts';
 import { readWholeLog } from './logs.ts';
 import { jobInLog, readJobInLog, refusedVersion } from './runner-log.ts';
 
-const BEGINNING = [
-  '',
-  '√ Connected to GitHub',
-  '',
-  "Current runner version: '2.337.0'",
-  '2026-01-31 10:14:27Z: Listening for Jobs',
-];
-const JOB = '2026-01-31 10:26:17Z: Running job: build (linux, 20)';
-const END = '2026-01-31 10:27:40Z: Job build (linux, 20) completed with result: Succeeded';
+const VERSION = "Current runner version: '2.337.0'";
+const LISTENING = '2026-01-31 10:14:27Z: Listening for Jobs';
+const BEGINNING = ['', '√ Connected to GitHub', '', VERSION, LISTENING];
+const BEGUN = '2026-01-31 10:26:17Z: Running job: build (linux, 20)';
+const OVER = '2026-01-31 10:27:40Z: Job build (linux, 20) completed with result: Succeeded';
+const PREFIX = '[TERMINAL 2026-01-31 10:26:17Z INFO Terminal] WRITE LINE: ';
 
 test.each([
   ['it waits', BEGINNING, 'listening'],
-  ['it has taken a job', [...BEGINNING, JOB], 'job_begun'],
-  ['its job is over', [...BEGINNING, JOB, END], 'job_over'],
-  ['its job is over, and another has begun', [...BEGINNING, JOB, END, JOB], 'job_begun'],
-  ['only the end is left of the log', [END], 'job_over'],
-  [
-    'an image that prefixes each line',
-    [...BEGINNING, JOB].map(
-      (line) => `[TERMINAL 2026-01-31 10:26:17Z INFO Terminal] WRITE LINE: ${line}`,
-    ),
-    'job_begun',
-  ],
-  [
-    'it says that it runs jobs, but not in a runner’s words',
-    ['will be running jobs', 'Running job soon'],
-    'silent',
-  ],
-  [
-    'it did not come to listening',
-    ['√ Connected to GitHub', 'An error occurred: Not configured.'],
-    'silent',
-  ],
+  ['it has taken a job', [...BEGINNING, BEGUN], 'job_begun'],
+  ['its job is over', [...BEGINNING, BEGUN, OVER], 'job_over'],
+  ['its job is over, and another has begun', [...BEGINNING, BEGUN, OVER, BEGUN], 'job_begun'],
+  ['only the end is left of the log', [OVER], 'job_over'],
+  ['an image prefixes each line', [...BEGINNING, BEGUN].map((line) => PREFIX + line), 'job_begun'],
+  ['it does not use a runner’s words', ['will be running jobs', 'Running job soon'], 'silent'],
+  ['it did not come to listening', [BEGINNING[1], 'An error occurred: Not configured.'], 'silent'],
   ['nothing', [], 'silent'],
 ] as const)('%s (E5)', (_what, lines, expected) => {
   expect(jobInLog(lines.join('\n'))).toBe(expected);
 });
-
-const WAITING = '2026-08-06 10:00:00Z: Listening for Jobs';
 
 // As runners wrote them in actions/runner#2246, #3471 and #4613.
 test.each([
@@ -55,10 +36,10 @@ test.each([
   ['[RUNNER 2026-08-06 10:00:01Z ERR  Terminal] WRITE ERROR: An error occurred: ', '2.336.0'],
 ])('a log that says "%s…" shows the refused version %s (C11)', (begin, version) => {
   const line = `${begin}Runner version v${version} is deprecated and cannot receive messages.`;
-  expect(refusedVersion([WAITING, line, 'Exiting runner...', ''].join('\n'))).toBe(version);
+  expect(refusedVersion([LISTENING, line, 'Exiting runner...', ''].join('\n'))).toBe(version);
   // After a job began, the log's words may be the job's.
-  expect(refusedVersion([WAITING, JOB, line].join('\n'))).toBeUndefined();
-  expect(refusedVersion([WAITING, JOB, line, END].join('\n'))).toBeUndefined();
+  expect(refusedVersion([LISTENING, BEGUN, line].join('\n'))).toBeUndefined();
+  expect(refusedVersion([LISTENING, BEGUN, line, OVER].join('\n'))).toBeUndefined();
 });
 
 interface Line {
@@ -139,10 +120,6 @@ const lines = (texts: string | readonly string[], { seconds = 0, apartMs = 1_000
     at: new Date(START + seconds * 1_000 + nth * apartMs).toISOString().replace('Z', '000123Z'),
     text,
   }));
-const VERSION = "Current runner version: '2.337.0'";
-const LISTENING = '2026-01-31 10:00:00Z: Listening for Jobs';
-const BEGUN = '2026-01-31 10:26:17Z: Running job: build';
-const OVER = '2026-01-31 10:27:40Z: Job build completed with result: Succeeded';
 const noise = (count: number, bytes = 60) => Array.from({ length: count }, () => 'x'.repeat(bytes));
 const PAGE = 4 * 1024 * 1024;
 const POD = { namespace: 'runners', name: 'pdk-1' };
@@ -244,11 +221,7 @@ describe('a whole log is read, in pages (E5, P2)', () => {
 });
 
 test.each<[string, Line[], string]>([
-  [
-    'idle for days, with thousands of lines',
-    lines([VERSION, LISTENING, ...noise(3_000)]),
-    'listening',
-  ],
+  ['idle, for thousands of lines', lines([VERSION, LISTENING, ...noise(3_000)]), 'listening'],
   ['a job', lines([VERSION, LISTENING, BEGUN]), 'job_begun'],
   ['a job that is over', lines([VERSION, LISTENING, BEGUN, OVER]), 'job_over'],
   ['no line of a runner', lines(['hello']), 'silent'],
@@ -256,11 +229,7 @@ test.each<[string, Line[], string]>([
   ['the same, and it shows a job', lines([...noise(10), BEGUN], { seconds: 3_600 }), 'job_begun'],
   ['the same, and it shows the end of one', lines([OVER], { seconds: 3_600 }), 'job_over'],
   ['the same, and what looks like a wait', lines([LISTENING], { seconds: 3_600 }), 'cut'],
-  [
-    'an image that was silent for long at first',
-    lines([VERSION, LISTENING], { seconds: 600 }),
-    'listening',
-  ],
+  ['an image silent for long at first', lines([VERSION, LISTENING], { seconds: 600 }), 'listening'],
   ['older than its container, by its node', lines([LISTENING], { seconds: -86_400 }), 'listening'],
 ])('what a log says: %s (E5)', async (_what, given, expected) => {
   log = given;

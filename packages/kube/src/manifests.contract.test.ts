@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { parsedPool, problemsOf } from '@paddock/domain/scenes/pools-document.scene';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import { callJson, objectPath } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
@@ -39,8 +39,7 @@ const LONGEST = { instance: 'abcdef', pool: `p${'o'.repeat(28)}l` };
 const POOL = { name: 'gpu', labels: ['gpu'], image: 'example.test/runner:1', namespace: 'default' };
 const GPU = 'nvidia.com/gpu';
 const tolerating = (toleration: object) => ({ tolerations: [toleration] });
-const isRead = (keys: object) =>
-  poolsDocument.safeParse({ pools: [{ ...POOL, ...keys }], entities: {} }).success;
+const isRead = (keys: object) => problemsOf([{ ...POOL, ...keys }]).length === 0;
 const limits = (amounts: object) => ({ resources: { limits: amounts } });
 
 /** What the file refuses by its shape, and whether it does. The file leaves the rest to the server. */
@@ -72,20 +71,20 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
   beforeAll(async () => {
     real = await startRealCluster(assets ?? '');
     cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
-    for (const level of ['privileged', 'baseline', 'restricted']) {
-      const metadata = { name: level, labels: { 'pod-security.kubernetes.io/enforce': level } };
-      await callJson(cluster, {
-        method: 'POST',
-        path: '/api/v1/namespaces',
-        body: { apiVersion: 'v1', kind: 'Namespace', metadata },
-      });
-    }
+    for (const level of ['privileged', 'baseline', 'restricted'])
+      await addNamespace(level, { 'pod-security.kubernetes.io/enforce': level });
   });
   afterAll(async () => {
     cluster.close();
     await real.stop();
   });
 
+  const addNamespace = (name: string, labels: object) =>
+    callJson(cluster, {
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
+    });
   const marksOf = (level = POOL.namespace) => ({
     name: `pdk-i-${++made}`,
     namespace: level,
@@ -96,9 +95,7 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
   });
   /** A pool's pod as the scheduler makes it, in a namespace of that Pod Security level. */
   const podIn = (level: string, more: object = {}) => {
-    const written = { ...POOL, namespace: level, ...more };
-    const [pool] = poolsDocument.parse({ pools: [written], entities: {} }).pools;
-    return runnerPod({ image: POOL.image, ...pool, ...marksOf(level) });
+    return runnerPod({ ...parsedPool({ ...POOL, namespace: level, ...more }), ...marksOf(level) });
   };
   const readSpec = async (pod: ReturnType<typeof podIn>) => {
     const path = objectPath(pod.metadata?.namespace ?? '', 'pods', pod.metadata?.name);
@@ -216,12 +213,7 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
 
   test('a policy that only warns is reported too (H1)', async () => {
     const name = 'warned';
-    const metadata = { name, labels: { 'pod-security.kubernetes.io/warn': 'restricted' } };
-    await callJson(cluster, {
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { apiVersion: 'v1', kind: 'Namespace', metadata },
-    });
+    await addNamespace(name, { 'pod-security.kubernetes.io/warn': 'restricted' });
     const { warnings } = await createPod(cluster, podIn(name), { dryRun: true });
     expect(warnings).toEqual([
       expect.stringContaining('would violate PodSecurity "restricted:latest"'),

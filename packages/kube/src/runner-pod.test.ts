@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodTemplate } from '@paddock/domain/pools/pod-template';
-import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { parsedPool } from '@paddock/domain/scenes/pools-document.scene';
 import { identityOf } from './labels.ts';
 import { runnerPod, type RunnerPodSpec, runnerSecret } from './runner-pod.ts';
 import { unknownPodFields } from './unknown-fields.ts';
@@ -74,33 +74,25 @@ describe('runnerPod', () => {
   });
 
   test.each<[string, PodTemplate, object]>([
-    [
-      'another restart policy',
-      { spec: { restartPolicy: 'Always' } },
-      { spec: { restartPolicy: 'Never' } },
-    ],
+    ['another restart policy', { spec: { restartPolicy: 'Always' } }, { restartPolicy: 'Never' }],
     [
       'a deadline that a job can reach (P2)',
       { spec: { activeDeadlineSeconds: 3600 } },
-      { spec: { activeDeadlineSeconds: 540_000 } },
+      { activeDeadlineSeconds: 540_000 },
     ],
     [
       'a JIT config of its own',
-      ofRunner({ env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] }),
-      { spec: { containers: [{ env: [JIT_CONFIG, DEPRECATION] }] } },
+      ofRunner({ env: [{ name: JIT_CONFIG.name, value: 'x' }] }),
+      { runner: { env: [JIT_CONFIG, DEPRECATION] } },
     ],
-    [
-      'our labels',
-      { metadata: { labels: { 'paddock.dev/instance': 'other' } } },
-      { metadata: { labels: { 'paddock.dev/instance': 'abc123' } } },
-    ],
-    [
-      'an image beside the pool’s',
-      ofRunner({ image: 'elsewhere' }),
-      { spec: { containers: [{ image: worker.image }] } },
-    ],
+    ['an image', ofRunner({ image: 'elsewhere' }), { runner: { image: worker.image } }],
   ])('a template cannot bring %s (H3)', (_what, template, expected) => {
-    expect(runnerPod({ ...worker, template })).toMatchObject(expected);
+    expect(specOf({ template })).toMatchObject(expected);
+  });
+
+  test('a template cannot bring our labels (H3)', () => {
+    const template = { metadata: { labels: { 'paddock.dev/instance': 'other' } } };
+    expect(runnerPod({ ...worker, template }).metadata).toEqual(runnerPod(worker).metadata);
   });
 
   test('a runner’s container that would start again does not (H3)', () => {
@@ -298,9 +290,7 @@ describe('a pod made from the pool’s keys with Kubernetes’ names (H3)', () =
 
   /** The spec of a pool's pod, as the scheduler makes it. */
   function podOf(written: object) {
-    const pool = { name: 'gpu', labels: ['gpu'], image, namespace: 'runners', ...written };
-    const [read] = poolsDocument.parse({ pools: [pool], entities: {} }).pools;
-    return specOf({ ...read, pool: 'gpu' });
+    return specOf({ ...parsedPool({ image, ...written }), pool: 'gpu' });
   }
 
   test.each<[object]>([

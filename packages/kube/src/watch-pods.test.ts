@@ -4,7 +4,8 @@ import {
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Cluster, connectCluster } from './connect.ts';
 import type { KubeFailure } from './errors.ts';
@@ -56,12 +57,18 @@ describe('watchPods', () => {
   const noteAll = async (changes: readonly PodEvent[]): Promise<void> => {
     for (const { type, pod } of changes) await note(`${type} ${pod.name}`);
   };
-  const create = async (name: string) =>
-    createPod(
-      cluster,
-      runnerPod({ ...here, name, pool: 'linux', image: 'i', entityId: 1, scopeRepoId: 0 }),
-    );
-  const watches = () => simulator.report().calls['watch pods'] ?? 0;
+  const create = (name: string, instance = here.instance) => {
+    const spec = {
+      ...here,
+      instance,
+      name,
+      pool: 'linux',
+      image: 'i',
+      entityId: 1,
+      scopeRepoId: 0,
+    };
+    return createPod(cluster, runnerPod(spec));
+  };
   const see = async (line: string) => waitFor(line, () => seen.includes(line));
   const isOpen = async () => waitFor('an open watch', () => simulator.report().openWatches === 1);
 
@@ -102,18 +109,7 @@ describe('watchPods', () => {
     await isOpen();
     // The history ends after the version of the list; only a bookmark can have told the follower of
     // a later one.
-    await createPod(
-      cluster,
-      runnerPod({
-        ...here,
-        instance: 'foreign',
-        name: 'f',
-        pool: 'p',
-        image: 'i',
-        entityId: 1,
-        scopeRepoId: 0,
-      }),
-    );
+    await create('f', 'foreign');
     simulator.compact();
     await waitForBookmark();
     simulator.cutWatches();
@@ -123,11 +119,8 @@ describe('watchPods', () => {
   });
   /** Bookmarks go to all watches alike each 20 ms: a second watch shows when one has passed. */
   async function waitForBookmark(): Promise<void> {
-    const changes = podChanges(
-      cluster,
-      { ...here, resourceVersion: '0', seconds: 30 },
-      new AbortController().signal,
-    );
+    const watch = { ...here, resourceVersion: '0', seconds: 30 };
+    const changes = podChanges(cluster, watch, new AbortController().signal);
     for (let bookmarks = 0; bookmarks < 2; bookmarks++) await changes.next();
     await changes.return();
   }
@@ -164,25 +157,20 @@ describe('watchPods', () => {
     simulator.compact();
     simulator.cutWatches();
     await see('list pod-0,pod-1');
-    expect(seen.filter((line) => line.startsWith('list'))).toEqual([
-      'list pod-0',
-      'list pod-0,pod-1',
-    ]);
+    const lists = seen.filter((line) => line.startsWith('list'));
+    expect(lists).toEqual(['list pod-0', 'list pod-0,pod-1']);
   });
 
   test('a watch that is never answered is tried again after the time limit', async () => {
     simulator.failNext({ verb: 'watch', hang: true });
     const hasty = connectSimulated(simulator, 1_000);
-    watching = watchPods(
-      hasty,
-      { ...here, onList: () => note('list'), onChanges: noteAll },
-      over.signal,
-    );
+    const watch = { ...here, onList: () => note('list'), onChanges: noteAll };
+    watching = watchPods(hasty, watch, over.signal);
     await see('list');
     await create('a');
     await see('added a');
     // A slow answer is tried again, too.
-    expect(watches()).toBeGreaterThanOrEqual(2);
+    expect(simulator.report().calls['watch pods']).toBeGreaterThanOrEqual(2);
     over.abort();
     await watching;
     hasty.close();
@@ -196,10 +184,8 @@ describe('watchPods', () => {
 
   test('all is listed again as soon as a list is doubted, and only then (C8)', async () => {
     let lists = 0;
-    follow({
-      watchSeconds: 600,
-      onList: () => Promise.resolve(++lists === 1 ? { relistInMs: 10 } : {}),
-    });
+    const onList = () => Promise.resolve(++lists === 1 ? { relistInMs: 10 } : {});
+    follow({ watchSeconds: 600, onList });
     await waitFor('a second list', () => lists === 2);
     await isOpen();
     await create('a');
@@ -217,85 +203,73 @@ describe('watchPods', () => {
   });
 });
 
-const done = (): Promise<void> => Promise.resolve();
-
-test('a server that goes silent within a watch is noticed when the time of the watch is over', async () => {
-  let watches = 0;
-  const silent = createServer((request, response) => {
-    if (request.url?.includes('watch=true') !== true)
-      response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
-    else {
-      watches++;
-      response.flushHeaders();
-    }
+/**
+ * Follows the pods of a server that answers lists with none, and watches as `answer` does, until
+ * `isOver`.
+ */
+async function followServer(
+  answer: RequestListener,
+  isOver: () => boolean,
+  watch: Partial<PodWatch> = {},
+): Promise<void> {
+  const server = createServer((request, response) => {
+    if (request.url?.includes('watch=true') === true) answer(request, response);
+    else response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
   });
-  await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
-  const { port } = silent.address() as AddressInfo;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
   const simulator = await startKubeSimulator();
-  const kubeconfigFile = simulator.writeKubeconfig(`http://127.0.0.1:${port}`);
   const cluster = connectCluster({
-    kubeconfigFile,
+    kubeconfigFile: simulator.writeKubeconfig(`http://127.0.0.1:${port}`),
     requestTimeoutMs: 50,
   });
   const over = new AbortController();
-  const watching = watchPods(
-    cluster,
-    { ...here, onList: done, onChanges: done, watchSeconds: 1 },
-    over.signal,
-  );
-  await waitFor('a second watch', () => watches === 2);
+  const nothing = { onList: () => Promise.resolve(), onChanges: () => Promise.resolve() };
+  const watching = watchPods(cluster, { ...here, ...nothing, ...watch }, over.signal);
+  await waitFor('a second watch', isOver);
   over.abort();
   await expect(watching).resolves.toBeUndefined();
   cluster.close();
-  silent.closeAllConnections();
-  await new Promise((closed) => silent.close(closed));
+  server.closeAllConnections();
+  await once(server.close(), 'close');
   await simulator.stop();
+}
+
+test('a server that goes silent within a watch is noticed when the time of the watch is over', async () => {
+  let watches = 0;
+  const silent: RequestListener = (_request, response) => {
+    watches++;
+    response.flushHeaders();
+  };
+  await followServer(silent, () => watches === 2, { watchSeconds: 1 });
+  expect(watches).toBe(2);
 });
 
 const event = (version: number) =>
   `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: `pod-${version}`, resourceVersion: String(version) } } })}\n`;
 
 test('changes that came while earlier ones were handled, before the connection broke, are passed on and not asked for again (C8)', async () => {
-  const versions: string[] = [];
+  const versions: (string | null)[] = [];
   const broken = Promise.withResolvers<void>();
   const handling = Promise.withResolvers<void>();
-  const breaking = createServer((request, response) => {
+  const breaking: RequestListener = (request, response) => {
     const { searchParams } = new URL(request.url ?? '/', 'http://cluster');
-    if (!searchParams.has('watch'))
-      response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
-    else if (versions.push(searchParams.get('resourceVersion') ?? '') > 1) response.flushHeaders();
-    else {
-      response.write(event(6));
-      request.socket.once('close', broken.resolve);
-      void handling.promise.then(() =>
-        response.write(event(7) + event(8) + event(9).slice(0, 20), () => request.socket.destroy()),
-      );
-    }
-  });
-  await new Promise<void>((listening) => breaking.listen(0, '127.0.0.1', listening));
-  const { port } = breaking.address() as AddressInfo;
-  const simulator = await startKubeSimulator();
-  const cluster = connectCluster({
-    kubeconfigFile: simulator.writeKubeconfig(`http://127.0.0.1:${port}`),
-    requestTimeoutMs: 5_000,
-  });
-  const over = new AbortController();
+    if (versions.push(searchParams.get('resourceVersion')) > 1) return response.flushHeaders();
+    response.write(event(6));
+    request.socket.once('close', broken.resolve);
+    void handling.promise.then(() =>
+      response.write(event(7) + event(8) + event(9).slice(0, 20), () => request.socket.destroy()),
+    );
+  };
   const told: string[] = [];
   const onChanges = async (changes: readonly PodEvent[]): Promise<void> => {
     told.push(...changes.map(({ pod }) => pod.name));
     handling.resolve();
     await broken.promise;
   };
-  const watching = watchPods(cluster, { ...here, onList: done, onChanges }, over.signal);
-  await waitFor('a second watch', () => versions.length === 2);
-  over.abort();
-  await watching;
+  await followServer(breaking, () => versions.length === 2, { onChanges });
   expect(told).toEqual(['pod-6', 'pod-7', 'pod-8']);
   expect(versions).toEqual(['5', '8']);
-  cluster.close();
-  breaking.closeAllConnections();
-  await new Promise((closed) => breaking.close(closed));
-  await simulator.stop();
 });
 
 const here = { namespace: 'default', instance: 'abc123' };

@@ -9,14 +9,6 @@ export interface ProgramStart {
   readonly args?: readonly string[];
   /** The whole environment of the program. */
   readonly env: NodeJS.ProcessEnv;
-  /** Called with each line of the program's output, of either stream. */
-  readonly onLine?: (line: string) => void;
-  /**
-   * A program that is silent for longer is killed. The time is long, because a start takes a while
-   * on a busy machine. The default, 120 s, is below a test's limit, so that the report shows the
-   * program's output.
-   */
-  readonly startTimeoutMs?: number;
 }
 
 interface ProgramEnd {
@@ -39,16 +31,16 @@ export interface Program {
 }
 
 /**
+ * A program that is silent for longer is killed. A start takes a while on a busy machine; a test's
+ * limit is longer, so that the report shows the program's output.
+ */
+const START_TIMEOUT_MS = 120_000;
+
+/**
  * Starts a program and resolves when it logs a JSON line with the message "listening". Rejects with
  * its output if it ends or stays silent.
  */
-export async function startProgram({
-  program,
-  args = [],
-  env,
-  onLine,
-  startTimeoutMs = 120_000,
-}: ProgramStart): Promise<Program> {
+export async function startProgram({ program, args = [], env }: ProgramStart): Promise<Program> {
   const child = spawn(process.execPath, [program, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,7 +50,6 @@ export async function startProgram({
     let hasSaid = false;
     const take = (line: string): void => {
       lines.push(line);
-      onLine?.(line);
       if (hasSaid) return;
       const said = parseListening(line);
       hasSaid = said !== undefined;
@@ -74,7 +65,7 @@ export async function startProgram({
   let isLate = false;
   const failed = exited.then((end) => {
     const how = isLate
-      ? `was killed, for it did not listen within ${startTimeoutMs} ms`
+      ? `was killed, for it did not listen within ${START_TIMEOUT_MS} ms`
       : 'ended before it listened';
     throw new Error(
       `${program} ${how} (${end.signal ?? `exit code ${end.code}`}). It printed:\n${lines.join('\n')}`,
@@ -82,7 +73,7 @@ export async function startProgram({
   });
   const timer = setTimeout(() => {
     isLate = child.kill('SIGKILL');
-  }, startTimeoutMs);
+  }, START_TIMEOUT_MS);
   try {
     const ports = await Promise.race([listening, failed]);
     return { pid, ...ports, kill: (signal) => void child.kill(signal), exited, lines: () => lines };
@@ -98,7 +89,7 @@ function readLines(stream: Readable, take: (line: string) => void): void {
 type Listening = Pick<Program, 'port' | 'healthPort'>;
 
 /** Undefined for any other line. */
-export function parseListening(line: string): Listening | undefined {
+function parseListening(line: string): Listening | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     const said = JSON.parse(line) as { message?: unknown; port?: unknown; healthPort?: unknown };

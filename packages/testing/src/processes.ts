@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Program, type ProgramStart, startProgram } from '@paddock/processes/start-program';
+import { type Program, startProgram } from '@paddock/processes/start-program';
 
 /**
  * The program that the run's set-up has bundled under this name; its source where a test runs
@@ -23,7 +23,7 @@ export const LOCAL = {
   PADDOCK_HEALTH_PORT: '0',
 } as const;
 
-export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
+export interface ServiceStart {
   readonly app: 'ingress' | 'scheduler' | 'reconciler' | 'console';
   /** Another version of the service; today's by default. */
   readonly program?: string | undefined;
@@ -40,6 +40,5 @@ export const startService = ({
   app,
   program = appProgram(app),
   env,
-  ...rest
 }: ServiceStart): Promise<Program> =>
-  startProgram({ program, env: { PATH: process.env['PATH'], ...LOCAL, ...env }, ...rest });
+  startProgram({ program, env: { PATH: process.env['PATH'], ...LOCAL, ...env } });

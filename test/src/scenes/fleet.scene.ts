@@ -1,6 +1,6 @@
 import { giveUpRedeliveries, rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { saveAppIds } from '@paddock/db/instance';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { setSwitch } from '@paddock/db/switches';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
@@ -13,7 +13,7 @@ import {
   putPools,
 } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { type Insertable, type Kysely, sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 
 /** What a stranger may have named a job, to see what a page makes of it. */
 export const HOSTILE =
@@ -26,7 +26,7 @@ export const CAME = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
 export const MISSING = '1b989ba4-242f-11e5-81e1-000000000000';
 
 /** What GitHub delivered, what it could not, and what it no longer can. */
-async function putDeliveries(db: Kysely<Database>, hostile: number): Promise<string> {
+async function putDeliveries(db: Db, hostile: number): Promise<string> {
   const payload = JSON.stringify({ action: 'queued', workflow_job: { name: HOSTILE } });
   const acme = { id: 51_000_001, account: { id: 90_000_001, login: 'acme', type: 'Organization' } };
   const named = (n: number) => ({ id: 780_000_000 + n, full_name: `acme/${['web', HOSTILE][n]}` });
@@ -82,7 +82,7 @@ async function putDeliveries(db: Kysely<Database>, hostile: number): Promise<str
 }
 
 /** Rows in every state that the page can show; returns ids of some. */
-export async function putFleet(db: Kysely<Database>) {
+export async function putFleet(db: Db) {
   await saveAppIds(db, [1001]);
   await putPools(
     db,
@@ -128,7 +128,7 @@ export async function putFleet(db: Kysely<Database>) {
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };
 
-async function putDemand(db: Kysely<Database>): Promise<number> {
+async function putDemand(db: Db): Promise<number> {
   const names = ['build', 'test (node 22, ubuntu)', 'integration', 'lint', 'e2e / chromium'];
   let oldest = 0;
   for (let n = 0; n < 46; n += 1) {
@@ -160,7 +160,7 @@ async function putDemand(db: Kysely<Database>): Promise<number> {
 
 /** A key of acme. */
 const putKey = (
-  db: Kysely<Database>,
+  db: Db,
   key: number,
   given: Pick<Insertable<Database['demand_keys']>, 'k8s_pool'> &
     Partial<Insertable<Database['demand_keys']>>,
@@ -180,7 +180,7 @@ const putKey = (
 
 const CONCLUSIONS = ['success', 'success', 'failure', 'cancelled', 'success'];
 
-async function putSupply(db: Kysely<Database>): Promise<string> {
+async function putSupply(db: Db): Promise<string> {
   for (let n = 0; n < 24; n += 1) {
     const isRunning = n < 18;
     await putWorker(db, {
@@ -257,7 +257,7 @@ const DIAGNOSIS = {
   ],
 };
 
-async function putInstallations(db: Kysely<Database>): Promise<void> {
+async function putInstallations(db: Db): Promise<void> {
   for (const [n, login] of ['acme', 'globex', 'initech'].entries())
     await putInstallation(db, {
       entity_id: 90_000_001 + n,
@@ -274,7 +274,7 @@ async function putInstallations(db: Kysely<Database>): Promise<void> {
   await setSwitch(db, 'pool:windows', 'ada', 'the image is being rebuilt');
 }
 
-async function putOperations(db: Kysely<Database>): Promise<string> {
+async function putOperations(db: Db): Promise<string> {
   await sql`insert into schedules (name, last_tick_at) values ('redeliver:1001', now())`.execute(
     db,
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GitHub } from '@paddock/github/connect';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import { connectSmallWorld } from '@paddock/github/scenes/small-world.scene';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
@@ -16,15 +16,9 @@ describe('jobs that no delivery has announced (E2)', () => {
     const ours = await scene.queue('acme/api');
     await scene.queue('acme/api', { labels: ['windows'] });
     const monas = await scene.queue('mona/tool');
-    expect(await scene.discover()).toMatchObject({
-      listed: 2,
-      repositories: 3,
-      resting: 1,
-      runs: 3,
-      jobs: 3,
-      unanswered: 0,
-      incomplete: 0,
-    });
+    const repositories = { listed: 2, repositories: 3, resting: 1 };
+    const jobs = { runs: 3, jobs: 3, unanswered: 0, incomplete: 0 };
+    expect(await scene.discover()).toMatchObject({ ...repositories, ...jobs });
     expect(await scene.jobIds()).toEqual([ours, monas]);
     expect(await scene.row(ours)).toMatchObject({
       status: 'pending',
@@ -35,13 +29,9 @@ describe('jobs that no delivery has announced (E2)', () => {
     });
     const { tool } = scene.world.repositories;
     expect(await scene.row(monas)).toMatchObject({ entity_name: 'mona', scope_repo_id: tool });
-    expect((await scene.events()).toSorted((a, b) => Number(a.job_id) - Number(b.job_id))).toEqual(
-      [ours, monas].map((job_id) => ({
-        event: 'discovered.queued',
-        outcome: 'job_stored',
-        job_id,
-      })),
-    );
+    const stored = { event: 'discovered.queued', outcome: 'job_stored' };
+    const events = (await scene.events()).toSorted((a, b) => Number(a.job_id) - Number(b.job_id));
+    expect(events).toEqual([ours, monas].map((job_id) => Object.assign({ job_id }, stored)));
   });
 
   test('one that runs on a worker whose pool does not serve it is bound to it, and told (B7, B10)', async () => {
@@ -60,16 +50,11 @@ describe('jobs that no delivery has announced (E2)', () => {
 
   test('a known one that GitHub runs is running; one that we run and GitHub calls queued is looked up', async () => {
     const waits = await scene.addJob({ job: hosted, row: { lookup_due_at: null } });
-    const runs = await scene.addJob({
-      row: { lookup_due_at: null, status: 'running', wants_worker: false },
-    });
+    const running = { status: 'running', wants_worker: false } as const;
+    const runs = await scene.addJob({ row: { lookup_due_at: null, ...running } });
     expect(await scene.discover()).toMatchObject({ found: 1, inDoubt: 1 });
-    expect(await scene.row(waits)).toMatchObject({ status: 'running', wants_worker: false });
-    expect(await scene.row(runs)).toMatchObject({
-      status: 'running',
-      wants_worker: false,
-      lookup_due_at: expect.any(Date),
-    });
+    expect(await scene.row(waits)).toMatchObject(running);
+    expect(await scene.row(runs)).toMatchObject({ ...running, lookup_due_at: expect.any(Date) });
   });
 
   test('jobs in a run that waits for another one’s approval are found, on all pages', async () => {
@@ -87,20 +72,17 @@ describe('jobs that no delivery has announced (E2)', () => {
 });
 
 describe('when GitHub fails', () => {
-  test.each(Array.from({ length: 24 }, (_, nth) => nth))(
-    'on the call after %d others, the next passes find the jobs',
-    async (after) => {
-      const jobs = [await scene.queue('acme/api'), await scene.queue('mona/tool')];
-      await scene.world.github.failNext({ path: '/', status: 502, after });
+  const calls = Array.from({ length: 24 }, (_, nth) => nth);
+  test.each(calls)('on call %d, the next passes find the jobs', async (after) => {
+    const jobs = [await scene.queue('acme/api'), await scene.queue('mona/tool')];
+    await scene.world.github.failNext({ path: '/', status: 502, after });
+    for (let pass = 0; pass < 3; pass++) {
       await scene.discover();
       await scene.world.github.clearFaults();
-      for (let pass = 0; pass < 2; pass++) {
-        await scene.passMinutes(6);
-        await scene.discover();
-      }
-      expect(await scene.jobIds()).toEqual(jobs);
-    },
-  );
+      await scene.passMinutes(6);
+    }
+    expect(await scene.jobIds()).toEqual(jobs);
+  });
 
   test('refuses an entity: one call is made, the refusal is stored, and other entities continue (C9)', async () => {
     await scene.queue('acme/api');
@@ -121,18 +103,13 @@ describe('when GitHub fails', () => {
     const job = await scene.queue('acme/api');
     await scene.queue('mona/tool');
     await scene.setInstallation({ listed_at: new Date(Date.now() + 60_000) });
-    const repository = {
-      entity_id: scene.world.organization.id,
-      app_id: scene.world.appId,
-      active_at: new Date(),
-    };
-    await scene.db
-      .insertInto('repositories')
-      .values([
-        { ...repository, repo_id: scene.world.repositories.api, full_name: 'acme/of-old' },
-        { ...repository, repo_id: 999, full_name: null },
-      ])
-      .execute();
+    const { organization, appId, repositories } = scene.world;
+    const active = { entity_id: organization.id, app_id: appId, active_at: new Date() };
+    const rows = [
+      { ...active, repo_id: repositories.api, full_name: 'acme/of-old' },
+      { ...active, repo_id: 999, full_name: null },
+    ];
+    await scene.db.insertInto('repositories').values(rows).execute();
     expect(await scene.discover()).toMatchObject({ repositories: 1, unanswered: 1 });
     expect(scene.unanswered()).toEqual(['invisible']);
     expect(await scene.jobIds()).toEqual([job]);
@@ -150,13 +127,8 @@ test('a run whose jobs GitHub does not show leaves the other runs of its reposit
   const path = `/runs/${await scene.runOf(broken)}/jobs`;
   await scene.world.github.failNext({ path, status: 502, times: 1_000 });
   const after = await scene.queue('acme/api');
-  expect(await scene.discover()).toMatchObject({
-    repositories: 3,
-    runs: 3,
-    found: 2,
-    unanswered: 1,
-    incomplete: 1,
-  });
+  const counts = { repositories: 3, runs: 3, found: 2, unanswered: 1, incomplete: 1 };
+  expect(await scene.discover()).toMatchObject(counts);
   expect(await scene.jobIds()).toEqual([before, after]);
   expect(scene.unanswered()).toEqual(['unavailable']);
   await scene.world.github.clearFaults();
@@ -170,11 +142,9 @@ test('a repository for which GitHub does not answer lets the others have their t
   await scene.discover();
   await scene.passMinutes(10);
   await scene.world.github.failNext({ path: '/acme/api/actions/runs$', status: 502, times: 1_000 });
-  expect(await scene.discover({ config: { readsOfMinute: 1 } })).toMatchObject({ unanswered: 1 });
-  expect(await scene.discover({ config: { readsOfMinute: 1 } })).toMatchObject({
-    unanswered: 0,
-    repositories: 1,
-  });
+  const config = { readsOfMinute: 1 };
+  expect(await scene.discover({ config })).toMatchObject({ unanswered: 1 });
+  expect(await scene.discover({ config })).toMatchObject({ unanswered: 0, repositories: 1 });
 });
 
 const look = async (given?: Parameters<typeof scene.discover>[0]) => {

@@ -67,12 +67,10 @@ describe('which repositories are looked at (E2)', () => {
     expect(await looked()).toBe(3);
     await scene.passMinutes(10);
     await scene.discover(one);
-    const lastRead = scene.db
-      .selectFrom('repositories')
-      .select('full_name')
-      .where('entity_id', '=', scene.world.organization.id)
-      .orderBy('looked_at', 'desc');
-    expect(await lastRead.executeTakeFirst()).toEqual({ full_name: 'acme/api' });
+    const { id } = scene.world.organization;
+    const ofAcme = scene.db.selectFrom('repositories').where('entity_id', '=', id).selectAll();
+    const lastRead = await ofAcme.orderBy('looked_at', 'desc').executeTakeFirst();
+    expect(lastRead).toMatchObject({ full_name: 'acme/api' });
   });
 });
 
@@ -135,8 +133,7 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     await scene.world.github.addRepository({ owner: 'acme', name: 'young' });
     const job = await scene.queue('acme/young', { event: 'schedule' });
     expect(await scene.discover()).toMatchObject({ listed: 0, found: 0 });
-    const longAgo = { listed_at: hoursAgo(7), updated_at: new Date(0) };
-    await scene.setInstallation(longAgo);
+    await scene.setInstallation({ listed_at: hoursAgo(7), updated_at: new Date(0) });
     // The one with a push is active; it is public, and no pool takes its job.
     const counts = { listed: 2, repositories: 2, resting: 1, found: 1 };
     expect(await scene.discover()).toMatchObject(counts);
@@ -146,9 +143,8 @@ describe('repositories that no delivery has named (E2, P1)', () => {
   test('archived ones are left out, and so are those that the installation no longer shows', async () => {
     await scene.world.github.addRepository({ owner: 'acme', name: 'of-old', archived: true });
     expect(await scene.discover()).toMatchObject({ resting: 3 });
-    await scene.world.github.selectRepositories(scene.world.organization.installationId, [
-      'acme/api',
-    ]);
+    const { installationId } = scene.world.organization;
+    await scene.world.github.selectRepositories(installationId, ['acme/api']);
     await scene.setInstallation({ updated_at: new Date() });
     await scene.passMinutes(5);
     expect(await scene.discover()).toMatchObject({ listed: 2, resting: 2, unanswered: 0 });

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type DoubtRules, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import type { Insertable, Kysely } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { putReason } from '../scenes/jobs.scene.ts';
 import { CONFIG } from '../scenes/sweep.scene.ts';
 import { doubtRules } from './look-up-jobs.ts';
@@ -19,7 +19,7 @@ beforeEach(() => emptyTables(database.db, ['jobs', 'workers', 'demand_keys']));
 const mark = ({
   db = database.dbOf('reconciler'),
   ...rules
-}: Partial<DoubtRules> & { db?: Kysely<Database> } = {}) =>
+}: Partial<DoubtRules> & { db?: Db } = {}) =>
   markJobsInDoubt(db, { ...doubtRules(CONFIG), ...rules });
 const recover = async (given?: Parameters<typeof mark>[0]) => {
   const marked = await mark(given);
@@ -35,22 +35,20 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 const putWaiting = async (minutes: number, given: Given = {}) =>
   (await putJob(database.db, { created_at: ago(minutes), queued_at: ago(minutes), ...given }))
     .job_id;
+const running = { status: 'running', wants_worker: false } as const;
 /** A running job whose worker ended `minutes` ago. */
 const putOrphan = async (endedMinutes: number, given: Given = {}) => {
-  const { pod_name: name } = await putWorker(database.db, {
-    status: 'failed',
-    completed_at: minutesAgo(endedMinutes),
-  });
-  return putWaiting(endedMinutes + 5, {
-    status: 'running',
-    wants_worker: false,
-    k8s_pod: name,
-    ...given,
-  });
+  const ended = { status: 'failed', completed_at: minutesAgo(endedMinutes) } as const;
+  const { pod_name: k8s_pod } = await putWorker(database.db, ended);
+  return putWaiting(endedMinutes + 5, { ...running, k8s_pod, ...given });
 };
 const row = (jobId: number) =>
   database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
+const setJobs = (values: Updateable<Database['jobs']>) =>
+  database.db.updateTable('jobs').set(values).execute();
 const untouched = { recovery_attempts: 0, lookup_due_at: null };
+/** Recovery has not helped, and GitHub has not answered for a day. */
+const silent = { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) };
 const recovered = { recovery_attempts: 1, lookup_due_at: expect.any(Date) };
 
 describe('stuck jobs (E3)', () => {
@@ -62,12 +60,9 @@ describe('stuck jobs (E3)', () => {
       await putWaiting(11, { status: 'completed', wants_worker: false }),
       await putWaiting(11, { status: 'failed', wants_worker: false }),
     ];
-    const { pod_name: alive } = await putWorker(database.db, {
-      status: 'running',
-      running_at: minutesAgo(1),
-      k8s_pool: 'other',
-    });
-    fine.push(await putWaiting(30, { status: 'running', wants_worker: false, k8s_pod: alive }));
+    const alive = { status: 'running', running_at: minutesAgo(1), k8s_pool: 'other' } as const;
+    const { pod_name: k8s_pod } = await putWorker(database.db, alive);
+    fine.push(await putWaiting(30, { ...running, k8s_pod }));
     fine.push(await putWaiting(30, { k8s_pool: 'other' }));
     expect(await recover()).toEqual({ ...NONE, recovered: 2 });
     for (const job of stuck) expect(await row(job)).toMatchObject(recovered);
@@ -81,10 +76,7 @@ describe('stuck jobs (E3)', () => {
     const again = { status: 'pending', wants_worker: true, revision: revision + 1, ...recovered };
     expect(await row(job)).toMatchObject(again);
     expect(await recover()).toEqual(NONE);
-    await database.db
-      .updateTable('jobs')
-      .set({ recovered_at: ago(11), lookup_due_at: null })
-      .execute();
+    await setJobs({ recovered_at: ago(11), lookup_due_at: null });
     expect(await recover()).toMatchObject({ recovered: 1 });
     expect(await row(job)).toMatchObject({ recovery_attempts: 2 });
   });
@@ -93,8 +85,7 @@ describe('stuck jobs (E3)', () => {
     const held = await putWaiting(59);
     await putReason(database.db, held, 'at_entity_cap');
     const { pod_name: k8s_pod } = await putWorker(database.db);
-    const running = { status: 'running', wants_worker: false, k8s_pod, started_at: null } as const;
-    const unstarted = await putWaiting(50, running);
+    const unstarted = await putWaiting(50, { ...running, k8s_pod, started_at: null });
     const lately = await putWaiting(11, { recovered_at: ago(5), recovery_attempts: 1 });
     const later = await putWaiting(300, { lookup_due_at: ago(-5), k8s_pool: 'other' });
     await putReason(database.db, later, 'at_pool_cap');
@@ -103,7 +94,6 @@ describe('stuck jobs (E3)', () => {
     expect(await row(lately)).toMatchObject({ recovery_attempts: 1, lookup_due_at: null });
   });
 
-  const silent = { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) };
   test('at the limit permanent failure with its reason', async () => {
     const waiting = await putWaiting(49 * 60, silent);
     const orphan = await putOrphan(25 * 60, { ...silent, looked_up_at: ago(1442) });
@@ -124,10 +114,7 @@ describe('stuck jobs (E3)', () => {
   test.each([
     ['for a job that GitHub still calls queued', { ...silent, looked_up_at: ago(30) }],
     ['before GitHub was asked about it', { ...silent, unanswered_since: null }],
-    [
-      'a day after it came, which GitHub was first asked about a moment ago',
-      { ...silent, unanswered_since: ago(1) },
-    ],
+    ['a day after it came, but asked about just now', { ...silent, unanswered_since: ago(1) }],
     ['before the limit', { ...silent, recovery_attempts: 2 }],
     ['while GitHub may still have it in its queue', { ...silent, queued_at: ago(47 * 60) }],
   ])('but never %s', async (_name, given) => {
@@ -146,22 +133,14 @@ describe('stuck jobs (E3)', () => {
 
 describe('suspects that are only looked up (E4)', () => {
   test('beside an idle worker: as many of the oldest as there are idle workers, and once in ten minutes', async () => {
-    await putWorker(database.db, {
-      status: 'running',
-      running_at: minutesAgo(12),
-      registered_at: minutesAgo(11),
-    });
-    const jobs = [await putWaiting(12), await putWaiting(11)];
+    const idle = { running_at: minutesAgo(12), registered_at: minutesAgo(11) };
+    await putWorker(database.db, { status: 'running', ...idle });
+    const [oldest, other] = [await putWaiting(12), await putWaiting(11)];
     expect(await recover()).toMatchObject({ recovered: 0, suspected: 1 });
-    expect(await row(jobs[0] ?? 0)).toMatchObject({
-      recovery_attempts: 0,
-      lookup_due_at: expect.any(Date),
-    });
-    expect(await row(jobs[1] ?? 0)).toMatchObject(untouched);
-    await database.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: null, looked_up_at: new Date() })
-      .execute();
+    const suspected = { recovery_attempts: 0, lookup_due_at: expect.any(Date) };
+    expect(await row(oldest)).toMatchObject(suspected);
+    expect(await row(other)).toMatchObject(untouched);
+    await setJobs({ lookup_due_at: null, looked_up_at: new Date() });
     expect(await recover()).toEqual(NONE);
   });
 
@@ -175,30 +154,23 @@ describe('suspects that are only looked up (E4)', () => {
   ])(
     'held back for %d minutes and looked up at the age of %s: due %s',
     async (age, lookedUpAtAge, isDue) => {
-      const job = await putWaiting(
-        age,
-        lookedUpAtAge === null ? {} : { looked_up_at: ago(age - lookedUpAtAge) },
-      );
+      const looked_up_at = lookedUpAtAge === null ? null : ago(age - lookedUpAtAge);
+      const job = await putWaiting(age, { looked_up_at });
       await putReason(database.db, job, 'at_pool_cap');
       expect(await recover()).toMatchObject({ recovered: 0, suspected: isDue ? 1 : 0 });
     },
   );
 
   test('running without one of our workers, for an hour', async () => {
-    const elsewhere = { status: 'running', wants_worker: false } as const;
-    await putWaiting(61, elsewhere);
-    await putWaiting(59, elsewhere);
+    await putWaiting(61, running);
+    await putWaiting(59, running);
     expect(await recover()).toEqual({ ...NONE, suspected: 1 });
   });
 });
 
 describe('the fence', () => {
   test('a row that left its state meanwhile is not touched', async () => {
-    const job = await putWaiting(49 * 60, {
-      recovery_attempts: 3,
-      recovered_at: ago(11),
-      unanswered_since: ago(1441),
-    });
+    const job = await putWaiting(49 * 60, silent);
     const other = await putWaiting(11);
     const marked = await database.db.transaction().execute(async (trx) => {
       await trx.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute();
@@ -214,7 +186,7 @@ describe('the fence', () => {
   test('one statement for any number of jobs', async () => {
     for (let index = 0; index < 30; index++) {
       await putWaiting(11);
-      await putWaiting(49 * 60, { recovery_attempts: 3, unanswered_since: ago(1441) });
+      await putWaiting(49 * 60, silent);
     }
     const counted = countStatements(database.db);
     expect(await recover({ db: counted.db })).toEqual({ ...NONE, recovered: 30, failed: 30 });

@@ -26,7 +26,7 @@ describe('a job in doubt (E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, runs: 0 });
   });
 
-  test('costs one call per run, however many of its jobs are in doubt', async () => {
+  test('costs one call per run, however many of its jobs are in doubt, and one more says whether the run is over (P4)', async () => {
     const first = await scene.addJob();
     const runId = await scene.runOf(first);
     for (let index = 0; index < 120; index++) await scene.addJob({ job: { runId } });
@@ -35,10 +35,12 @@ describe('a job in doubt (E4)', () => {
     // Two pages for the large run, one for the other.
     expect(await scene.calls(JOBS_OF_RUN)).toBe(3);
     const { calls } = await scene.world.github.report();
-    expect(Object.keys(calls).toSorted()).toEqual([
-      JOBS_OF_RUN,
-      'apps/create-installation-access-token',
-    ]);
+    const token = 'apps/create-installation-access-token';
+    expect(Object.keys(calls).toSorted()).toEqual([JOBS_OF_RUN, token]);
+    await scene.passTime();
+    await scene.makeDue();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 122, runs: 2, queued: 122 });
+    expect(await scene.calls('actions/get-workflow-run')).toBe(2);
   });
 
   test('that Paddock failed and GitHub completed is misjudged (A6)', async () => {
@@ -61,42 +63,31 @@ describe('a job in doubt (E4)', () => {
 });
 
 describe('a job that GitHub calls queued', () => {
-  test('twice, without a runner, is demand again, with any status in our row (A6)', async () => {
-    const [lost, failed] = [
-      await scene.addJob({ row: running }),
-      await scene.addJob({ row: { status: 'failed', wants_worker: false } }),
-    ];
-    expect(await scene.lookUp()).toMatchObject({ queued: 2 });
+  test('twice, without a runner, is demand again, with any status in our row; while a live worker is bound to it, it is none (A6, P3)', async () => {
+    const { pod_name: k8s_pod } = await putWorker(scene.db, { running_at: minutesAgo(1) });
+    const lost = await scene.addJob({ row: running });
+    const failed = await scene.addJob({ row: { status: 'failed', wants_worker: false } });
+    const row = { ...running, k8s_pod, seen_queued_at: new Date(0) };
+    const bound = await scene.addJob({ row });
+    expect(await scene.lookUp()).toMatchObject({ queued: 2, answered: 1 });
     expect(await scene.row(lost)).toMatchObject({ ...running, requeues: 0 });
     expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ requeued: 2 });
     const again = { wants_worker: true, requeues: 1 };
-    expect(await scene.row(lost)).toMatchObject({
-      ...again,
-      status: 'running',
-      lookup_due_at: null,
-    });
+    const lookup_due_at = null;
+    expect(await scene.row(lost)).toMatchObject({ ...again, status: 'running', lookup_due_at });
     expect(await scene.row(failed)).toMatchObject({ ...again, status: 'pending', misjudged: true });
+    expect(await scene.row(bound)).toMatchObject({ ...running, requeues: 0 });
   });
 
-  test('while a live worker is bound to it is no demand (P3)', async () => {
-    const { pod_name: name } = await putWorker(scene.db, {
-      status: 'running',
-      running_at: minutesAgo(1),
-    });
-    const job = await scene.addJob({
-      row: { ...running, k8s_pod: name, seen_queued_at: new Date(0) },
-    });
-    expect(await scene.lookUp()).toMatchObject({ answered: 1 });
-    expect(await scene.row(job)).toMatchObject({ wants_worker: false, requeues: 0 });
-  });
+  const seenBefore = { seen_queued_at: new Date(0), looked_up_at: new Date(0) };
 
   test('although its run is over fails with the run’s conclusion, on the second look', async () => {
     const job = await scene.addJob();
     const run = { method: 'GET', path: '/actions/runs/\\d+$', status: 200, times: 9 };
-    const { runId } = (await scene.world.github.truth()).jobs[0] ?? {};
-    const ended = { id: runId, run_attempt: 1, status: 'completed', conclusion: 'cancelled' };
+    const id = await scene.runOf(job);
+    const ended = { id, run_attempt: 1, status: 'completed', conclusion: 'cancelled' };
     await scene.world.github.failNext({ ...run, body: ended });
     expect(await scene.lookUp()).toMatchObject({ queued: 1 });
     await scene.makeDue();
@@ -107,21 +98,17 @@ describe('a job that GitHub calls queued', () => {
   });
 
   test('in an attempt of its run that a later one took the place of fails too', async () => {
-    const job = await scene.addJob({
-      row: { seen_queued_at: new Date(0), looked_up_at: new Date(0) },
-    });
-    const { runId = 0 } = (await scene.world.github.truth()).jobs[0] ?? {};
-    const other = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], runId });
-    await scene.world.github.cancelJob(other.id);
-    await scene.world.github.rerunJob(other.id);
+    const job = await scene.addJob({ row: seenBefore });
+    const other = await scene.queue('acme/api', { runId: await scene.runOf(job) });
+    await scene.world.github.cancelJob(other);
+    await scene.world.github.rerunJob(other);
     expect(await scene.lookUp()).toMatchObject({ failed: 1 });
     expect(await scene.row(job)).toMatchObject({ status: 'failed', conclusion: null });
   });
 
   test.each([
     ['has ended', { ...running, seen_queued_at: new Date(0) }, { status: 'completed' }],
-    // GitHub answered before the approval that it did not know the job. That answer must not be
-    // believed now.
+    // GitHub did not know the job before the approval; that must not be believed now.
     [
       'waits',
       { wants_worker: false, seen_gone_at: new Date(0), run_id: 404_404 },
@@ -131,18 +118,13 @@ describe('a job that GitHub calls queued', () => {
     'and that %s since the call of GitHub is left alone: a row is written as it was read or not at all',
     async (_what, row, moved) => {
       const job = await scene.addJob({ row });
-      const real = scene.github;
-      const racing: typeof real = {
-        ...real,
-        asInstallation: (...given) => {
-          const client = real.asInstallation(...given);
-          client.octokit.hook.after('request', async () => {
-            await scene.db.updateTable('jobs').set(moved).where('job_id', '=', job).execute();
-          });
-          return client;
-        },
+      const { github } = scene;
+      const asInstallation: typeof github.asInstallation = (...given) => {
+        const client = github.asInstallation(...given);
+        client.octokit.hook.after('request', () => scene.setJobs(moved).then(() => undefined));
+        return client;
       };
-      await scene.lookUp({ github: racing });
+      await scene.lookUp({ github: { ...github, asInstallation } });
       expect(await scene.row(job)).toMatchObject({ ...moved, requeues: 0, looked_up_at: null });
     },
   );
@@ -184,37 +166,22 @@ describe('a job that GitHub does not know', () => {
   });
 });
 
-test('one call of GitHub says whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {
-  const first = await scene.addJob();
-  const runId = await scene.runOf(first);
-  for (let index = 0; index < 4; index++) await scene.addJob({ job: { runId } });
-  await scene.lookUp();
-  await scene.passTime();
-  await scene.makeDue();
-  expect(await scene.lookUp()).toMatchObject({ jobs: 5, runs: 1, queued: 5 });
-  expect(await scene.calls('actions/get-workflow-run')).toBe(1);
-});
-
 test('a repository that GitHub does not show is recorded as an event of each of its jobs, once a day (P5, E4)', async () => {
   const jobs = [await scene.addJob(), await scene.addJob()];
   await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
-  const hidden = () =>
-    scene.db
-      .selectFrom('installation_events')
-      .selectAll()
-      .where('event', '=', 'discovered.hidden')
-      .orderBy('id')
-      .execute();
+  const events = scene.db
+    .selectFrom('installation_events')
+    .where('event', '=', 'discovered.hidden');
+  const hidden = () => events.selectAll().orderBy('id').execute();
   for (let pass = 0; pass < 2; pass++) {
     await scene.lookUp();
     await scene.passTime();
   }
-  expect((await hidden()).map(({ job_id: jobId }) => jobId)).toEqual(
-    jobs.toSorted((a, b) => a - b),
-  );
   const message = expect.stringContaining('not selected for it');
   const payload = { repository: 'acme/api', message };
-  expect((await hidden())[0]).toMatchObject({ outcome: 'repository_hidden', payload });
+  expect(await hidden()).toMatchObject(
+    jobs.map((job_id) => ({ job_id, outcome: 'repository_hidden', payload })),
+  );
   await sql`update installation_events set received_at = 'epoch'`.execute(scene.db);
   await scene.makeDue();
   await scene.lookUp();

@@ -10,12 +10,11 @@ const scene = useDiscoveryScene(database);
  * The calls of a resync of two runs with news, in order, and how many of their jobs it stores if
  * that call fails.
  */
+const STATUSES = ['queued', 'in_progress', 'waiting', 'pending', 'requested'];
 const CALLS = [
   ['the token', 0],
   ['the repository by its name', 0],
-  ...['queued', 'in_progress', 'waiting', 'pending', 'requested'].map(
-    (status) => [`the ${status} runs`, 0] as const,
-  ),
+  ...STATUSES.map((status) => [`the ${status} runs`, 0] as const),
   ['the jobs of one run', 1],
   ['the jobs of the other run', 1],
   ['the repository as it is when jobs of it are stored', 0],
@@ -38,8 +37,8 @@ describe('resync of one repository (E2, F5)', () => {
   test.each(CALLS.map(([call, kept], nth) => ({ call, kept, nth })))(
     'asks for $call, call $nth: on failure it reports that, keeps $kept of two jobs, and finds the rest when it runs again (D14)',
     async ({ nth, kept }) => {
-      const resyncedAt = () =>
-        scene.db.selectFrom('repositories').select('resynced_at').executeTakeFirst();
+      const rows = scene.db.selectFrom('repositories').select('resynced_at');
+      const resyncedAt = () => rows.executeTakeFirst();
       const jobs = [await scene.queue('acme/api'), await scene.queue('acme/api')];
       await scene.world.github.failNext({ path: '/', status: 502, after: nth });
       await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });

@@ -13,12 +13,10 @@ const scene = useJobsScene(database);
 const show = (repositories: string[] | 'all') =>
   scene.world.github.selectRepositories(scene.world.organization.installationId, repositories);
 /** As if GitHub had been asked for the last time `minutes` earlier, and the next look-up were due. */
-const letPass = (minutes: number) => {
-  const interval = sql`${minutes} * interval '1 minute'`;
-  return sql`update jobs set hidden_since = hidden_since - ${interval}, unanswered_since = unanswered_since - ${interval}, lookup_due_at = now()`.execute(
-    scene.db,
-  );
-};
+const letPass = (minutes: number) =>
+  sql`update jobs set lookup_due_at = now(), hidden_since = hidden_since - ${minutes} * interval '1 minute',
+    unanswered_since = unanswered_since - ${minutes} * interval '1 minute'`.execute(scene.db);
+
 describe('a job whose repository GitHub hides (E3, P6)', () => {
   test('is no demand from the second time, ten minutes later, and demand again with GitHub’s first answer', async () => {
     const job = await scene.addJob();
@@ -47,7 +45,7 @@ describe('a job whose repository GitHub hides (E3, P6)', () => {
     expect(scene.unanswered()).toEqual(['invisible']);
     await letPass(1);
     await scene.lookUp();
-    await sql`update jobs set lookup_due_at = now()`.execute(scene.db);
+    await scene.makeDue();
     await scene.world.github.failNext({ path: '/actions/runs/', status: 403 });
     await scene.lookUp();
     expect(await scene.row(job)).toMatchObject({ hidden_since: null });
@@ -57,8 +55,7 @@ describe('a job whose repository GitHub hides (E3, P6)', () => {
   test('for two days has failed, and says why; one that runs on a live worker has not', async () => {
     const job = await scene.addJob();
     const { pod_name: k8s_pod } = await putWorker(scene.db, { running_at: minutesAgo(1) });
-    const row = { status: 'running', wants_worker: false, k8s_pod } as const;
-    const runs = await scene.addJob({ row });
+    const runs = await scene.addJob({ row: { status: 'running', wants_worker: false, k8s_pod } });
     await show([]);
     await scene.lookUp();
     await letPass(47 * 60);
@@ -72,6 +69,8 @@ describe('a job whose repository GitHub hides (E3, P6)', () => {
   });
 });
 
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+
 /** A job at GitHub, and the `queued` delivery of it, which is so old. */
 async function deliverQueued(hours: number, waiting = false): Promise<number> {
   const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], waiting });
@@ -79,25 +78,20 @@ async function deliverQueued(hours: number, waiting = false): Promise<number> {
   const pools = await currentPoolsDocument(database.db);
   if (pools === undefined) throw new Error('There has to be a pools document.');
   const { id, login, installationId } = organization;
-  const statement = {
-    ...queuedJob({
-      jobId: job.id,
-      runId: job.runId,
-      runAttempt: job.attempt,
-      queuedAt: hoursAgo(hours).toISOString(),
-      entity: { id, login, type: 'Organization' },
-      repoId: job.repositoryId,
-      repoFullName: job.repo,
-      installationId,
-    }),
-    appId,
-    deliveryGuid: crypto.randomUUID(),
-  };
+  const queued = queuedJob({
+    jobId: job.id,
+    runId: job.runId,
+    queuedAt: hoursAgo(hours).toISOString(),
+    entity: { id, login, type: 'Organization' },
+    repoId: job.repositoryId,
+    repoFullName: job.repo,
+    installationId,
+  });
+  const statement = { ...queued, appId, deliveryGuid: crypto.randomUUID() };
   const finding = { event: 'discovered.queued', statement, payload: '{}', payloadRepaired: false };
   await database.db.transaction().execute((trx) => recordFindings(trx, [finding], pools));
-  return statement.jobId;
+  return job.id;
 }
-const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 const demand = { status: 'pending', wants_worker: true, lookup_due_at: null };
 
 describe('an older delivery of a queued job', () => {
@@ -132,16 +126,12 @@ describe('an older delivery of a queued job', () => {
 });
 
 /** A worker that ended well just now, without a known job. */
-const endUnexplained = async () =>
-  (
-    await putWorker(scene.db, {
-      entity_id: scene.world.organization.id,
-      status: 'completed',
-      running_at: minutesAgo(5),
-      completed_at: minutesAgo(0),
-      unexplained_until: minutesAgo(-10),
-    })
-  ).pod_name;
+const endUnexplained = async () => {
+  const times = { running_at: minutesAgo(5), completed_at: minutesAgo(0) };
+  const ended = { ...times, status: 'completed', unexplained_until: minutesAgo(-10) } as const;
+  const { id: entity_id } = scene.world.organization;
+  return (await putWorker(scene.db, { entity_id, ...ended })).pod_name;
+};
 const graces = async () => {
   const rows = scene.db.selectFrom('workers').where('unexplained_until', 'is not', null);
   return (await rows.select('pod_name').execute()).map(({ pod_name: name }) => name);
@@ -167,14 +157,11 @@ describe('after an unexplained end (C3, E4)', () => {
 
   test('a job that GitHub gave to the worker explains it', async () => {
     const name = await scene.startRunner();
-    const [ran, left] = [
-      await scene.addJob({ ...waiting, job: { durationMs: 3_600_000 } }),
-      await scene.addJob(waiting),
-    ];
-    await scene.db
-      .updateTable('workers')
-      .set({ status: 'completed', completed_at: new Date(), unexplained_until: new Date(4e12) })
-      .execute();
+    const ran = await scene.addJob({ ...waiting, job: { durationMs: 3_600_000 } });
+    const left = await scene.addJob(waiting);
+    const ended = { status: 'completed', completed_at: new Date() } as const;
+    const unexplained = { ...ended, unexplained_until: new Date(4e12) };
+    await scene.db.updateTable('workers').set(unexplained).execute();
     expect(await scene.lookUp()).toMatchObject({ jobs: 2, stated: 1, queued: 1, graces: 0 });
     expect(await graces()).toEqual([]);
     expect(await scene.row(ran)).toMatchObject({ status: 'running', k8s_pod: name });

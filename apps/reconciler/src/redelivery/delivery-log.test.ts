@@ -26,28 +26,24 @@ const entry = (minutesAgo: number): WebhookDelivery => ({
   repositoryId: 2,
 });
 
+type Page = Awaited<ReturnType<ReadLogOptions['list']>>;
+
 /**
  * A log with one delivery a minute, newest first, ten to a page; the cursor is the first entry's
  * age. Records which pages were asked for.
  */
-function fakeLog({
-  minutes = 500,
-  failAtPage = 0,
-}: { minutes?: number; failAtPage?: number } = {}) {
+function fakeLog(minutes = 500) {
   const asked: string[] = [];
-  const list: ReadLogOptions['list'] = async (cursor) => {
+  const list = (cursor?: string): Promise<Page> => {
     asked.push(cursor ?? 'top');
-    if (asked.length === failAtPage) return Promise.reject(new Error('GitHub is away'));
     const from = Number(cursor ?? 0);
-    const ages = Array.from({ length: 10 }, (_, index) => from + index).filter(
-      (age) => age < minutes,
-    );
-    return {
-      deliveries: ages.map(entry),
+    const ages = Array.from({ length: 10 }, (_, index) => from + index);
+    return Promise.resolve({
+      deliveries: ages.filter((age) => age < minutes).map(entry),
       isCutOff: false,
       answeredAt: undefined,
-      ...(from + 10 < minutes ? { nextCursor: String(from + 10) } : {}),
-    };
+      ...(from + 10 < minutes && { nextCursor: String(from + 10) }),
+    });
   };
   return { asked, list };
 }
@@ -81,22 +77,60 @@ describe('reading the delivery log (E1)', () => {
     expect(reading.error).toBeUndefined();
   });
 
-  test('a reading that fails half-way keeps its pages and its place, and the mark of the last whole one', async () => {
-    const { list } = fakeLog({ failAtPage: 4 });
-    const reading = await read(list, { readTo: ago(95) });
-    expect(reading.error).toEqual(new Error('GitHub is away'));
-    expect(reading.attempts).toHaveLength(30);
-    expect(reading.mark).toEqual({ readTo: ago(95), rest: { cursor: '30', from: ago(0) } });
-  });
+  const empty = { deliveries: [], nextCursor: 'further', isCutOff: false, answeredAt: undefined };
+  test.each<[string, (page: Page, cursor: string) => Page, string, number, number, string | null]>([
+    [
+      'fails half-way',
+      (page, cursor) => {
+        if (cursor === '30') throw new Error('GitHub is away');
+        return page;
+      },
+      'GitHub is away',
+      3,
+      30,
+      '30',
+    ],
+    [
+      'goes in a circle',
+      (page) => (page.nextCursor === '40' ? { ...page, nextCursor: '10' } : page),
+      'goes in a circle',
+      4,
+      40,
+      '10',
+    ],
+    ['begins with an empty page', () => empty, 'an empty page', 1, 0, null],
+    [
+      'comes to an empty page',
+      (page, cursor) => (cursor === '20' ? empty : page),
+      'an empty page',
+      3,
+      20,
+      '20',
+    ],
+    [
+      'has a full page without a cursor',
+      ({ nextCursor: _next, ...page }) => ({ ...page, isCutOff: true }),
+      'a full page of the delivery log without a cursor',
+      1,
+      10,
+      null,
+    ],
+  ])(
+    'a reading that %s keeps its pages and its place, and the mark of the last whole one',
+    async (_what, change, message, pages, attempts, cursor) => {
+      const { list } = fakeLog();
+      const changed: ReadLogOptions['list'] = async (at) => change(await list(at), at ?? 'top');
+      const reading = await read(changed, { readTo: ago(95) });
+      expect(reading.error).toMatchObject({ message: expect.stringContaining(message) });
+      expect([reading.pages, reading.attempts.length]).toEqual([pages, attempts]);
+      const rest = cursor !== null && { rest: { cursor, from: ago(0) } };
+      expect(reading.mark).toEqual({ readTo: ago(95), ...rest });
+    },
+  );
 
   test.each([
     ['and goes on at that place', '30', 5, ['top', '10', '30', '40', '50', '60', '70', '80', '90']],
-    [
-      'down to the beginning of the one that broke off, though that is older than the window',
-      '80',
-      42,
-      ['top', '10', '20', '30', '40', '80', '90'],
-    ],
+    ['down to the beginning of that one', '80', 42, ['top', '10', '20', '30', '40', '80', '90']],
   ])('the next one reads what is new, %s', async (_how, cursor, from, pages) => {
     const { asked, list } = fakeLog();
     const reading = await read(list, { readTo: ago(95), rest: { cursor, from: ago(from) } });
@@ -119,62 +153,20 @@ describe('reading the delivery log (E1)', () => {
   });
 
   test('an empty log is no error, and the mark stays', async () => {
-    const reading = await read(fakeLog({ minutes: 0 }).list, { readTo: ago(7) });
+    const reading = await read(fakeLog(0).list, { readTo: ago(7) });
     const mark = { readTo: ago(7) };
     expect(reading).toEqual({ attempts: [], pages: 1, mark, since: ago(15) });
   });
 
-  test('a circle of cursors ends the reading where it closes: its pages count, and the entries below stay to be read', async () => {
-    const { asked, list } = fakeLog();
-    const circle: ReadLogOptions['list'] = async (cursor) => {
-      const page = await list(cursor);
-      return page.nextCursor === '40' ? { ...page, nextCursor: '10' } : page;
-    };
-    const reading = await read(circle, { readTo: ago(95) });
-    expect(asked).toEqual(['top', '10', '20', '30']);
-    expect(reading.error).toMatchObject({ message: expect.stringContaining('goes in a circle') });
-    expect(reading.attempts).toHaveLength(40);
-    expect(reading.mark).toEqual({ readTo: ago(95), rest: { cursor: '10', from: ago(0) } });
-  });
-
-  test.each([
-    { page: 'the first page', emptyFrom: 'top', pages: 1, rest: undefined },
-    { page: 'a later page', emptyFrom: '20', pages: 3, rest: { cursor: '20', from: ago(0) } },
-  ])(
-    '$page, empty and not the last, ends the reading; the entries below stay to be read',
-    async ({ emptyFrom, pages, rest }) => {
-      const { asked, list } = fakeLog();
-      const reading = await read(
-        async (cursor) =>
-          (cursor ?? 'top') === emptyFrom
-            ? { deliveries: [], nextCursor: 'further', isCutOff: false, answeredAt: undefined }
-            : list(cursor),
-        { readTo: ago(95) },
-      );
-      expect(asked).toHaveLength(pages - 1);
-      expect(reading.pages).toBe(pages);
-      expect(reading.error).toMatchObject({ message: expect.stringContaining('an empty page') });
-      expect(reading.mark).toEqual({ readTo: ago(95), ...(rest && { rest }) });
-    },
-  );
-
-  test('a full page without a known next page counts, and the mark stays', async () => {
-    const { asked, list } = fakeLog();
+  test('a full page without a cursor is enough where it reaches as far as it must', async () => {
+    const { list } = fakeLog();
     const cutOff: ReadLogOptions['list'] = async (cursor) => {
-      const { deliveries, answeredAt } = await list(cursor);
-      return { deliveries, answeredAt, isCutOff: true };
+      const { nextCursor: _next, ...page } = await list(cursor);
+      return { ...page, isCutOff: true };
     };
-    const reading = await read(cutOff, { readTo: ago(95) });
-    expect(asked).toEqual(['top']);
-    expect(reading.attempts).toHaveLength(10);
-    expect(reading.error).toMatchObject({
-      message: expect.stringContaining('a full page of the delivery log without a cursor'),
-    });
-    expect(reading.mark).toEqual({ readTo: ago(95) });
-    // No call for entries below, once the page itself reaches far enough.
-    const enough = await read(cutOff, { readTo: ago(2) }, { windowMs: 5 * 60_000 });
-    expect(enough.error).toBeUndefined();
-    expect(enough.mark).toEqual({ readTo: ago(0) });
+    const reading = await read(cutOff, { readTo: ago(2) }, { windowMs: 5 * 60_000 });
+    expect(reading.error).toBeUndefined();
+    expect(reading.mark).toEqual({ readTo: ago(0) });
   });
 
   test('the log is read down to the entries that GitHub can still repeat, and no further', async () => {

@@ -79,9 +79,8 @@ describe('redeliver since (E1, F5)', () => {
     const [stored, ...lost] = await guids();
     await scene.storeEvent(stored ?? '');
     // The log was read whole before.
-    await sql`insert into apps (app_id, log_read_to) values (${scene.world.appId}, now() + interval '1 minute')`.execute(
-      scene.db,
-    );
+    const read = { app_id: scene.world.appId, log_read_to: new Date(Date.now() + 60_000) };
+    await scene.db.insertInto('apps').values(read).execute();
     const counts = { pages: 1, attempts: 3, missing: 2, accepted: 2, more: false };
     expect(await find()).toMatchObject(counts);
     // GitHub calls them delivered, twice now; only our own row ends it.
@@ -113,10 +112,8 @@ describe('redeliver since (E1, F5)', () => {
     await scene.pass(30);
     const since = new Date(Date.now() - 3_600_000);
     const config = { redeliveryRequestsPerMinute: 0 };
-    expect(await find({ ...config, logPagesOfPass: 1 }, since)).toMatchObject({
-      missing: 100,
-      more: true,
-    });
+    const first = await find({ ...config, logPagesOfPass: 1 }, since);
+    expect(first).toMatchObject({ missing: 100, more: true });
     await scene.failList({ status: 502, after: 2 });
     await expect(find(config, since)).rejects.toThrow(/Failed on demand/);
     expect(scene.listingFailures()).toEqual(['unavailable']);
@@ -140,9 +137,7 @@ describe('redelivery asks discovery for repositories (E1)', () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);
     await scene.cycle();
-    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours'`.execute(
-      scene.db,
-    );
+    await scene.makeOld();
     expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
     expect(await handedOver()).toEqual([
       { repo_id: scene.world.repositories.api, entity_id: scene.world.organization.id },
@@ -154,11 +149,8 @@ describe('redelivery asks discovery for repositories (E1)', () => {
   test('above a number of unresolved deliveries, the repositories that are named in the list', async () => {
     await knowAcme();
     await scene.queueJobs(3);
-    for (const [handOverAbove, repositories] of [
-      [3, 0],
-      [2, 1],
-    ] as const) {
-      const config = { handOverAbove, redeliveryRequestsPerMinute: 0 };
+    for (const repositories of [0, 1]) {
+      const config = { handOverAbove: 3 - repositories, redeliveryRequestsPerMinute: 0 };
       expect(await scene.cycle({ config })).toMatchObject({ handedOver: repositories });
       expect(await handedOver()).toHaveLength(repositories);
     }

@@ -39,13 +39,12 @@ describe('when GitHub fails (E1)', () => {
     await scene.pass(1);
     await scene.lengthenLog(50);
     await scene.pass(60);
-    await sql`alter table unresolved_deliveries add constraint full_disk check (false)`.execute(
-      scene.db,
-    );
+    const { db } = scene;
+    await sql`alter table unresolved_deliveries add constraint full_disk check (false)`.execute(db);
     try {
       await expect(scene.cycle()).rejects.toThrow('full_disk');
     } finally {
-      await sql`alter table unresolved_deliveries drop constraint full_disk`.execute(scene.db);
+      await sql`alter table unresolved_deliveries drop constraint full_disk`.execute(db);
     }
     expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
   });
@@ -61,12 +60,10 @@ describe('when GitHub fails (E1)', () => {
       await scene.forgetTwoHours();
       await scene.queueJobs(120);
       await scene.failList({ status: 502, after: 1 });
-      await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
+      const config = { redeliveryRequestsPerMinute: 0 };
+      await scene.cycle({ config });
       await scene.failList({ status, after });
-      expect(await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } })).toMatchObject({
-        pages: after,
-        listed: false,
-      });
+      expect(await scene.cycle({ config })).toMatchObject({ pages: after, listed: false });
       expect((await scene.logMark())?.cursor).toBeNull();
       expect(await scene.cycle()).toMatchObject({ pages: 2, listed: true, failed: 120 });
       const events = scene.db.selectFrom('installation_events').where('source', '<>', 'webhook');
@@ -85,8 +82,12 @@ describe('when GitHub fails (E1)', () => {
       expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1 });
       expect(scene.refused()).toEqual([kind]);
       expect(scene.receiver.received).toHaveLength(2);
-      for (const { requests, nextRequestAt, lastRequestedAt } of await scene.unresolved())
-        expect([requests, Number(nextRequestAt) - Number(lastRequestedAt)]).toEqual([1, 300_000]);
+      for (const {
+        requests,
+        next_request_at: next,
+        last_requested_at: last,
+      } of await scene.unresolved())
+        expect([requests, Number(next) - Number(last)]).toEqual([1, 300_000]);
       expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0 });
       await scene.passAnHour();
       expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
@@ -103,14 +104,15 @@ describe('when GitHub fails (E1)', () => {
   });
 
   test.each([
-    ['a rate limit', { status: 429, headers: { 'retry-after': '120' } }],
-    ['a secondary limit', { status: 403, headers: { 'retry-after': '120' } }],
-    ['maintenance', { status: 503, headers: { 'retry-after': '120' } }],
+    ['a rate limit', 429],
+    ['a secondary limit', 403],
+    ['maintenance', 503],
   ])(
-    '%s: no request is made until GitHub’s wait is over, also for failures meanwhile',
-    async (_name, fault) => {
+    '%s (%d): no request is made until GitHub’s wait is over, also for failures meanwhile',
+    async (_name, status) => {
       await scene.queueJobs(3);
-      await scene.world.github.failNext({ method: 'POST', path: '/attempts$', ...fault });
+      const fault = { method: 'POST', path: '/attempts$', headers: { 'retry-after': '120' } };
+      await scene.world.github.failNext({ ...fault, status });
       const waits = { outcome: 'snooze', delayMs: expect.any(Number) };
       expect(await scene.cycle()).toMatchObject(waits);
       expect(scene.refused()).toHaveLength(1);
@@ -151,25 +153,26 @@ describe('when GitHub fails (E1)', () => {
     ['cuts the connection', {}],
     ['does the work and loses its answer', { afterCommit: true }],
   ];
-  describe.each(faults)('GitHub %s', (_name, fault) => {
-    test.each([0, 1, 2, 3, 4])(
-      'on the call after %d others: all deliveries come in all the same',
-      async (after) => {
-        // Lost ones on both pages of the log.
-        await scene.queueJobs(2);
-        await scene.lengthenLog(99);
-        await scene.queueJobs(2);
-        await scene.world.github.failNext({ ...fault, path: '/app/hook/deliveries', after });
-        await scene.cycle();
-        await scene.world.github.clearFaults();
-        await scene.asIfAsked(120);
-        await scene.cycle();
-        await scene.cycle();
-        expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(4);
-        expect(await scene.unresolved()).toEqual([]);
-      },
-    );
-  });
+  const turns = faults.flatMap(([how, fault]) =>
+    [0, 1, 2, 3, 4].map((after): [string, (typeof faults)[0][1], number] => [how, fault, after]),
+  );
+  test.each(turns)(
+    'where it %s (%j), on the call after %d others, all deliveries come in all the same',
+    async (_how, fault, after) => {
+      // Lost ones on both pages of the log.
+      await scene.queueJobs(2);
+      await scene.lengthenLog(99);
+      await scene.queueJobs(2);
+      await scene.world.github.failNext({ ...fault, path: '/app/hook/deliveries', after });
+      await scene.cycle();
+      await scene.world.github.clearFaults();
+      await scene.asIfAsked(120);
+      await scene.cycle();
+      await scene.cycle();
+      expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(4);
+      expect(await scene.unresolved()).toEqual([]);
+    },
+  );
 });
 
 /** GUIDs that our endpoint has accepted, by GitHub's log. */
@@ -182,11 +185,7 @@ const accepted = async () =>
  * Two hours in which our endpoint answers so, with some jobs every five minutes. Returns the most
  * pages that a cycle read.
  */
-async function twoHours(
-  answer: number,
-  jobs: number,
-  cycle?: RedeliveryScene['cycle'],
-): Promise<number> {
+async function twoHours(answer: number, jobs: number, cycle?: RedeliveryScene['cycle']) {
   scene.receiver.answerWith(answer);
   let pages = 0;
   for (let step = 0; step < 24; step++) {

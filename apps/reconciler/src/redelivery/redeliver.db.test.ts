@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findDueRedeliveries } from '@paddock/db/deliveries/redelivery';
 import { takeTick } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -7,6 +8,7 @@ import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database);
+const LATER = sql`next_request_at = now() + interval '1 hour'`;
 
 describe('redelivery on the straight path (E1)', () => {
   test('asks once for a lost delivery that our own events lack, and forgets it when the log shows that it got through', async () => {
@@ -57,17 +59,18 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.world.github.queueJob(hosted);
     await scene.world.github.uninstall(scene.world.user.installationId);
     await scene.world.github.settled();
-    await scene.cycle();
-    const named = (await scene.attempts()).map(
-      ({ id, event, action }) => [id, `${event}.${action}`] as const,
-    );
-    const actionOf = new Map(named);
-    expect(scene.asked.map((id) => actionOf.get(id))).toEqual([
+    await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
+    const rules = { perMinute: 150, earlyMs: 0, cycleMs: 300_000 };
+    const { due } = await findDueRedeliveries(scene.db, scene.world.appId, rules);
+    const attempts = await scene.attempts();
+    const actionOf = new Map(attempts.map((one) => [one.guid, `${one.event}.${one.action}`]));
+    expect(due.map(({ guid }) => actionOf.get(guid))).toEqual([
       'workflow_job.queued',
       'installation.deleted',
       'workflow_job.completed',
       'workflow_job.in_progress',
     ]);
+    expect(await scene.cycle()).toMatchObject({ accepted: 4 });
   });
 });
 
@@ -91,9 +94,9 @@ describe('spacing of requests (E1)', () => {
     const waits: number[] = [];
     for (let request = 0; request < 8; request++) {
       await scene.cycle();
-      const [{ nextRequestAt, lastRequestedAt } = { nextRequestAt: 0, lastRequestedAt: 0 }] =
-        await scene.unresolved();
-      waits.push(Math.round((Number(nextRequestAt) - Number(lastRequestedAt)) / 60_000));
+      const [asked] = await scene.unresolved();
+      const waitMs = Number(asked?.next_request_at) - Number(asked?.last_requested_at);
+      waits.push(Math.round(waitMs / 60_000));
       await scene.cycle();
       expect(scene.asked).toHaveLength(request + 1);
       await scene.passAnHour();
@@ -104,24 +107,20 @@ describe('spacing of requests (E1)', () => {
   test.each([
     ['within a tenth of the time to the next cycle is asked for now', 20, 1],
     ['later is left to the next cycle', 60, 0],
-  ])(
-    'a delivery that is due %s: cycles do not come at even times',
-    async (_when, seconds, accepted) => {
-      await scene.queueJobs(1);
-      await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
-      await scene.setUnresolved(sql`next_request_at = now() + ${seconds} * interval '1 second'`);
-      expect(await scene.cycle()).toMatchObject({ accepted });
-    },
-  );
+  ])('one that is due %s: cycles do not come at even times', async (_when, seconds, accepted) => {
+    await scene.queueJobs(1);
+    await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
+    await scene.setUnresolved(sql`next_request_at = now() + ${seconds} * interval '1 second'`);
+    expect(await scene.cycle()).toMatchObject({ accepted });
+  });
 
   test('a body that our endpoint refuses with 400 keeps to its spacing, however well others get through, and is not what a silent endpoint is tried with', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(400);
     await scene.cycle();
     await scene.cycle();
-    await scene.setUnresolved(
-      sql`next_request_at = now() + interval '1 hour', last_requested_at = now() - interval '1 hour', last_failed_at = now() - interval '1 minute'`,
-    );
+    const old = sql`last_requested_at = now() - interval '1 hour', last_failed_at = now() - interval '1 minute'`;
+    await scene.setUnresolved(sql.join([LATER, old]));
     expect(await scene.cycle()).toMatchObject({ accepted: 0 });
     scene.receiver.answerWith(200);
     await scene.queueJobs(1, {});
@@ -132,24 +131,22 @@ describe('spacing of requests (E1)', () => {
     await scene.queueJobs(2);
     scene.receiver.answerWith(500);
     await scene.cycle();
-    await sql`update unresolved_deliveries set requests = 1000`.execute(scene.db);
+    await scene.setUnresolved(sql`requests = 1000`);
     expect(await scene.cycle()).toMatchObject({ givenUp: 0 });
     const [old] = await scene.unresolved();
-    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours' where guid = ${old?.guid}`.execute(
-      scene.db,
-    );
+    await scene.makeOld(old?.guid);
     expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
     // The log still shows its attempts.
     expect(await scene.cycle()).toMatchObject({ failed: 1, givenUp: 0 });
     const events = await scene.db.selectFrom('installation_events').selectAll().execute();
+    const given = { outcome: 'redelivery_given_up', payload: { requests: 1000 } };
     expect(events).toMatchObject([
       {
+        ...given,
         source: 'reconciler',
         event: 'workflow_job.queued',
-        outcome: 'redelivery_given_up',
         app_id: scene.world.appId,
         delivery_guid: old?.guid,
-        payload: { requests: 1000 },
       },
     ]);
   });
@@ -184,8 +181,6 @@ async function failForTwoHours(): Promise<void> {
   }
   await takeExtraLook();
 }
-
-const LATER = sql`next_request_at = now() + interval '1 hour'`;
 
 describe('an endpoint without new deliveries (E1)', () => {
   test('is tried with the newest failed delivery in each cycle in which none is due, and has everything sent again a few seconds after it is back', async () => {
@@ -242,15 +237,12 @@ describe('an endpoint that is back (E1)', () => {
   test('keeps a delivery waiting for a minute that fails every time, so that its failures do not drive the looks', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);
-    const succeed = async () => {
-      scene.receiver.answerWith(202);
-      await scene.queueJobs(1, {});
-      scene.receiver.answerWith(500);
-    };
     const accepted: number[] = [];
     for (let look = 0; look < 5; look++) {
       accepted.push((await scene.cycle())['accepted'] ?? 0);
-      await succeed();
+      scene.receiver.answerWith(202);
+      await scene.queueJobs(1, {});
+      scene.receiver.answerWith(500);
     }
     expect(accepted).toEqual([1, 1, 1, 0, 0]);
     await scene.asIfAsked(61);

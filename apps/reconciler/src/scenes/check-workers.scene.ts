@@ -1,12 +1,17 @@
-import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely, Updateable } from 'kysely';
-import { createJitConfig } from '@paddock/github/runners';
-import { playRunner } from '@paddock/simulators/github/play-runner';
+import type { Database, Db } from '@paddock/db/schema/tables';
+import type { Updateable } from 'kysely';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { emptyAll, type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import {
+  accountOf,
+  emptyAll,
+  type Given,
+  outputOf,
+  usualRunners,
+  useScene,
+  usualSweeps,
+} from './sweep.scene.ts';
 import { checkWorkers } from '../workers/check-workers.ts';
 
 /**
@@ -18,11 +23,7 @@ async function startCheckScene(database: TestDatabase) {
   await emptyAll(db);
   const world = await startSmallWorld();
   const { github, told, run } = usualSweeps(database, world);
-  const stop = new AbortController();
-  const playing = new Set<Promise<unknown>>();
-
-  const truth = async (podName: string) =>
-    (await world.github.truth()).runners.find(({ name }) => name === podName);
+  const { truth, register, play, stopRunners } = usualRunners(world, github);
 
   return {
     db,
@@ -36,7 +37,7 @@ async function startCheckScene(database: TestDatabase) {
       runner: 'online' | 'registered' | 'none' = 'online',
       given: Parameters<typeof putWorker>[1] = {},
     ): Promise<string> {
-      const owner = given.entity_type === 'User' ? world.user : world.organization;
+      const isOfUser = given.entity_type === 'User';
       const { pod_name: podName } = await putWorker(db, {
         status: 'running',
         created_at: minutesAgo(minutes + 1),
@@ -45,30 +46,12 @@ async function startCheckScene(database: TestDatabase) {
         registration_started_at: minutesAgo(minutes),
         registered_at: minutesAgo(minutes),
         pod_uid: `uid-${Math.random()}`,
-        app_id: world.appId,
-        installation_id: owner.installationId,
-        entity_id: owner.id,
-        entity_name: owner.login,
+        ...accountOf(world, isOfUser ? world.user : world.organization),
         ...given,
       });
       if (runner === 'none') return podName;
-      const client = github.asInstallation(owner);
-      const scope =
-        given.entity_type === 'User'
-          ? ({ kind: 'repository', owner: owner.login, repo: 'tool' } as const)
-          : ({ kind: 'organization', owner: owner.login } as const);
-      const { jitConfig } = await createJitConfig(client, scope, {
-        name: podName,
-        labels: ['linux'],
-        runnerGroupId: 1,
-      });
-      if (runner === 'online') {
-        playing.add(playRunner(jitConfig, stop.signal));
-        await waitFor(
-          'the runner to be online',
-          async () => (await truth(podName))?.state !== 'registered',
-        );
-      }
+      const { jitConfig } = await register(podName, isOfUser);
+      if (runner === 'online') await play(podName, jitConfig);
       return podName;
     },
     /** Changes one worker, or all. */
@@ -96,8 +79,7 @@ async function startCheckScene(database: TestDatabase) {
       );
     },
     async stop(): Promise<void> {
-      stop.abort();
-      await Promise.all(playing);
+      await stopRunners();
       await world.github.stop();
     },
   };
@@ -106,7 +88,7 @@ async function startCheckScene(database: TestDatabase) {
 export const useCheckScene = (database: TestDatabase) => useScene(() => startCheckScene(database));
 
 /** A worker whose pod was made `minutes` ago and has not started. Returns its name. */
-export const putPending = async (db: Kysely<Database>, minutes: number, given = {}) =>
+export const putPending = async (db: Db, minutes: number, given = {}) =>
   (
     await putWorker(db, {
       created_at: minutesAgo(minutes + 5),

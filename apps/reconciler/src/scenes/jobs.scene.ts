@@ -1,8 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { createJitConfig } from '@paddock/github/runners';
-import { playRunner } from '@paddock/simulators/github/play-runner';
 import {
   installationOf,
   type SmallWorld,
@@ -10,20 +8,24 @@ import {
 } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Insertable, type Kysely, sql, type Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import { discoverJobs } from '../jobs/discover-jobs.ts';
 import { lookUpJobs } from '../jobs/look-up-jobs.ts';
-import { emptyAll, type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
+import {
+  accountOf,
+  emptyAll,
+  type Given,
+  outputOf,
+  taskOf,
+  usualRunners,
+  useScene,
+  usualSweeps,
+} from './sweep.scene.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
 /** The row of demand_keys for the key of a job. */
-export async function putReason(
-  db: Kysely<Database>,
-  jobId: number,
-  waitReason: string,
-): Promise<void> {
+export async function putReason(db: Db, jobId: number, waitReason: string): Promise<void> {
   await sql`
     insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
     select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, 1, 0, ${waitReason}, now() from jobs where job_id = ${jobId}`.execute(
@@ -40,16 +42,14 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
   await emptyAll(db);
   await putPools(db, examplePools());
   const world = await startSmallWorld();
-  const { appId, organization, user } = world;
+  const { organization, user } = world;
   if (isInstalled) {
     await putInstallation(db, installationOf(organization));
     await putInstallation(db, { ...installationOf(user), entity_type: 'User' });
   }
   const config = { discoverBudgetPercent: 10, readsOfMinute: 20, discoverListEveryMs: 21_600_000 };
   const { own, github, told, run, contextOf } = usualSweeps(database, world, { config });
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const runners: Promise<unknown>[] = [];
+  const { register, play, stopRunners } = usualRunners(world, github);
   const setJobs = (row: Updateable<Database['jobs']>) => db.updateTable('jobs').set(row).execute();
   return {
     db,
@@ -77,11 +77,7 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
         run_attempt: truth.attempt,
         repo_id: truth.repositoryId,
         repo_full_name: truth.repo,
-        entity_id: owner.id,
-        entity_name: owner.login,
-        entity_type: owner === user ? 'User' : 'Organization',
-        app_id: appId,
-        installation_id: owner.installationId,
+        ...accountOf(world, owner),
         lookup_due_at: new Date(0),
         ...row,
       });
@@ -97,31 +93,16 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
      * stops. Returns its name.
      */
     async startRunner(): Promise<string> {
-      const worker = await putWorker(db, {
-        entity_id: organization.id,
-        app_id: appId,
-        installation_id: organization.installationId,
+      const { pod_name: podName } = await putWorker(db, {
+        ...accountOf(world, organization),
         status: 'running',
         running_at: minutesAgo(1),
       });
-      const { jitConfig, runnerId } = await createJitConfig(
-        github.asInstallation(organization),
-        { kind: 'organization', owner: 'acme' },
-        { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 },
-      );
-      await db
-        .updateTable('workers')
-        .set({ runner_id: runnerId })
-        .where('pod_name', '=', worker.pod_name)
-        .execute();
-      runners.push(playRunner(jitConfig, signal));
-      // One with a short job may have ended by now, and GitHub has forgotten it.
-      await waitFor('the runner to have connected', async () =>
-        (await world.github.truth()).runners.every(
-          ({ name, state }) => name !== worker.pod_name || state !== 'registered',
-        ),
-      );
-      return worker.pod_name;
+      const { jitConfig, runnerId } = await register(podName);
+      const ours = db.updateTable('workers').where('pod_name', '=', podName);
+      await ours.set({ runner_id: runnerId }).execute();
+      await play(podName, jitConfig);
+      return podName;
     },
     lookUp: async (given?: Given) => outputOf(await run(lookUpJobs, given)),
     discover: async ({ pass = {}, ...given }: Given = {}) =>
@@ -145,10 +126,12 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
         .execute(),
     /** As if the last readings of repositories had been `minutes` ago. */
     async passMinutes(minutes: number) {
-      const interval = sql`${minutes} * interval '1 minute'`;
-      await sql`update repositories set due_at = due_at - ${interval}, active_at = active_at - ${interval}`.execute(
-        db,
-      );
+      const earlier = (at: string) => sql`${sql.ref(at)} - ${minutes} * interval '1 minute'`;
+      const times = { due_at: earlier('due_at'), active_at: earlier('active_at') };
+      await db
+        .updateTable('repositories')
+        .set(times as object)
+        .execute();
     },
     /** As if everything was seen at GitHub two minutes earlier, and all second looks were due. */
     async passTime() {
@@ -180,8 +163,7 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
         .execute(),
     calls: async (operation: string) => (await world.github.report()).calls[operation] ?? 0,
     async stop(): Promise<void> {
-      stopping.abort();
-      await Promise.all(runners);
+      await stopRunners();
       await world.github.stop();
     },
   };

@@ -1,9 +1,9 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { redeliver } from '../redelivery/redeliver.ts';
 import { emptyAll, type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
 
@@ -21,7 +21,7 @@ export interface RedeliverySceneOptions {
 
 /** Writes the events that ingress writes for deliveries of jobs. */
 export async function storeEvents(
-  db: Kysely<Database>,
+  db: Db,
   guids: readonly string[],
   outcome: 'job_stored' | 'repeated_body' = 'job_stored',
 ): Promise<void> {
@@ -121,43 +121,36 @@ export async function startRedeliveryScene(
     /** Moves the clocks of GitHub and of our database by `minutes`. */
     async pass(minutes: number) {
       passedMs += minutes * 60_000;
-      const interval = sql`${minutes} * interval '1 minute'`;
       // The log's instants are GitHub's, whose clock has moved; the database's clock cannot.
-      await setUnresolved(
-        sql`next_request_at = next_request_at - ${interval}, last_requested_at = last_requested_at - ${interval}`,
-      );
-      await sql`update apps set wait_until = wait_until - ${interval}`.execute(db);
+      const earlier = (at: string) =>
+        sql`${sql.ref(at)} = ${sql.ref(at)} - ${minutes} * interval '1 minute'`;
+      await setUnresolved(sql.join(['next_request_at', 'last_requested_at'].map(earlier)));
+      await sql`update apps set ${earlier('wait_until')}`.execute(db);
     },
     setUnresolved,
     /** As if the last requests had just been made: the minute that they are counted in goes on. */
     holdMinute: () =>
-      sql`update unresolved_deliveries set last_requested_at = now() where last_requested_at is not null`.execute(
-        db,
-      ),
+      setUnresolved(sql`last_requested_at = now() + (last_requested_at - last_requested_at)`),
     /** As if the last requests had been made so long ago. */
     asIfAsked: (seconds: number) =>
       setUnresolved(sql`last_requested_at = now() - ${seconds} * interval '1 second'`),
     /** As if the last requests were an hour old and the next ones due. */
     passAnHour: () =>
       setUnresolved(sql`next_request_at = now(), last_requested_at = now() - interval '1 hour'`),
-    unresolved: () =>
-      db
-        .selectFrom('unresolved_deliveries')
-        .select([
-          'guid',
-          'requests',
-          'next_request_at as nextRequestAt',
-          'last_requested_at as lastRequestedAt',
-        ])
-        .where('resolved_at', 'is', null)
-        .orderBy('guid')
-        .execute(),
+    unresolved() {
+      const columns = ['guid', 'requests', 'next_request_at', 'last_requested_at'] as const;
+      const rows = db.selectFrom('unresolved_deliveries').where('resolved_at', 'is', null);
+      return rows.select(columns).orderBy('guid').execute();
+    },
     /** How far the log was read, and whether a reading broke off. */
-    logMark: () =>
-      db
-        .selectFrom('apps')
-        .select(['log_read_to as readTo', 'log_cursor as cursor'])
-        .executeTakeFirst(),
+    logMark() {
+      const mark = ['log_read_to as readTo', 'log_cursor as cursor'] as const;
+      return db.selectFrom('apps').select(mark).executeTakeFirst();
+    },
+    /** Puts the first failure of a delivery, or of all, 73 hours back. */
+    makeOld: (guid?: string) =>
+      sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours'
+        where guid = coalesce(${guid ?? null}, guid)`.execute(db),
     /** As if nothing had been read for two hours; the rows of what was read stay. */
     forgetTwoHours: () =>
       sql`update apps set log_read_to = log_read_to - interval '2 hours'`.execute(db),

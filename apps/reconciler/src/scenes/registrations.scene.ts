@@ -1,19 +1,24 @@
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
-import { connectCluster } from '@paddock/kube/connect';
-import { createJitConfig } from '@paddock/github/runners';
+import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
+import { ACME, TOOL } from '@paddock/github/scenes/small-world.scene';
 import type { RegistrationScope } from '@paddock/github/scope';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { removeRegistrations } from '../workers/remove-registrations.ts';
-import { emptyAll, BY_HAND, type Given, outputOf, useScene, usualSweeps } from './sweep.scene.ts';
+import {
+  accountOf,
+  BY_HAND,
+  emptyAll,
+  type Given,
+  outputOf,
+  usualRunners,
+  useScene,
+  usualSweeps,
+} from './sweep.scene.ts';
 
-export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 type WorkerRow = Parameters<typeof putWorker>[1];
-
-export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
 
 /**
  * A simulated GitHub and cluster with registrations that have names of our form, and passes of the
@@ -24,15 +29,11 @@ async function startRegistrationsScene(database: TestDatabase) {
   await emptyAll(db);
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
     .instance_id;
-  const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
-  const cluster = connectCluster({
-    kubeconfigFile: kube.writeKubeconfig(),
-    requestTimeoutMs: 60_000,
-  });
+  const world = await startSmallWorld();
+  const { kube, cluster, stop } = await startSimulatedCluster();
   const config = { registrationGraceMs: 3_600_000, registrationsOfPass: 50 };
   const { github, told, begin, contextOf } = usualSweeps(database, world, { config, cluster });
-  const entityOf = (scope: RegistrationScope) =>
-    scope.kind === 'organization' ? world.organization : world.user;
+  const runners = usualRunners(world, github);
   /**
    * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
    * registration with it.
@@ -45,12 +46,8 @@ async function startRegistrationsScene(database: TestDatabase) {
       status,
       completed_at: status === 'running' ? null : minutesAgo(1),
       registered_at: minutesAgo(10),
-      app_id: world.appId,
-      installation_id: entityOf(scope).installationId,
-      entity_id: entityOf(scope).id,
-      entity_name: entityOf(scope).login,
-      entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
-      scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
+      ...accountOf(world, scope === ACME ? world.organization : world.user),
+      scope_repo_id: scope === ACME ? 0 : world.repositories.tool,
       ...given,
     });
   // Schedules of other names know the same lists.
@@ -63,16 +60,9 @@ async function startRegistrationsScene(database: TestDatabase) {
   let lastName = 0;
   /** Makes a registration; unless told otherwise it has a name of our form and no worker. */
   const register = async (
-    scope = ACME,
+    scope: RegistrationScope = ACME,
     name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`,
-  ) => {
-    const made = await createJitConfig(github.asInstallation(entityOf(scope)), scope, {
-      name,
-      labels: ['linux'],
-      runnerGroupId: 1,
-    });
-    return { name, ...made };
-  };
+  ) => ({ name, ...(await runners.register(name, scope === TOOL)) });
   return {
     world,
     github,
@@ -91,7 +81,7 @@ async function startRegistrationsScene(database: TestDatabase) {
     knowScope,
     register,
     /** Makes a worker that has failed and left its registration. */
-    async fail(scope = ACME, given: WorkerRow = {}) {
+    async fail(scope: RegistrationScope = ACME, given: WorkerRow = {}) {
       const { pod_name: name } = await knowScope(scope, { status: 'failed', ...given });
       return register(scope, name);
     },
@@ -106,9 +96,10 @@ async function startRegistrationsScene(database: TestDatabase) {
       setSeen(
         mapValues(await readSeen(), (names) => mapValues(names, (since) => since - 2 * HOUR_MS)),
       ),
+    play: runners.play,
     async stop(): Promise<void> {
-      cluster.close();
-      await Promise.all([world.github.stop(), kube.stop()]);
+      await runners.stopRunners();
+      await Promise.all([world.github.stop(), stop()]);
     },
   };
 }

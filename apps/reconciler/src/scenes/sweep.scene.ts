@@ -1,19 +1,21 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { createWaits } from '@paddock/db/entities/waits';
 import { dbRules } from '@paddock/db/rules';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
-import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
+import { createJitConfig } from '@paddock/github/runners';
+import { ACME, connectSmallWorld, TOOL } from '@paddock/github/scenes/small-world.scene';
 import type { Cluster } from '@paddock/kube/connect';
 import type { Outcome } from '@paddock/queue/outcome';
 import { queueRules } from '@paddock/queue/rules';
 import { valuesOf } from '@paddock/runtime/rules';
+import { playRunner } from '@paddock/simulators/github/play-runner';
 import type { SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { late } from '@paddock/testing/use-test-database';
-import type { Kysely } from 'kysely';
+import { waitFor } from '@paddock/testing/wait-for';
 import { type ReconcilerConfig, settings } from '../config.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { beginPass, type PassOptions } from '../passes/pass.ts';
@@ -56,7 +58,7 @@ export function noteEvents() {
 }
 
 /** Empties all tables that sweeps read or write. */
-export const emptyAll = (db: Kysely<Database>) =>
+export const emptyAll = (db: Db) =>
   emptyTables(db, [
     'tasks',
     'operations',
@@ -83,7 +85,7 @@ export const taskOf = (type: string, id: string, payload: object = {}): PassOpti
 export const BY_HAND = 'by hand';
 
 /** A pass by hand, one visit after the other; no service is away. */
-export const beginByHand = (db: Kysely<Database>, given: Partial<PassOptions> = {}) =>
+export const beginByHand = (db: Db, given: Partial<PassOptions> = {}) =>
   beginPass({
     db,
     schedule: BY_HAND,
@@ -102,7 +104,7 @@ const githubIsAway =
     service === 'github' && (await probeGitHub(github, new AbortController().signal)) !== undefined;
 
 /** The context of sweeps that ask nobody. */
-export const usualContext = (db: Kysely<Database>): SweepContext => ({
+export const usualContext = (db: Db): SweepContext => ({
   db,
   github: { appIds: [] } as never,
   cluster: NO_CLUSTER,
@@ -157,11 +159,57 @@ export function usualSweeps(
   };
 }
 
+/** The columns of one of our rows about an account of the world. */
+export const accountOf = (
+  { appId, user }: SmallWorld,
+  account: SmallWorld['user'] | SmallWorld['organization'],
+) => ({
+  app_id: appId,
+  installation_id: account.installationId,
+  entity_id: account.id,
+  entity_name: account.login,
+  entity_type: account === user ? ('User' as const) : ('Organization' as const),
+});
+
+/** Runners at the simulated GitHub: the organisation's, or those of the user's repository. */
+export function usualRunners(
+  { github: simulator, user, organization }: SmallWorld,
+  github: GitHub,
+) {
+  const stopping = new AbortController();
+  const playing: Promise<unknown>[] = [];
+  const truth = async (name: string) =>
+    (await simulator.truth()).runners.find((runner) => runner.name === name);
+  return {
+    truth,
+    register: async (name: string, isOfUser = false) =>
+      createJitConfig(
+        github.asInstallation(isOfUser ? user : organization),
+        isOfUser ? TOOL : ACME,
+        {
+          name,
+          labels: ['linux'],
+          runnerGroupId: 1,
+        },
+      ),
+    /** Starts a runner, which works until the scene stops. */
+    async play(name: string, jitConfig: string): Promise<void> {
+      playing.push(playRunner(jitConfig, stopping.signal));
+      // One with a short job may have ended by then, and GitHub has forgotten it.
+      await waitFor('the runner', async () => (await truth(name))?.state !== 'registered');
+    },
+    async stopRunners(): Promise<void> {
+      stopping.abort();
+      await Promise.all(playing);
+    },
+  };
+}
+
 /**
  * Makes a schedule whose passes have failed on the organisation three times, over two hours. Returns
  * its name.
  */
-export async function putFailedLong(db: Kysely<Database>, entityId: number): Promise<string> {
+export async function putFailedLong(db: Db, entityId: number): Promise<string> {
   const since = Date.now() - 2 * 3_600_000;
   const failing = { [`${entityId} 0`]: { times: 3, since, dueAt: since } };
   const name = 'failing for long';

@@ -5,8 +5,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { createSchedules, type Schedule } from './schedules.ts';
 
 const database = useTestDatabase();
@@ -22,7 +22,7 @@ const DAILY: Schedule = {
 
 function replica(
   schedules: readonly Schedule[] = [DAILY],
-  { db = database.dbOf('reconciler'), ...looks }: { lookMs?: number; db?: Kysely<Database> } = {},
+  { db = database.dbOf('reconciler'), ...looks }: { lookMs?: number; db?: Db } = {},
 ) {
   const seen = { taken: [] as string[], ticks: [] as number[], missed: 0, errors: [] as unknown[] };
   const events = {
@@ -44,17 +44,12 @@ const operations = () => database.db.selectFrom('operations').select('queued_at'
 describe('schedules (E9, D10)', () => {
   test('go on after PostgreSQL’s clock was a year ahead for a time', async () => {
     let aheadMs = 365 * 86_400_000;
+    const ahead = ({ now, ...row }: Record<string, unknown>) =>
+      now instanceof Date ? { ...row, now: new Date(now.getTime() + aheadMs) } : { ...row, now };
     const db = database.dbOf('reconciler').withPlugin({
       transformQuery: ({ node }) => node,
       transformResult: ({ result }) =>
-        Promise.resolve({
-          ...result,
-          rows: result.rows.map((row) =>
-            row['now'] instanceof Date
-              ? { ...row, now: new Date(row['now'].getTime() + aheadMs) }
-              : row,
-          ),
-        }),
+        Promise.resolve({ ...result, rows: result.rows.map((row) => ahead(row)) }),
     });
     const { once, seen } = replica([DAILY], { db });
     expect(await once()).toBe(1);
@@ -74,9 +69,8 @@ describe('schedules (E9, D10)', () => {
 
   test('missed ticks are counted', async () => {
     await replica().once();
-    await sql`update schedules set last_tick_at = last_tick_at - interval '4 days'`.execute(
-      database.db,
-    );
+    const { db } = database;
+    await sql`update schedules set last_tick_at = last_tick_at - interval '4 days'`.execute(db);
     const late = replica();
     expect(await late.once()).toBe(1);
     expect(late.seen.missed).toBe(3);

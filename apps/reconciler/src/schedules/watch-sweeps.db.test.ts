@@ -6,6 +6,7 @@ import { done } from '@paddock/queue/outcome';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from '../reconciler-gauges.ts';
 import { CONFIG, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
@@ -48,9 +49,11 @@ const mow = async () => {
 };
 /** Ten minutes without any other event. */
 const letTimePass = () =>
-  sql`update schedules set succeeded_at = succeeded_at - interval '10 minutes'`.execute(
-    database.db,
-  );
+  sql`update schedules set succeeded_at = now() - interval '10 minutes'`.execute(database.db);
+const again = async () => {
+  await sql`update tasks set due_at = now()`.execute(database.db);
+  await drain();
+};
 const startWatch = (behindMs = () => 0) =>
   createWatch(
     database.dbOf('reconciler'),
@@ -91,8 +94,7 @@ describe('a sweep that does not succeed (E9, H5)', () => {
       'paddock_sweep_overdue{schedule="redeliver:7"} 0',
     ]);
     obstacle = undefined;
-    await sql`update tasks set due_at = now()`.execute(database.db);
-    await drain();
+    await again();
     await watch();
     expect(told.slice(1)).toEqual(['mow again']);
     expect(await gauges()).toContain('paddock_sweep_overdue{schedule="mow"} 0');
@@ -123,19 +125,15 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     await letTimePass();
     obstacle = new Error('502');
     await mow();
-    for (let time = 0; time < 2; time++) {
-      await sql`update tasks set due_at = now()`.execute(database.db);
-      await drain();
-    }
+    for (let time = 0; time < 2; time++) await again();
     await startWatch()();
     await sql`truncate operations`.execute(database.db);
     await enqueueAlone(database.db, [sweepTask('mow')]);
     await sql`update tasks set due_at = now() - interval '9 minutes'`.execute(database.db);
     await startWatch()();
     await sql`truncate tasks`.execute(database.db);
-    await sql`update schedules set last_tick_at = last_tick_at - interval '9 minutes'`.execute(
-      database.db,
-    );
+    const nineMinutesAgo = minutesAgo(9);
+    await database.db.updateTable('schedules').set({ last_tick_at: nineMinutesAgo }).execute();
     await startWatch()();
     expect(told).toEqual([
       'mow 10 min: its last pass failed: 502',
@@ -148,9 +146,8 @@ describe('a sweep that does not succeed (E9, H5)', () => {
 test('says once that the clocks disagree, and then what a wrong clock has left', async () => {
   let behindMs = 600_000;
   const watch = startWatch(() => behindMs);
-  await sql`insert into leases (name, holder, fence, expires_at) values ('a', 'died', 1, now() + interval '1 year')`.execute(
-    database.db,
-  );
+  const lease = { name: 'a', holder: 'died', fence: 1, expires_at: minutesAgo(-525_600) };
+  await database.db.insertInto('leases').values(lease).execute();
   await watch();
   await watch();
   expect(told).toEqual(['10 min apart']);

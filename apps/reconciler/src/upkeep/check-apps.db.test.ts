@@ -12,12 +12,10 @@ const scene = useJobsScene(database);
 const check = async (given?: Given) => outputOf(await scene.run(checkApps, given));
 const problems = async () => (await check())['problems'];
 const rows = async () => {
-  const found = await database.db
-    .selectFrom('installations')
-    .selectAll()
-    .orderBy('login')
-    .execute();
-  return found.map(({ stated_at: _statedAt, updated_at: _updatedAt, ...row }) => row);
+  const found = database.db.selectFrom('installations').selectAll().orderBy('login');
+  return (await found.execute()).map(
+    ({ stated_at: _statedAt, updated_at: _updatedAt, ...row }) => row,
+  );
 };
 const well = { apps: 1, unanswered: 0, problems: [] };
 
@@ -26,10 +24,8 @@ describe('the rights of an App (H4)', () => {
     expect(await check()).toMatchObject(well);
     expect(scene.told('appChecked')).toEqual([]);
     const { appId } = scene.world;
-    await scene.world.github.setApp(appId, {
-      events: ['push'],
-      permissions: { actions: 'read', administration: 'write' },
-    });
+    const permissions = { actions: 'read', administration: 'write' };
+    await scene.world.github.setApp(appId, { events: ['push'], permissions });
     expect(await problems()).toEqual([
       expect.stringMatching(new RegExp(`^App ${appId}: .*workflow_job`)),
       expect.stringContaining('organization_self_hosted_runners'),
@@ -40,10 +36,9 @@ describe('the rights of an App (H4)', () => {
   test('without the one that an organisation’s pool needs which registers at repositories', async () => {
     const { appId, user } = scene.world;
     await scene.world.github.uninstall(user.installationId);
-    const permissions = { actions: 'read', organization_self_hosted_runners: 'write' } as const;
-    await scene.world.github.setApp(appId, {
-      permissions: { ...permissions, administration: 'read' },
-    });
+    const read = { actions: 'read', administration: 'read' };
+    const permissions = { ...read, organization_self_hosted_runners: 'write' };
+    await scene.world.github.setApp(appId, { permissions });
     expect(await problems()).toEqual([]);
     const registration = 'repository' as const;
     const apart = { name: 'apart', labels: ['apart'], registration };
@@ -70,11 +65,8 @@ describe('the rights of an App (H4)', () => {
     const { appId } = scene.world;
     expect(await check({ appIds: [appId, appId] })).toMatchObject({ apps: 1, unanswered: 1 });
     expect(scene.told('appNotChecked')).toMatchObject([[appId, { kind: 'unauthorized' }]]);
-    const refused = {
-      event: 'auth_attempt.other_error',
-      outcome: 'auth_other_error',
-      job_id: null,
-    };
+    const event = 'auth_attempt.other_error';
+    const refused = { event, outcome: 'auth_other_error', job_id: null };
     expect(await scene.events()).toContainEqual(refused);
   });
 });

@@ -82,12 +82,8 @@ describe('old events (E7)', () => {
   });
 
   test('go under any event name, and although the body of a kept one came again', async () => {
-    for (const event of [
-      'installation_made_up.created',
-      'auth_attempt.404',
-      'discovered.installed',
-    ])
-      await putEvent(event, 91, { source: 'webhook' });
+    const made = ['installation_made_up.created', 'auth_attempt.404', 'discovered.installed'];
+    for (const event of made) await putEvent(event, 91, { source: 'webhook' });
     await putEvent('installation.created', 91, { outcome: 'repeated_body' });
     expect(await sweep()).toEqual({ ...NONE, events: 4 });
   });
@@ -184,11 +180,13 @@ test('neither events nor jobs wait until all of the other are gone; a process th
 
 test('reasons to wait go after a day, workers never (E7)', async () => {
   await putWorker(database.db, { status: 'failed', completed_at: minutesAgo(4_000 * DAY_MINUTES) });
-  for (const hours of [23, 25])
-    await sql`insert into wait_reason_changes (demand_key, reason, since, until)
-      values (${hours}, 'at_pool_cap', now() - interval '2 days', now() - ${hours} * interval '1 hour')`.execute(
-      database.db,
-    );
+  const changes = [23, 25].map((hours) => ({
+    demand_key: hours,
+    reason: 'at_pool_cap',
+    since: daysAgo(2),
+    until: minutesAgo(hours * 60),
+  }));
+  await database.db.insertInto('wait_reason_changes').values(changes).execute();
   await sweep();
   const left = await database.db.selectFrom('wait_reason_changes').select('demand_key').execute();
   expect(left).toEqual([{ demand_key: 23 }]);

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { describe, expect, test } from '@jest/globals';
 import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
 import { createSecret } from '@paddock/kube/secrets';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import {
-  type KubeSimulator,
-  startKubeSimulator,
-} from '@paddock/simulators/kube/start-kube-simulator';
+import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { outputOf, usualSweeps } from '../scenes/sweep.scene.ts';
+import { outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 
 const ORGANIZATIONS = 'actions/get-runner-version-deprecation-for-org';
@@ -22,13 +18,9 @@ const REPOSITORIES = 'actions/get-runner-version-deprecation-for-repo';
 const DAY_MS = 86_400_000;
 
 const database = useTestDatabase();
-let world: SmallWorld;
-let kube: KubeSimulator;
-let cluster: Cluster;
-let sweeps: ReturnType<typeof usualSweeps>;
 
 /** The image's name is the version that its runner writes. */
-const playRunner: NonNullable<Parameters<typeof startKubeSimulator>[0]>['playRunner'] = async (
+const playRunner: NonNullable<Parameters<typeof startSimulatedCluster>[0]>['playRunner'] = async (
   _jit,
   signal,
   onLine,
@@ -41,21 +33,21 @@ const playRunner: NonNullable<Parameters<typeof startKubeSimulator>[0]>['playRun
 };
 const saying = (version: string) => `Current_runner_version:_'${version}'`;
 
-beforeAll(async () => {
-  kube = await startKubeSimulator({ namespaces: ['runners'], startDelayMs: [0, 1], playRunner });
-  cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 60_000 });
-});
-afterAll(async () => {
-  await world.github.stop();
-  cluster.close();
-  await kube.stop();
-});
-beforeEach(async () => {
-  await (world as SmallWorld | undefined)?.github.stop();
+const scene = useScene(async () => {
   await emptyTables(database.db, ['workers', 'pools_documents', 'pool_runner_versions']);
-  world = await startSmallWorld();
-  sweeps = usualSweeps(database, world, { cluster });
   await usePools('linux');
+  const world = await startSmallWorld();
+  const options = { namespaces: ['runners'], startDelayMs: [0, 1] as const, playRunner };
+  const { kube, cluster, stop } = await startSimulatedCluster(options);
+  return {
+    world,
+    kube,
+    cluster,
+    ...usualSweeps(database, world, { cluster }),
+    stop: async () => {
+      await Promise.all([world.github.stop(), stop()]);
+    },
+  };
 });
 
 const usePools = async (...names: string[]) =>
@@ -68,11 +60,9 @@ async function putRunning(
     pool = 'linux',
     minutes = 10,
     ...given
-  }: Parameters<typeof putWorker>[1] & {
-    pool?: string;
-    minutes?: number;
-  } = {},
+  }: Parameters<typeof putWorker>[1] & { pool?: string; minutes?: number } = {},
 ) {
+  const { world, kube, cluster } = scene;
   const { pod_name: name } = await putWorker(database.db, {
     entity_id: world.organization.id,
     installation_id: world.organization.installationId,
@@ -91,7 +81,7 @@ async function putRunning(
   await waitFor('the runner to write', () => kube.runnerLog('runners', name).length === 3);
 }
 
-const sweep = async () => outputOf(await sweeps.run(checkRunnerVersions));
+const sweep = async () => outputOf(await scene.run(checkRunnerVersions));
 const NONE = { read: 0, unread: 0, asked: 0, unanswered: 0 };
 const versions = async () =>
   (
@@ -102,7 +92,7 @@ const versions = async () =>
       .execute()
   ).map((row) => [row.k8s_pool, row.version, row.ends_at?.toISOString() ?? null]);
 const asked = async (operation = ORGANIZATIONS) =>
-  (await world.github.report()).calls[operation] ?? 0;
+  (await scene.world.github.report()).calls[operation] ?? 0;
 const inDays = (days: number) =>
   new Date(Math.floor((Date.now() + days * DAY_MS) / 1000) * 1000)
     .toISOString()
@@ -111,12 +101,12 @@ const inDays = (days: number) =>
 describe('the version that the pods of a pool run', () => {
   test('is read from the log of its newest runner, and its end from GitHub (H5)', async () => {
     const endsAt = inDays(30);
-    await world.github.setRunnerVersion('2.340.0', endsAt);
+    await scene.world.github.setRunnerVersion('2.340.0', endsAt);
     await putRunning(saying('2.330.0'), { minutes: 60 });
     await putRunning(saying('2.340.0'));
     expect(await sweep()).toEqual({ ...NONE, read: 1, asked: 1 });
     expect(await versions()).toEqual([['linux', '2.340.0', new Date(endsAt).toISOString()]]);
-    expect(sweeps.told('versionEnds')).toEqual([]);
+    expect(scene.told('versionEnds')).toEqual([]);
   });
 
   test('is not read or asked for again before there is a newer runner or a day has gone by', async () => {
@@ -134,11 +124,11 @@ describe('the version that the pods of a pool run', () => {
   });
 
   test('is another one from the first runner of a new image on, and the old end is forgotten', async () => {
-    await world.github.setRunnerVersion('2.336.0', inDays(-3));
+    await scene.world.github.setRunnerVersion('2.336.0', inDays(-3));
     await putRunning(saying('2.336.0'));
     await sweep();
     const ended = { pool: 'linux', version: '2.336.0', daysLeft: expect.closeTo(-3, 1) };
-    expect(sweeps.told('versionEnds')).toEqual([[ended]]);
+    expect(scene.told('versionEnds')).toEqual([[ended]]);
     await putRunning(saying('2.337.0'), { minutes: 5 });
     expect(await sweep()).toMatchObject({ read: 1, asked: 1 });
     expect(await versions()).toEqual([['linux', '2.337.0', null]]);
@@ -149,10 +139,10 @@ describe('the version that the pods of a pool run', () => {
     await putRunning(saying('2.337.0'), {
       pool: 'a',
       entity_type: 'User',
-      entity_id: world.user.id,
+      entity_id: scene.world.user.id,
       entity_name: 'mona',
-      installation_id: world.user.installationId,
-      scope_repo_id: world.repositories.tool,
+      installation_id: scene.world.user.installationId,
+      scope_repo_id: scene.world.repositories.tool,
     });
     for (const pool of ['b', 'of-before']) await putRunning(saying('2.337.0'), { pool });
     expect(await sweep()).toEqual({ ...NONE, read: 2, asked: 2 });
@@ -167,9 +157,9 @@ describe('the version that the pods of a pool run', () => {
     await putRunning('an_image_that_says_nothing', { pool: 'c' });
     await putRunning(saying('2.335.1'), { pool: 'd' });
     const endsAt = inDays(100);
-    await world.github.setRunnerVersion('2.335.1', endsAt);
+    await scene.world.github.setRunnerVersion('2.335.1', endsAt);
     expect(await sweep()).toEqual({ read: 3, unread: 1, asked: 3, unanswered: 2 });
-    expect(sweeps.told('versionEndUnknown')).toEqual([
+    expect(scene.told('versionEndUnknown')).toEqual([
       ['a', expect.objectContaining({ kind: 'unauthorized' })],
       ['b', undefined],
     ]);
@@ -182,10 +172,10 @@ describe('the version that the pods of a pool run', () => {
   });
 
   test('a log that cannot be read, and a version that GitHub does not know', async () => {
-    kube.failNext({ path: '/log$', status: 500 });
+    scene.kube.failNext({ path: '/log$', status: 500 });
     await putRunning(saying('9.9.9'));
     expect(await sweep()).toEqual({ ...NONE, unread: 1 });
-    const [[pool, , failure] = []] = sweeps.told('versionNotRead');
+    const [[pool, , failure] = []] = scene.told('versionNotRead');
     expect([pool, failure]).toMatchObject(['linux', { kind: 'unavailable' }]);
     expect(await sweep()).toEqual({ ...NONE, read: 1, asked: 1 });
     expect(await versions()).toEqual([['linux', '9.9.9', null]]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { useCheckScene } from '../scenes/check-workers.scene.ts';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { putPending, useCheckScene } from '../scenes/check-workers.scene.ts';
 import { putFailedLong } from '../scenes/sweep.scene.ts';
 
 const scene = useCheckScene(useTestDatabase());
@@ -82,16 +82,9 @@ describe('check-workers does nothing (E6)', () => {
   });
 });
 
-/**
- * Something to do that takes no answer from GitHub: a pod that does not start, and a stop without a
- * task.
- */
+/** Something to do that takes no answer from GitHub: a pod that waits, and a stop without a task. */
 const putOthers = async () => {
-  await putWorker(scene.db, {
-    created_at: minutesAgo(60),
-    pod_created_at: minutesAgo(59),
-    pod_uid: 'stuck',
-  });
+  await putPending(scene.db, 59);
   await scene.putRunning(60, 'none', { stopping_at: minutesAgo(30), stop_reason: 'pod_gone' });
 };
 
@@ -118,11 +111,8 @@ describe('check-workers goes on with all else (E6)', () => {
 test.each([0, 1, 2, 3].flatMap((nth) => [{ nth, status: 500 }, { nth }]))(
   'if a call fails, the next pass does it all: %j',
   async ({ nth, ...fault }) => {
-    const names = [
-      await scene.putRunning(11, 'registered'),
-      await scene.putRunning(11, 'registered'),
-      await putOfUser(),
-    ];
+    const put = [0, 1].map(() => scene.putRunning(11, 'registered'));
+    const names = await Promise.all([...put, putOfUser()]);
     await scene.world.github.failNext({ path: '.', after: nth, ...fault });
     await scene.sweep();
     await scene.world.github.clearFaults();

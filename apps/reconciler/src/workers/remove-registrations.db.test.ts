@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ACME, TOOL } from '@paddock/github/scenes/small-world.scene';
 import { createPod, findPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, secretExists } from '@paddock/kube/secrets';
@@ -9,12 +10,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { putFailedLong } from '../scenes/sweep.scene.ts';
-import {
-  ACME,
-  type RegistrationsScene,
-  TOOL,
-  useRegistrationsScene,
-} from '../scenes/registrations.scene.ts';
+import { type RegistrationsScene, useRegistrationsScene } from '../scenes/registrations.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRegistrationsScene(database);
@@ -25,6 +21,16 @@ const untilOneIs = (state: string) =>
   waitFor(`a runner to be ${state}`, async () =>
     (await scene.world.github.truth()).runners.some((runner) => runner.state === state),
   );
+
+/** Does something while a runner runs that has come to this state. */
+async function whileRunnerIs(state: string, jitConfig: string, act: () => Promise<void>) {
+  const stop = new AbortController();
+  const playing = playRunner(jitConfig, stop.signal);
+  await untilOneIs(state);
+  await act();
+  stop.abort();
+  await playing;
+}
 
 /** Two lists that show what is left, hours apart. */
 async function listTwice(): Promise<void> {
@@ -58,13 +64,10 @@ describe('registrations with our names and without a live worker (E6)', () => {
     await scene.knowScope(ACME);
     const { name, jitConfig } = await scene.register();
     await listTwice();
-    const stop = new AbortController();
-    const playing = playRunner(jitConfig, stop.signal);
-    await untilOneIs('idle');
-    expect(await scene.sweep()).toMatchObject({ unused: 0, inUse: 1 });
-    expect(await scene.noted()).toEqual([]);
-    stop.abort();
-    await playing;
+    await whileRunnerIs('idle', jitConfig, async () => {
+      expect(await scene.sweep()).toMatchObject({ unused: 0, inUse: 1 });
+      expect(await scene.noted()).toEqual([]);
+    });
     await untilOneIs('offline');
     expect(await scene.sweep()).toMatchObject({ unused: 1, removed: 0 });
     expect(await scene.runners()).toEqual([name]);
@@ -72,30 +75,24 @@ describe('registrations with our names and without a live worker (E6)', () => {
 
   test('are left alone while their runner is at work (P2)', async () => {
     const { name, jitConfig } = await scene.fail();
-    const stop = new AbortController();
     await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 60_000 });
-    const playing = playRunner(jitConfig, stop.signal);
-    await untilOneIs('busy');
-    await listTwice();
-    expect(await scene.sweep()).toMatchObject({ inUse: 1, removed: 0 });
-    expect(await scene.runners()).toEqual([name]);
-    stop.abort();
-    await playing;
+    await whileRunnerIs('busy', jitConfig, async () => {
+      await listTwice();
+      expect(await scene.sweep()).toMatchObject({ inUse: 1, removed: 0 });
+      expect(await scene.runners()).toEqual([name]);
+    });
   });
 
   test('are looked at once more before they go: not one whose worker or whose runner has come back since the list', async () => {
     await scene.knowScope(ACME);
     const [adopted, online] = [await scene.register(), await scene.register()];
     await listTwice();
-    const stop = new AbortController();
-    let playing: Promise<unknown> = Promise.resolve();
     let hasCome = false;
     const comeBack = async () => {
       if (hasCome) return;
       hasCome = true;
       await scene.knowScope(ACME, { pod_name: adopted.name, status: 'running' });
-      playing = playRunner(online.jitConfig, stop.signal);
-      await untilOneIs('idle');
+      await scene.play(online.name, online.jitConfig);
     };
     const slow: RegistrationsScene['github'] = {
       ...scene.github,
@@ -109,8 +106,6 @@ describe('registrations with our names and without a live worker (E6)', () => {
     };
     expect(await scene.sweep({ github: slow })).toMatchObject({ unused: 2, removed: 0, left: 2 });
     expect(await scene.runners()).toEqual([adopted.name, online.name].toSorted());
-    stop.abort();
-    await playing;
   });
 
   test('of another instance, even with a row here, and foreign runners are not looked at (A8)', async () => {
@@ -253,35 +248,23 @@ describe('remove-registrations is made good by later passes', () => {
   });
 });
 
-/** A pod whose containers run; its runner is none that GitHub knows. */
-async function putRunningPod({ namespace, name }: { namespace: string; name: string }) {
-  await createPod(scene.cluster, {
-    metadata: { namespace, name },
-    spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
-  });
-  await waitFor(
-    'the pod to run',
-    async () => (await findPod(scene.cluster, { namespace, name }))?.phase === 'Running',
-  );
-}
-
 describe('the Secret of a registration that is left (E6)', () => {
-  const NAMESPACE = 'default';
+  const namespace = 'default';
 
   /** As a restore of the database leaves it, to a moment before the worker's row was made. */
   async function secretDue(): Promise<{ namespace: string; name: string }> {
-    await putPools(database.db, examplePools({ pools: [{ namespace: NAMESPACE }] }));
+    await putPools(database.db, examplePools({ pools: [{ namespace }] }));
     await scene.knowScope(ACME);
     const { name, jitConfig } = await scene.register();
     await createSecret(scene.cluster, runnerSecret({ ...identityOf(name), jitConfig }));
     await scene.sweep();
-    expect(await secretExists(scene.cluster, { namespace: NAMESPACE, name })).toBe(true);
+    expect(await secretExists(scene.cluster, { namespace, name })).toBe(true);
     await scene.passHours();
-    return { namespace: NAMESPACE, name };
+    return { namespace, name };
   }
 
   const identityOf = (name: string) => ({
-    namespace: NAMESPACE,
+    namespace,
     name,
     instance: scene.instance,
     pool: 'linux',
@@ -312,29 +295,25 @@ describe('the Secret of a registration that is left (E6)', () => {
     await scene.knowScope(ACME, { status: 'failed', pod_name: secret.name });
     // The Secret is in the worker's own namespace, which no pool may have now.
     await putPools(database.db, examplePools({ pools: [{ namespace: 'other' }] }));
-    await putRunningPod(secret);
+    const spec = { containers: [{ name: 'runner', image: 'runner:1' }] };
+    await createPod(scene.cluster, { metadata: secret, spec });
+    const found = () => findPod(scene.cluster, secret);
+    await waitFor('the pod to run', async () => (await found())?.phase === 'Running');
     expect(await scene.sweep()).toMatchObject({ removed: 0, secrets: 0, left: 1 });
     expect(await scene.runners()).toEqual([secret.name]);
     scene.kube.endPod({ ...secret, end: 'failed' });
-    await waitFor(
-      'the pod to end',
-      async () => (await findPod(scene.cluster, secret))?.containersTerminated,
-    );
+    await waitFor('the pod to end', async () => (await found())?.containersTerminated);
     expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
     expect(await scene.runners()).toEqual([]);
   });
 
-  test.each([0, 1])(
-    'is removed by the next pass when call %d to the cluster fails',
-    async (after) => {
-      const secret = await secretDue();
-      scene.kube.failNext({ status: 503, after });
-      expect(await scene.sweep()).toMatchObject({ removed: 0, failed: 1 });
-      expect(scene.told('registrationSecretNotRemoved')).toMatchObject([
-        [secret.name, { kind: 'unavailable' }],
-      ]);
-      expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
-      expect(await secretExists(scene.cluster, secret)).toBe(false);
-    },
-  );
+  test.each([0, 1])('goes with the next pass when call %d to the cluster fails', async (after) => {
+    const secret = await secretDue();
+    scene.kube.failNext({ status: 503, after });
+    expect(await scene.sweep()).toMatchObject({ removed: 0, failed: 1 });
+    const told = scene.told('registrationSecretNotRemoved');
+    expect(told).toMatchObject([[secret.name, { kind: 'unavailable' }]]);
+    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await secretExists(scene.cluster, secret)).toBe(false);
+  });
 });

@@ -30,19 +30,23 @@ const WELL: EntityFacts = {
   undelivered: null,
   waiting: [],
 };
-const asking = (repository: string | null) => ({ asked: { login: 'acme', repository } });
 const app = (given: Partial<InstalledApp>) => ({ installations: [{ ...APP, ...given }] });
-const ignoredAs = (outcome: string) => ({
-  ignored: [{ outcome, count: 3, since: AT, lastAt: AT, lastJobId: 5 }],
+const ignoredAs = (outcome: string, lastJobId: number | null = 5) => ({
+  ignored: [{ outcome, count: 3, since: AT, lastAt: AT, lastJobId }],
 });
 const waitingFor = (reason: string) => ({
   waiting: [{ pool: 'linux', waiting: 4, reason, since: AT, jobId: 6 }],
 });
-const seen = (appId: number, installationId: number) => ({ appId, installationId, lastAt: AT });
-const refused = { count: 2, since: AT, isNotFound: true };
+const seen = (...ids: [number, number][]) => ({
+  installationsSeen: ids.map(([appId, installationId]) => ({ appId, installationId, lastAt: AT })),
+});
+const refused = (appId: number, isNotFound = true) => ({
+  authFailures: [{ appId, count: 2, since: AT, isNotFound }],
+});
 const anotherApp = (given: Partial<InstalledApp> = {}) => ({
   installations: [APP, { ...APP, appId: 8, installationId: 80, ...given }],
 });
+const called = (login: string | null) => ({ entity: { id: 1, login } });
 
 /** Who can act, where it is not the platform team. */
 const ACTORS: Readonly<Partial<Record<string, string>>> = {
@@ -52,90 +56,65 @@ const ACTORS: Readonly<Partial<Record<string, string>>> = {
 };
 
 describe('the diagnoses of an entity (G3)', () => {
-  test.each<[string, Partial<EntityFacts>, string[]]>([
-    ['where all is well', {}, []],
-    [
-      'without the App',
-      { installations: [], entity: null, lastDeliveryAt: null },
-      ['not_installed'],
-    ],
-    ['after its removal', app({ deletedAt: AT }), ['not_installed']],
-    ['under suspension', app({ suspendedAt: AT }), ['suspended']],
-    ['with another App than the configured one', { configuredApps: [8, 9] }, ['wrong_app']],
-    ['where no scheduler has stored its Apps', { configuredApps: null }, []],
-    ['with the configured App and another', anotherApp(), []],
+  test.each<[string, Partial<EntityFacts>, string | undefined]>([
+    ['where all is well', {}, undefined],
+    ['without the App', { installations: [], entity: null, lastDeliveryAt: null }, 'not_installed'],
+    ['after its removal', app({ deletedAt: AT }), 'not_installed'],
+    ['under suspension', app({ suspendedAt: AT }), 'suspended'],
+    ['with another App than the configured one', { configuredApps: [8, 9] }, 'wrong_app'],
+    ['where no scheduler has stored its Apps', { configuredApps: null }, undefined],
+    ['with the configured App and another', anotherApp(), undefined],
     [
       'of which another App was suspended and removed',
-      {
-        ...anotherApp({ suspendedAt: AT, deletedAt: AT }),
-        installationsSeen: [seen(8, 79), seen(7, 70)],
-      },
-      [],
+      { ...anotherApp({ suspendedAt: AT, deletedAt: AT }), ...seen([8, 79], [7, 70]) },
+      undefined,
     ],
-    ['under an unknown login', { entity: { id: 1, login: null } }, []],
+    ['under an unknown login', called(null), undefined],
+    ['of a repository never selected', app({ choice: 'never' }), 'repository_not_selected'],
+    ['of one no longer selected', app({ choice: 'removed' }), 'repository_not_selected'],
     [
-      'of a repository that was never selected',
-      app({ choice: 'never' }),
-      ['repository_not_selected'],
+      'of an account',
+      { asked: { login: 'acme', repository: null }, ...app({ choice: null }) },
+      undefined,
     ],
+    ['with all repositories', app({ choice: 'unknown', selection: 'all' }), undefined],
+    ['of an unknown beginning', app({ choice: 'unknown' }), 'repository_maybe_not_selected'],
     [
-      'of a repository whose selection ended',
-      app({ choice: 'removed' }),
-      ['repository_not_selected'],
+      'of an unknown beginning, of a repository with deliveries',
+      { ...app({ choice: 'unknown' }), isRepositorySeen: true },
+      undefined,
     ],
-    ['of an account', { ...asking(null), ...app({ choice: null }) }, []],
-    ['where all repositories are selected', app({ choice: 'unknown', selection: 'all' }), []],
-    [
-      'where the beginning is unknown',
-      app({ choice: 'unknown' }),
-      ['repository_maybe_not_selected'],
-    ],
-    [
-      'where the beginning is unknown, of a repository with deliveries',
-      {
-        ...app({ choice: 'unknown' }),
-        isRepositorySeen: true,
-      },
-      [],
-    ],
-    ['under a former login', { entity: { id: 1, login: 'acme-new' } }, ['renamed']],
-    [
-      'by its id',
-      { entity: { id: 1, login: 'acme-new' }, asked: { login: '1', repository: null } },
-      [],
-    ],
-    ['after a reinstallation', { installationsSeen: [seen(7, 70), seen(7, 69)] }, ['reinstalled']],
-    ['with a former installation of another App', { installationsSeen: [seen(8, 69)] }, []],
-    ['whose App is refused', { authFailures: [{ ...refused, appId: 7 }] }, ['refused']],
-    [
-      'whose App is refused beside another',
-      { ...anotherApp(), authFailures: [{ ...refused, appId: 7, isNotFound: false }] },
-      ['refused'],
-    ],
-    ['that another App tries', { authFailures: [{ ...refused, appId: 8 }] }, ['wrong_app']],
-    ['with lost deliveries', { undelivered: { count: 5, since: AT } }, ['not_delivered']],
-    ['without any delivery', { lastDeliveryAt: null }, ['not_delivered']],
-    ['with labels that no pool has', ignoredAs('ignored_no_label'), ['no_fitting_labels']],
-    ['that is not allowed', ignoredAs('ignored_entity'), ['entity_not_allowed']],
-    ['that no pool serves', ignoredAs('ignored_pool_closed'), ['pool_closed']],
-    ['with a public repository', ignoredAs('ignored_public_repository'), ['public_repository']],
-    ['whose login is another’s', ignoredAs('refused_entity'), ['login_pinned']],
-    ['with a hidden repository', ignoredAs('repository_hidden'), ['repository_hidden']],
-    ['whose deliveries say nothing bad', ignoredAs('ok'), []],
-    ['at the cap of the pool', waitingFor('at_pool_cap'), ['at_cap']],
-    ['at its own cap', waitingFor('at_entity_cap'), ['at_cap']],
-    ['at the common cap', waitingFor('at_common_cap'), ['at_cap']],
-    ['at the cap of a repository', waitingFor('at_repository_cap'), ['at_cap']],
-    ['that waits for a suspended App', waitingFor('installation_suspended'), ['suspended']],
-    ['that waits for an App', waitingFor('installation_gone'), ['not_installed']],
-    ['that waits for a configured App', waitingFor('app_not_configured'), ['wrong_app']],
-    ['without capacity', waitingFor('no_capacity'), ['no_capacity']],
-    ['of a paused pool', waitingFor('pool_paused'), ['pool_paused']],
-  ])('%s', (_what, given, names) => {
+    ['under a former login', called('acme-new'), 'renamed'],
+    ['by its id', { ...called('acme-new'), asked: { login: '1', repository: null } }, undefined],
+    ['after a reinstallation', seen([7, 70], [7, 69]), 'reinstalled'],
+    ['with a former installation of another App', seen([8, 69]), undefined],
+    ['whose App is refused', refused(7), 'refused'],
+    ['whose App is refused beside another', { ...anotherApp(), ...refused(7, false) }, 'refused'],
+    ['that another App tries', refused(8), 'wrong_app'],
+    ['with lost deliveries', { undelivered: { count: 5, since: AT } }, 'not_delivered'],
+    ['without any delivery', { lastDeliveryAt: null }, 'not_delivered'],
+    ['with labels that no pool has', ignoredAs('ignored_no_label'), 'no_fitting_labels'],
+    ['that is not allowed', ignoredAs('ignored_entity'), 'entity_not_allowed'],
+    ['that no pool serves', ignoredAs('ignored_pool_closed'), 'pool_closed'],
+    ['with a public repository', ignoredAs('ignored_public_repository'), 'public_repository'],
+    ['whose login is another’s', ignoredAs('refused_entity'), 'login_pinned'],
+    ['with a hidden repository', ignoredAs('repository_hidden'), 'repository_hidden'],
+    ['whose deliveries say nothing bad', ignoredAs('ok'), undefined],
+    ['at the cap of the pool', waitingFor('at_pool_cap'), 'at_cap'],
+    ['at its own cap', waitingFor('at_entity_cap'), 'at_cap'],
+    ['at the common cap', waitingFor('at_common_cap'), 'at_cap'],
+    ['at the cap of a repository', waitingFor('at_repository_cap'), 'at_cap'],
+    ['that waits for a suspended App', waitingFor('installation_suspended'), 'suspended'],
+    ['that waits for an App', waitingFor('installation_gone'), 'not_installed'],
+    ['that waits for a configured App', waitingFor('app_not_configured'), 'wrong_app'],
+    ['without capacity', waitingFor('no_capacity'), 'no_capacity'],
+    ['of a paused pool', waitingFor('pool_paused'), 'pool_paused'],
+    ['with a reason of a newer version', waitingFor('of_tomorrow'), 'of_tomorrow'],
+  ])('%s', (_what, given, name) => {
     const found = diagnoseEntity({ ...WELL, ...given });
-    expect(found.map(({ name }) => name)).toStrictEqual(names);
-    for (const { name, actor, sentence, advice } of found) {
-      expect(actor).toBe(ACTORS[name] ?? 'platform');
+    expect(found.map((one) => one.name)).toStrictEqual(name === undefined ? [] : [name]);
+    for (const { actor, sentence, advice } of found) {
+      expect(actor).toBe(ACTORS[name ?? ''] ?? 'platform');
       expect(sentence).toMatch(/^[A-Z\d][^\n]*\.$/);
       expect(advice).toMatch(/\.$/);
     }
@@ -146,11 +125,9 @@ describe('the diagnoses of an entity (G3)', () => {
       'ignored jobs',
       ignoredAs('ignored_no_label'),
       {
-        name: 'no_fitting_labels',
         sentence:
           '3 of the newest deliveries made no worker, the last at 2026-01-31T09:00:00Z: no pool has all of the job’s labels.',
         since: AT,
-        actor: 'author',
         advice:
           '`paddock why 5` explains the last one. Where other runners serve them, nothing is wrong.',
       },
@@ -159,13 +136,16 @@ describe('the diagnoses of an entity (G3)', () => {
       'waiting jobs',
       waitingFor('at_pool_cap'),
       {
-        name: 'at_cap',
         sentence:
           '4 jobs wait for the pool linux: the pool has as many workers as its maxWorkers allows.',
         since: AT,
-        actor: 'wait',
         advice: '`paddock why 6` explains the one that waits longest.',
       },
+    ],
+    [
+      'jobs with a reason of a newer version',
+      waitingFor('of_tomorrow'),
+      { sentence: '4 jobs wait for the pool linux: of_tomorrow.' },
     ],
     [
       'jobs that no pool fits any more',
@@ -177,17 +157,21 @@ describe('the diagnoses of an entity (G3)', () => {
       ignoredAs('ignored_entity'),
       { advice: '`paddock why 5` explains the last one.' },
     ],
+    ['no job', ignoredAs('refused_entity', null), { advice: 'See its trace.' }],
+    ['an App that was never there', { installations: [] }, { since: null }],
     [
-      'deliveries without a job',
+      'the last removal',
       {
-        ignored: [{ outcome: 'refused_entity', count: 3, since: AT, lastAt: AT, lastJobId: null }],
+        installations: [
+          { ...APP, deletedAt: new Date(0) },
+          { ...APP, appId: 8, deletedAt: AT },
+        ],
       },
-      { advice: 'See its trace.' },
+      { since: AT },
     ],
-    ['an App that was never there', { installations: [] }, { name: 'not_installed', since: null }],
     [
       'refusals',
-      { authFailures: [{ ...refused, appId: 7 }] },
+      refused(7),
       {
         sentence: 'In the last day GitHub refused the App 7 2 times: it knew no such installation.',
         since: AT,
@@ -199,21 +183,6 @@ describe('the diagnoses of an entity (G3)', () => {
       { sentence: 'Paddock is configured for no App, and Acme has only the App 7.' },
     ],
     [
-      'the last removal',
-      {
-        installations: [
-          { ...APP, deletedAt: new Date(0) },
-          { ...APP, appId: 8, deletedAt: AT },
-        ],
-      },
-      { name: 'not_installed', since: AT, actor: 'platform' },
-    ],
-    [
-      'lost deliveries',
-      { undelivered: { count: 1, since: AT } },
-      { sentence: expect.stringContaining(' 1 event of Acme,'), since: AT },
-    ],
-    [
       'another App',
       { configuredApps: [8, 9] },
       {
@@ -222,22 +191,17 @@ describe('the diagnoses of an entity (G3)', () => {
       },
     ],
     [
-      'a reinstallation',
-      { installationsSeen: [seen(7, 69)] },
-      { sentence: expect.stringContaining('as 70: '), since: AT, actor: 'wait' },
+      'lost deliveries',
+      { undelivered: { count: 1, since: AT } },
+      { sentence: expect.stringContaining(' 1 event of Acme,'), since: AT },
     ],
-  ])('say since when and who can act, with their numbers: %s', (_what, given, expected) => {
+    [
+      'a reinstallation',
+      seen([7, 69]),
+      { sentence: expect.stringContaining('as 70: '), since: AT },
+    ],
+  ])('say since when, with their numbers, of %s', (_what, given, expected) => {
     expect(diagnoseEntity({ ...WELL, ...given })).toEqual([expect.objectContaining(expected)]);
-  });
-
-  test('name a reason that this version does not know', () => {
-    expect(diagnoseEntity({ ...WELL, ...waitingFor('of_tomorrow') })).toMatchObject([
-      {
-        name: 'of_tomorrow',
-        sentence: '4 jobs wait for the pool linux: of_tomorrow.',
-        actor: 'platform',
-      },
-    ]);
   });
 });
 
@@ -294,62 +258,51 @@ const well: AppToCheck = {
   onUsers: true,
   atRepositories: false,
 };
-const without = (name: string): AppToCheck => ({
-  ...well,
-  permissions: { ...well.permissions, [name]: 'none' },
-});
+/** What a row of the table says of the App, beside the permissions that it lacks. */
+const SCOPES: Readonly<Record<string, Partial<AppToCheck>>> = {
+  'no organisation': { onOrganizations: false },
+  'no user': { onUsers: false },
+  'pools at repositories': { atRepositories: true },
+  'no subscription': { events: ['push'] },
+};
+const RUNNERS = 'organization_self_hosted_runners';
+const AT_REPOSITORIES = 'without which no runner of a pool with `registration: repository`';
 
 describe('findAppProblems (H4)', () => {
-  test.each<[string, AppToCheck, string[]]>([
-    ['nothing', well, []],
-    ['the subscription', { ...well, events: ['push'] }, ['workflow_job']],
-    ['actions', without('actions'), ['actions: read']],
+  test.each([
+    ['', []],
+    ['no subscription', ['workflow_job']],
+    ['no actions', ['actions: read']],
+    [`no ${RUNNERS}`, [`${RUNNERS}: write`]],
+    [`no ${RUNNERS}, no organisation`, []],
+    ['no administration', ['administration: write']],
+    ['no administration, no user', []],
     [
-      'an organisation’s runners',
-      without('organization_self_hosted_runners'),
-      ['organization_self_hosted_runners: write'],
+      'no administration, no user, pools at repositories',
+      [`administration: write, ${AT_REPOSITORIES}`],
     ],
+    ['no user, pools at repositories', []],
+    ['no administration, no organisation, no user, pools at repositories', []],
     [
-      'those, where there is no organisation',
-      { ...without('organization_self_hosted_runners'), onOrganizations: false },
-      [],
+      `no subscription, no actions, no ${RUNNERS}, no administration`,
+      ['workflow_job', 'actions', RUNNERS, 'administration'],
     ],
-    ['administration', without('administration'), ['administration: write']],
-    ['that, where there is no user', { ...without('administration'), onUsers: false }, []],
-    [
-      'that, where an organisation’s pool registers at repositories',
-      { ...without('administration'), onUsers: false, atRepositories: true },
-      ['administration: write, without which no runner of a pool with `registration: repository`'],
-    ],
-    [
-      'nothing, where an organisation’s pool registers at repositories',
-      { ...well, onUsers: false, atRepositories: true },
-      [],
-    ],
-    [
-      'that, where such a pool has no organisation',
-      {
-        ...without('administration'),
-        onOrganizations: false,
-        onUsers: false,
-        atRepositories: true,
-      },
-      [],
-    ],
-    [
-      'all but reading',
-      { ...well, permissions: { actions: 'write', administration: 'read' } },
-      ['organization_self_hosted_runners', 'administration'],
-    ],
-    [
-      'everything',
-      { ...well, permissions: {}, events: [] },
-      ['workflow_job', 'actions', 'organization_self_hosted_runners', 'administration'],
-    ],
-  ])('lacking %s', (_name, given, problems) => {
+  ])('%s', (words, problems) => {
+    const given = { ...well, permissions: { ...well.permissions } };
+    for (const word of words.split(', '))
+      if (SCOPES[word]) Object.assign(given, SCOPES[word]);
+      else Object.assign(given.permissions, { [word.replace('no ', '')]: 'none' });
     expect(findAppProblems(given)).toEqual(
       problems.map((problem) => expect.stringContaining(problem)),
     );
+  });
+
+  test('lacks what may be read only, or is not there, and not what may be written', () => {
+    const permissions = { actions: 'write', administration: 'read' };
+    expect(findAppProblems({ ...well, permissions })).toEqual([
+      expect.stringContaining(RUNNERS),
+      expect.stringContaining('administration'),
+    ]);
   });
 });
 

@@ -30,20 +30,16 @@ function statement({ place, poolsVersion, worker, installationId, ...changes }: 
 }
 
 const queued = statement({});
+const instant = (second: number | null) => (second === null ? null : at(second));
 const run = (second: number | null, runnerName: string | null, more: Changes = {}) =>
-  statement({
-    status: 'running',
-    startedAt: second === null ? null : at(second),
-    runnerName,
-    ...more,
-  });
+  statement({ status: 'running', startedAt: instant(second), runnerName, ...more });
 const end = (second: number | null, conclusion: string | null, more: Changes = {}) =>
   statement({
     status: 'completed',
     startedAt: at(9),
     runnerName: 'last',
     conclusion,
-    completedAt: second === null ? null : at(second),
+    completedAt: instant(second),
     ...more,
   });
 
@@ -94,10 +90,8 @@ describe('mergeStatement', () => {
     fc.assert(
       fc.property(fc.array(one, { minLength: 1, maxLength: 8 }), (list) => {
         const row = rowOf(...list);
-        for (const statementAgain of list.filter(
-          ({ poolsVersion }) => poolsVersion === row.poolsVersion,
-        ))
-          expect(mergeStatement(row, statementAgain, NOW)).toBe(row);
+        const repeated = list.filter(({ poolsVersion }) => poolsVersion === row.poolsVersion);
+        for (const again of repeated) expect(mergeStatement(row, again, NOW)).toBe(row);
       }),
     );
   });
@@ -138,26 +132,12 @@ describe('mergeStatement', () => {
   const ofLast = { runnerName: 'last', startedAt: at(9) };
   const endOfNoRunner = end(20, 'success', { runnerName: null, startedAt: null });
 
+  const two = { runnerName: 'two' };
   test.each<[string, StatementToMerge, StatementToMerge, Partial<JobRow>]>([
-    [
-      'of two runs with one start, the greater name counts',
-      run(1, 'one'),
-      run(1, 'two'),
-      { runnerName: 'two', startedAt: at(1) },
-    ],
-    [
-      'of two runs without a start, the greater name counts',
-      run(null, 'one'),
-      run(null, 'two'),
-      { runnerName: 'two', startedAt: null },
-    ],
+    ['of runs with one start, the greater name counts', run(1, 'one'), run(1, 'two'), two],
+    ['of runs without a start, the greater name counts', run(null, 'one'), run(null, 'two'), two],
     ['a run with a start counts before one without', run(1, 'one', full), run(null, 'two'), ofOne],
-    [
-      'a run’s missing facts come from its other statement',
-      run(1, 'one', full),
-      run(1, 'one'),
-      ofOne,
-    ],
+    ['a run’s facts come from its other statement', run(1, 'one', full), run(1, 'one'), ofOne],
     ['an end without a runner leaves the known one', run(1, 'one', full), endOfNoRunner, ofOne],
     ['the end names the runner, not a later start', run(15, 'two'), end(20, 'success'), ofLast],
     ['a missing link is filled in', statement({ htmlUrl: 'x' }), queued, { htmlUrl: 'x' }],
@@ -181,13 +161,7 @@ describe('mergeStatement', () => {
   test.each([
     ['the later is known', end(15, 'success'), end(13, 'failure'), 13, 'failure'],
     ['one does not say when', end(null, 'success'), end(19, 'success'), 19, 'success'],
-    [
-      'one says another conclusion and not when',
-      end(null, 'failure'),
-      end(19, 'success'),
-      19,
-      'success',
-    ],
+    ['one says another, not when', end(null, 'failure'), end(19, 'success'), 19, 'success'],
     ['both were at one instant', end(15, 'success'), end(15, 'failure'), 15, 'failure'],
     ['the first has no conclusion', end(13, null), end(15, 'failure'), 13, 'failure'],
   ])('of two ends the earlier counts, where %s (A6)', (_, a, b, second, conclusion) => {
@@ -197,11 +171,8 @@ describe('mergeStatement', () => {
 
   test('of two Apps that state one job the first by its id counts, with its own installation', () => {
     const other = statement({ appId: 6, installationId: 60, status: 'running', startedAt: at(1) });
-    expect(rowOf(other, statement({ installationId: 50 }))).toMatchObject({
-      appId: 5,
-      installationId: 50,
-      status: 'running',
-    });
+    const row = rowOf(other, statement({ installationId: 50 }));
+    expect(row).toMatchObject({ appId: 5, installationId: 50, status: 'running' });
   });
 
   test('a job without a pool has a row only with one of our workers, and then in its pool (B7)', () => {
@@ -215,22 +186,17 @@ describe('mergeStatement', () => {
   test('an old delivery is no demand before a look-up, but the look-up’s statement is', () => {
     const old = { queuedAt: new Date(NOW - 86_400_001).toISOString() };
     expect(rowOf(statement(old))).toMatchObject({ wantsWorker: false, isInDoubt: true });
-    expect(rowOf(statement({ ...old, deliveryGuid: null }))).toMatchObject({
-      wantsWorker: true,
-      isInDoubt: false,
-    });
+    const lookedUp = rowOf(statement({ ...old, deliveryGuid: null }));
+    expect(lookedUp).toMatchObject({ wantsWorker: true, isInDoubt: false });
   });
 
   test('a job that is no demand because GitHub hid its repository is demand again with a delivery', () => {
     const hidden = changed(rowOf(queued), { wantsWorker: false, isHidden: true });
-    expect(mergeStatement(hidden, queued, NOW)).toMatchObject({
-      wantsWorker: true,
-      isHidden: false,
-    });
-    expect(mergeStatement(hidden, run(1, 'one'), NOW)).toMatchObject({
-      wantsWorker: false,
-      isHidden: false,
-    });
+    for (const [news, wantsWorker] of [
+      [queued, true],
+      [run(1, 'one'), false],
+    ] as const)
+      expect(mergeStatement(hidden, news, NOW)).toMatchObject({ wantsWorker, isHidden: false });
     const failed = changed(hidden, { status: 'failed' });
     expect(mergeStatement(failed, queued, NOW)).toMatchObject({ wantsWorker: false });
   });
@@ -238,16 +204,11 @@ describe('mergeStatement', () => {
   test('a demand that GitHub has confirmed outlives a repeated in_progress, not a new one (A6)', () => {
     const requeued = changed(rowOf(queued, run(1, 'one')), { wantsWorker: true, isInDoubt: true });
     expect(mergeStatement(requeued, run(1, 'one'), NOW)).toBe(requeued);
-    for (const news of [
-      run(2, 'two'),
-      run(1, 'two'),
-      run(2, 'one'),
-      end(20, 'success', { startedAt: at(1), runnerName: 'one' }),
-    ])
-      expect(mergeStatement(requeued, news, NOW)).toMatchObject({
-        wantsWorker: false,
-        isInDoubt: false,
-      });
+    const ended = end(20, 'success', { startedAt: at(1), runnerName: 'one' });
+    for (const news of [run(2, 'two'), run(1, 'two'), run(2, 'one'), ended]) {
+      const merged = mergeStatement(requeued, news, NOW);
+      expect(merged).toMatchObject({ wantsWorker: false, isInDoubt: false });
+    }
   });
 
   test('a job that runs is no demand, though its start and its runner are unknown (A6)', () => {

@@ -21,10 +21,15 @@ import {
   nodeLimit,
 } from './matching-rules.ts';
 import { type StoredRules, rulesOf } from './stored-rules.ts';
-import { WAIT_REASONS } from './wait-reasons.ts';
+import { WAIT_REASONS, type WaitReason } from './wait-reasons.ts';
 
 const acme = { demandKey: 1, entityId: 1, scopeRepoId: 0, login: 'acme', pool: 'linux' };
 
+/** Any entity is admitted, and all share one cap. */
+const sharing = {
+  entities: new Map([['*', { cap: null, weight: 1 }]]),
+  common: { cap: null, weight: 1 },
+};
 const PAUSED: Told = { isPaused: true, isTried: false, reason: 'installation_refused' };
 const guards = (of: Readonly<Record<number, Told>>) =>
   new Map(Object.entries(of).map(([id, guard]) => [Number(id), guard]));
@@ -33,95 +38,62 @@ const toldOf = (
   repositories: Readonly<Record<number, Told>> = {},
 ) => ({ entities: guards(entities), repositories: guards(repositories) });
 
+const infra = { repositories: ['acme/infra'] };
 test.each([
-  ['anybody', {}, acme, undefined],
-  ['the entity, by its login', { entities: ['ACME'] }, acme, undefined],
-  ['the entity, by its id', { entities: ['id:1'] }, acme, undefined],
-  ['another entity', { entities: ['beta'] }, acme, 'pool_closed'],
-  [
-    'the repository',
-    { repositories: ['acme/infra'] },
-    { ...acme, repoFullName: 'acme/infra' },
-    undefined,
-  ],
-  [
-    'another repository',
-    { repositories: ['acme/infra'] },
-    { ...acme, repoFullName: 'acme/api' },
-    'pool_closed',
-  ],
+  ['anybody', {}, {}, undefined],
+  ['the entity, by its login', { entities: ['ACME'] }, {}, undefined],
+  ['the entity, by its id', { entities: ['id:1'] }, {}, undefined],
+  ['another entity', { entities: ['beta'] }, {}, 'pool_closed'],
+  ['the repository', infra, { repoFullName: 'acme/infra' }, undefined],
+  ['another repository', infra, { repoFullName: 'acme/api' }, 'pool_closed'],
   // Its runner group decides there.
-  [
-    'some repositories of an organisation',
-    { repositories: ['acme/infra'] },
-    { ...acme, repoFullName: null },
-    undefined,
-  ],
+  ['some repositories of an organisation', infra, { repoFullName: null }, undefined],
 ])('a pool that serves %s (C4)', (_whom, pool, place, expected) => {
-  expect(blockedBy(rulesWith({ pool }), place)).toBe(expected);
+  expect(blockedBy(rulesWith({ pool }), { ...acme, ...place })).toBe(expected);
 });
 
 test.each([
   ['by its login', { entities: ['ACME'] }, 'pool_closed'],
-  ['by its login in the name of a repository', { repositories: ['acme/infra'] }, 'pool_closed'],
+  ['by its login in the name of a repository', infra, 'pool_closed'],
   ['by its id', { entities: ['acme', 'id:1'] }, undefined],
   ['as anybody', {}, undefined],
-])(
-  'an entity under a login that is another one’s: a pool that serves it %s (C4)',
-  (_how, pool, expected) => {
-    const entities = new Map([['*', { cap: null, weight: 1 }]]);
-    expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 2]]) }), acme)).toBe(
-      expected,
-    );
-    expect(
-      blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 1]]) }), acme),
-    ).toBeUndefined();
-  },
-);
+])('a pool serves an entity, under the login of another one, %s (C4)', (_how, pool, expected) => {
+  const pinnedTo = (id: number) =>
+    rulesWith({ pool, entities: sharing.entities, pins: new Map([['acme', id]]) });
+  expect([blockedBy(pinnedTo(2), acme), blockedBy(pinnedTo(1), acme)]).toEqual([
+    expected,
+    undefined,
+  ]);
+});
 
-test.each([
-  ['its pool is no longer in force', {}, { ...acme, pool: 'gone' }, 'pool_unknown'],
-  ['no pool serves it now', {}, { ...acme, pool: NO_POOL }, 'no_pool_fits'],
-  ['its pool is paused', { pool: { paused: true } }, acme, 'pool_paused'],
-  [
-    'its entity is not listed',
-    {},
-    { ...acme, entityId: 2, login: 'stranger' },
-    'entity_not_allowed',
-  ],
-  ['its login is another one’s', { pins: new Map([['acme', 2]]) }, acme, 'entity_not_allowed'],
-  ['everything is stopped', { environmentStopped: true }, acme, 'making_stopped'],
-  ['its pool is stopped', { pool: { stopped: true } }, acme, 'making_stopped'],
-  ['its entity is stopped', { stoppedEntities: new Set([1]) }, acme, 'making_stopped'],
-  ['another entity is stopped', { stoppedEntities: new Set([2]) }, acme, undefined],
+test.each<[string, Parameters<typeof rulesWith>[0], object, WaitReason | undefined]>([
+  ['its pool is no longer in force', {}, { pool: 'gone' }, 'pool_unknown'],
+  ['no pool serves it now', {}, { pool: NO_POOL }, 'no_pool_fits'],
+  ['its pool is paused', { pool: { paused: true } }, {}, 'pool_paused'],
+  ['its entity is not listed', {}, { entityId: 2, login: 'stranger' }, 'entity_not_allowed'],
+  ['its login is another one’s', { pins: new Map([['acme', 2]]) }, {}, 'entity_not_allowed'],
+  ['everything is stopped', { environmentStopped: true }, {}, 'making_stopped'],
+  ['its pool is stopped', { pool: { stopped: true } }, {}, 'making_stopped'],
+  ['its entity is stopped', { stoppedEntities: new Set([1]) }, {}, 'making_stopped'],
+  ['another entity is stopped', { stoppedEntities: new Set([2]) }, {}, undefined],
   [
     'its App is suspended',
-    { barred: new Map([[1, 'installation_suspended' as const]]) },
-    acme,
+    { barred: new Map([[1, 'installation_suspended']]) },
+    {},
     'installation_suspended',
   ],
-  ['GitHub refuses its entity', { told: toldOf({ 1: PAUSED }) }, acme, 'installation_refused'],
-  ['GitHub refuses another entity', { told: toldOf({ 2: PAUSED }) }, acme, undefined],
-  [
-    'GitHub has refused its entity',
-    { told: toldOf({ 1: { ...PAUSED, isPaused: false } }) },
-    acme,
-    undefined,
-  ],
+  ['GitHub refuses its entity', { told: toldOf({ 1: PAUSED }) }, {}, 'installation_refused'],
+  ['GitHub refuses another entity', { told: toldOf({ 2: PAUSED }) }, {}, undefined],
+  ['GitHub has refused it', { told: toldOf({ 1: { ...PAUSED, isPaused: false } }) }, {}, undefined],
   [
     'GitHub refuses its repository',
     { told: toldOf({}, { 7: PAUSED }) },
-    { ...acme, scopeRepoId: 7 },
+    { scopeRepoId: 7 },
     'installation_refused',
   ],
-  [
-    'GitHub refuses a repository of its organisation',
-    { told: toldOf({}, { 7: PAUSED }) },
-    acme,
-    undefined,
-  ],
+  ['GitHub refuses one of its repositories', { told: toldOf({}, { 7: PAUSED }) }, {}, undefined],
 ])('no worker is made for a job where %s (C4, P5)', (_, given, place, reason) => {
-  expect(blockedBy(rulesWith(given), place)).toBe(reason);
+  expect(blockedBy(rulesWith(given), { ...acme, ...place })).toBe(reason);
 });
 
 test.each([
@@ -140,11 +112,8 @@ test('entities share the rule of * only where there is one, and they are not lis
   ];
   const others = [{ entityId: 3 }, { entityId: 4 }];
   expect(commonAmong(rulesWith(), known, others).size).toBe(0);
-  const entities = new Map([
-    ['acme', { cap: null, weight: 1 }],
-    ['*', { cap: null, weight: 1 }],
-  ]);
-  const rules = rulesWith({ entities, common: { cap: null, weight: 1 }, listed: new Set([1, 4]) });
+  const entities = new Map([['acme', { cap: null, weight: 1 }], ...sharing.entities]);
+  const rules = rulesWith({ ...sharing, entities, listed: new Set([1, 4]) });
   expect(commonAmong(rules, known, others)).toEqual(new Set([2, 3]));
 });
 
@@ -161,15 +130,9 @@ describe('capsOf', () => {
   });
 
   test('gives each entity its weight, and those that only * admits one together (C4)', () => {
-    const entities = new Map([
-      ['acme', { cap: null, weight: 3 }],
-      ['*', { cap: null, weight: 1 }],
-    ]);
-    const caps = capsOf(
-      [key(1), key(2, { entityId: 2, login: 'x' })],
-      [],
-      rulesWith({ entities, common: { cap: null, weight: 4 } }),
-    );
+    const entities = new Map([['acme', { cap: null, weight: 3 }], ...sharing.entities]);
+    const rules = rulesWith({ entities, common: { cap: null, weight: 4 } });
+    const caps = capsOf([key(1), key(2, { entityId: 2, login: 'x' })], [], rules);
     expect([caps.weight(ACME), caps.weight(2), caps.common.weight]).toEqual([3, 1, 4]);
     expect([caps.common.has(ACME), caps.common.has(2)]).toEqual([false, true]);
     const closed = capsOf([key(1, { entityId: 2, login: 'x' })], [], rulesWith());
@@ -177,11 +140,8 @@ describe('capsOf', () => {
   });
 
   test('opens only keys that lack something', () => {
-    expect(
-      capsOf([key(1, { lacking: 0 }), key(2)], [], rulesWith()).open.map(
-        ({ demandKey }) => demandKey,
-      ),
-    ).toEqual([2]);
+    const { open } = capsOf([key(1, { lacking: 0 }), key(2)], [], rulesWith());
+    expect(open.map(({ demandKey }) => demandKey)).toEqual([2]);
   });
 });
 
@@ -214,17 +174,13 @@ describe('rulesOf', () => {
   });
 
   test('what GitHub told of an entity, a repository and nodes is kept by its id (C11)', () => {
-    const told = { reason: 'repository_gone', isPaused: true, isTried: false } as const;
+    const gone = { reason: 'repository_gone', isPaused: true, isTried: false } as const;
+    const away = { ...gone, reason: 'installation_gone' } as const;
     const nodeless = { unplaced: 2, unschedulable: 1 };
-    const kept = rules({
-      told: {
-        entities: { 1: { ...told, reason: 'installation_gone' } },
-        repositories: { 7: told },
-      },
-      nodeless: { 10: nodeless },
-    });
-    expect([...kept.told.entities]).toEqual([[1, { ...told, reason: 'installation_gone' }]]);
-    expect([...kept.told.repositories]).toEqual([[7, told]]);
+    const told = { entities: { 1: away }, repositories: { 7: gone } };
+    const kept = rules({ told, nodeless: { 10: nodeless } });
+    expect([...kept.told.entities]).toEqual([[1, away]]);
+    expect([...kept.told.repositories]).toEqual([[7, gone]]);
     expect([...kept.nodeless]).toEqual([[10, nodeless]]);
   });
 
@@ -252,25 +208,10 @@ describe('rulesOf', () => {
   test.each([
     ['none in the pause', 'pod_refused', { isPaused: true }, 0],
     ['one after it', 'pod_refused', {}, 1],
-    [
-      'one beside three whose pods wait for a node',
-      'pod_refused',
-      { shown: { pod_created: 3 } },
-      4,
-    ],
-    [
-      'none beside these in the pause',
-      'pod_refused',
-      { isPaused: true, shown: { pod_created: 3 } },
-      3,
-    ],
+    ['one beside three without a node', 'pod_refused', { shown: { pod_created: 3 } }, 4],
+    ['none beside these', 'pod_refused', { isPaused: true, shown: { pod_created: 3 } }, 3],
     ['one beside three that are registered', 'conflict', { shown: { registered: 3 } }, 4],
-    [
-      'none beside one whose pod may still fail to start',
-      'image_pull',
-      { shown: { pod_created: 1, started: 0 } },
-      1,
-    ],
+    ['none beside one yet to start', 'image_pull', { shown: { pod_created: 1, started: 0 } }, 1],
     ['none beside one that may get no job', 'not_assigned', { shown: { started: 1 } }, 1],
   ])('a failing key makes %s (%s) (C11, P4)', (_name, failureClass, given, room) => {
     const { failing } = rules({ failing: [failingKey(10, { failureClass, ...given })] });
@@ -285,39 +226,26 @@ describe('rulesOf', () => {
     });
   });
 
+  const two = { failing: [failingKey(20), failingKey(30)] };
+  const later = { failing: [failingKey(20, { since: 5 }), failingKey(30, { since: 9 })] };
   test.each<[string, Partial<StoredRules>, boolean]>([
     ['one other entity fails there', { failing: [failingKey(20)] }, false],
     ['two keys of one other entity do', { failing: [failingKey(20), failingKey(21)] }, false],
     [
       'two others do, the later one first',
-      { failing: [failingKey(20, { since: 9 }), failingKey(30, { since: 5 })], started: { 10: 6 } },
+      { failing: later.failing.toReversed(), started: { 10: 6 } },
       true,
     ],
-    ['two others do', { failing: [failingKey(20), failingKey(30)] }, true],
+    ['two others do', two, true],
     ['it fails itself, and one other', { failing: [failingKey(10), failingKey(20)] }, false],
     [
       'two others fail in another pool',
       { failing: [failingKey(20, { pool: 'gpu' }), failingKey(30)] },
       false,
     ],
-    [
-      'two others do, and its worker has run since',
-      {
-        failing: [failingKey(20, { since: 5 }), failingKey(30, { since: 9 })],
-        started: { 10: 10 },
-      },
-      false,
-    ],
-    [
-      'its worker ran only since the first of them',
-      { failing: [failingKey(20, { since: 5 }), failingKey(30, { since: 9 })], started: { 10: 9 } },
-      true,
-    ],
-    [
-      'another key’s worker has run since',
-      { failing: [failingKey(20), failingKey(30)], started: { 11: 10 } },
-      true,
-    ],
+    ['two others do, and its worker has run since', { ...later, started: { 10: 10 } }, false],
+    ['its worker ran only since the first of them', { ...later, started: { 10: 9 } }, true],
+    ['another key’s worker has run since', { ...two, started: { 11: 10 } }, true],
   ])('a pool is suspected where %s: %s (P6)', (_name, stored, expected) => {
     expect(rules(stored).suspected(demandOf(10))).toBe(expected);
   });

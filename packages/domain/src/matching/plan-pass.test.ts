@@ -24,12 +24,12 @@ const madeOf = (made: readonly { demandKey: number; count: number }[]) =>
 const budget = (allowed: number) => storedRules({ budgets: { 102: allowed } });
 const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
 
+/** Two reservations of the key 10, whose jobs want them. */
+const HERE = ['new', 'old'].map((name) => reservationOf(name, 10, { waiting: 9, unassigned: 2 }));
 /**
  * Two reservations of entity 1 hold the pool's only places, and its jobs have gone; two jobs of
  * entity 2 wait.
  */
-/** Two reservations of the key 10, whose jobs want them. */
-const HERE = ['new', 'old'].map((name) => reservationOf(name, 10, { waiting: 9, unassigned: 2 }));
 const TAKEN: Partial<Snapshot> = {
   rules: capped(2),
   live: [liveOf(10, 2)],

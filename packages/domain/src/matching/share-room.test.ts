@@ -69,45 +69,45 @@ describe('shareRoom', () => {
   test('keeps to every cap, leaves no room unused, and gives no entity more of a full pool than its share (C4, C5)', () => {
     fc.assert(
       fc.property(situations(), ({ shortages, live, caps, weights }) => {
-        const shares = share(shortages, caps, { live, weights });
+        const common = caps.common === undefined ? NONE : asOne(1);
+        const shares = share(shortages, caps, { live, weights, common });
         const made = madeAmong(shortages, shares);
         const room = roomOf(caps);
+        const ofCommon = made(({ entityId }) => COMMON.has(entityId));
+        expect(ofCommon).toBeLessThanOrEqual(caps.common ?? Infinity);
         for (const one of shortages) {
           const own = made(({ demandKey }) => demandKey === one.demandKey);
           const ofEntity = made(({ entityId }) => entityId === one.entityId);
           const ofPool = made(({ pool }) => pool === one.pool);
-          expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
+          const most = Math.min(one.lacking, room.key(one));
+          expect(own).toBeLessThanOrEqual(most);
           expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
           expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
-          const couldHaveMore =
-            own < Math.min(one.lacking, room.key(one)) && ofEntity < room.entity(one.entityId);
+          const isFull =
+            own === most ||
+            ofEntity === room.entity(one.entityId) ||
+            (COMMON.has(one.entityId) && ofCommon === caps.common);
           // Work conserving: who could have more is kept from it by the pool alone, and then no
           // other entity is further ahead there.
-          if (!couldHaveMore) continue;
+          if (isFull) continue;
           expect(ofPool).toBe(room.pool(one.pool));
+          if (caps.common !== undefined) continue;
           const has = (entityId: number) => {
-            const before = live.filter(
-              (workers) => workers.entityId === entityId && workers.pool === one.pool,
-            );
-            const now = made((other) => other.entityId === entityId && other.pool === one.pool);
-            return {
-              now,
-              level:
-                (before.reduce((sum, { alive }) => sum + alive, 0) + now) /
-                (weights[entityId] ?? 1),
-            };
+            const isHere = (other: { entityId: number; pool: string }) =>
+              other.entityId === entityId && other.pool === one.pool;
+            const before = live.filter(isHere).reduce((sum, { alive }) => sum + alive, 0);
+            const now = made(isHere);
+            return { now, level: (before + now) / (weights[entityId] ?? 1) };
           };
-          const rivals = shortages.filter(
-            ({ pool, entityId }) => pool === one.pool && entityId !== one.entityId,
-          );
-          const ahead = rivals.filter(({ entityId }) => {
+          const ahead = shortages.filter(({ pool, entityId }) => {
+            if (pool !== one.pool || entityId === one.entityId) return false;
             const { now, level } = has(entityId);
             return now > 0 && level - 1 / (weights[entityId] ?? 1) > has(one.entityId).level + 1e-9;
           });
           expect(ahead).toEqual([]);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -168,38 +168,6 @@ const others = (count: number) =>
   );
 
 describe('shareRoom among entities that share one cap', () => {
-  test('gives entities that share as one no more together than their cap, and leaves the rest to others (C4)', () => {
-    const sharesAsOne = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
-    fc.assert(
-      fc.property(situations(), fc.nat(8), ({ shortages, live, caps, weights }, common) => {
-        const room = roomOf({ ...caps, common });
-        const shares = share(
-          shortages,
-          { ...caps, common },
-          { live, weights, common: sharesAsOne },
-        );
-        const made = madeAmong(shortages, shares);
-        const ofCommon = made(({ entityId }) => COMMON.has(entityId));
-        expect(ofCommon).toBeLessThanOrEqual(common);
-        for (const one of shortages) {
-          const own = made(({ demandKey }) => demandKey === one.demandKey);
-          const ofEntity = made(({ entityId }) => entityId === one.entityId);
-          const ofPool = made(({ pool }) => pool === one.pool);
-          expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
-          expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
-          expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
-          const isFull =
-            own === Math.min(one.lacking, room.key(one)) ||
-            ofEntity === room.entity(one.entityId) ||
-            (COMMON.has(one.entityId) && ofCommon === common);
-          // Work conserving: only the pool keeps an entity from having more.
-          expect(isFull || ofPool === room.pool(one.pool)).toBe(true);
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
-
   test('gives many entities that share as one no more of a full pool than one entity (C4)', () => {
     fc.assert(
       fc.property(
@@ -222,27 +190,18 @@ describe('shareRoom among entities that share one cap', () => {
 
   test('gives entities that share as one their weight in a full pool (C4)', () => {
     const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: 2, lacking: 9 })];
-    const common = { has: (entityId: number) => COMMON.has(entityId), weight: 3 };
-    expect(madeOf(share(shortages, { pools: { linux: 8 } }, { common }))).toEqual({ 1: 2, 2: 6 });
+    const shares = share(shortages, { pools: { linux: 8 } }, { common: asOne(3) });
+    expect(madeOf(shares)).toEqual({ 1: 2, 2: 6 });
   });
 
   test('counts the workers that entities that share as one have in the pool, and is fair among them (C4)', () => {
     const live = [{ demandKey: 2, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 3 }];
-    const shortages = [
-      shortage(1, { lacking: 9 }),
-      shortage(2, { entityId: 2, lacking: 9 }),
-      shortage(3, { entityId: 3, lacking: 9 }),
-    ];
-    const common = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
+    const shortages = [1, 2, 3].map((key) => shortage(key, { entityId: key, lacking: 9 }));
     const elsewhere = { demandKey: 3, entityId: 3, scopeRepoId: 0, pool: 'gpu', alive: 5 };
-    const everywhere = [...live, elsewhere];
-    expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live: everywhere, common }))).toEqual(
-      {
-        1: 5,
-        3: 2,
-      },
-    );
-    expect(madeOf(share(shortages, { common: 4 }, { live, common }))).toEqual({ 1: 9, 2: 1, 3: 3 });
+    const made = (caps: Caps, there: LiveWorkers[]) =>
+      madeOf(share(shortages, caps, { live: there, common: asOne(1) }));
+    expect(made({ pools: { linux: 7 } }, [...live, elsewhere])).toEqual({ 1: 5, 3: 2 });
+    expect(made({ common: 4 }, live)).toEqual({ 1: 9, 2: 1, 3: 3 });
   });
 });
 
@@ -270,6 +229,7 @@ interface Caps {
 
 /** The entities that share as one, if there are any. */
 const COMMON = new Set([2, 3]);
+const asOne = (weight: number): Sharing['common'] => ({ has: (id) => COMMON.has(id), weight });
 
 const roomOf = ({ entities = {}, common, pools = {}, keys = {} }: Caps): Room => ({
   entity: (entityId) => entities[entityId] ?? Infinity,
@@ -284,14 +244,7 @@ function share(
   { live = [], weights = {}, most = NO_OTHERS, common = NONE }: Partial<Extra> = {},
 ) {
   const weight = (entityId: number) => weights[entityId] ?? 1;
-  return shareRoom({
-    shortages,
-    live,
-    room: roomOf(caps),
-    weight,
-    common,
-    most,
-  });
+  return shareRoom({ shortages, live, room: roomOf(caps), weight, common, most });
 }
 
 /** Entities that share as one: none. */
@@ -326,10 +279,11 @@ const situations = () =>
       ),
       entities: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.nat(8)),
       pools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(8)),
+      common: fc.option(fc.nat(8), { nil: undefined }),
       keys: fc.array(fc.option(fc.nat(4), { nil: undefined }), { maxLength: 12 }),
       weights: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.constantFrom(0.5, 1, 2, 7)),
     })
-    .map(({ lacks, entities, pools, keys, weights }) => {
+    .map(({ lacks, keys, weights, ...caps }) => {
       const shortages = lacks.map(({ repo, time, alive: _alive, ...lack }, index) =>
         shortage(index, { ...lack, scopeRepoId: repo, jobTimes: [time, time + 3] }),
       );
@@ -337,10 +291,5 @@ const situations = () =>
       const keyCaps = Object.fromEntries(
         keys.flatMap((cap, index) => (cap === undefined ? [] : [[index, cap]])),
       );
-      return {
-        shortages,
-        live,
-        caps: { entities, pools, keys: keyCaps },
-        weights,
-      };
+      return { shortages, live, caps: { ...caps, keys: keyCaps }, weights };
     });

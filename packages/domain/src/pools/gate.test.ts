@@ -1,20 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loginThrough, namesEntities, serves, servesWithPin } from './gate.ts';
-import type { Pool } from './pool.ts';
-import { poolsDocument } from './pools-document.ts';
+import { parsedPool, problemsOf } from '../scenes/pools-document.scene.ts';
 import { type GroupAccess, groupExcess, groupToMake, isHeldToItsGroup } from './runner-group.ts';
-
-const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
-
-const warm = (scope: string) => [{ scope, workers: 1 }];
-
-const problemsOf = (...pools: (Partial<Pool> | { warm: object[] })[]) =>
-  poolsDocument
-    .safeParse({
-      pools: pools.map((more) => Object.assign({}, POOL, more)),
-      entities: { acme: {} },
-    })
-    .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
 describe('the entities and repositories that a pool serves', () => {
   test.each([
@@ -30,59 +17,56 @@ describe('the entities and repositories that a pool serves', () => {
     ['repositories', ['id:1/api'], false],
     ['repositories', [], false],
   ])('%s may be %j: %s', (key, patterns, isTaken) => {
-    expect(problemsOf({ [key]: patterns, registration: 'repository' }) === undefined).toBe(isTaken);
+    const problems = problemsOf([{ [key]: patterns, registration: 'repository' }]);
+    expect(problems.length === 0).toBe(isTaken);
   });
 
-  test('repositories need runners that GitHub gives to no others', () => {
-    const repositories = ['acme/infra'];
-    expect(problemsOf({ repositories })).toEqual([
-      expect.stringContaining('pools.0.repositories: GitHub gives any job of an organisation'),
-    ]);
-    expect(problemsOf({ repositories, registration: 'repository' })).toBeUndefined();
-    expect(problemsOf({ repositories, runnerGroup: 'infra' })).toBeUndefined();
-    expect(
-      problemsOf({ repositories, runnerGroup: 'infra', runnerGroupVisibility: 'selected' }),
-    ).toBeUndefined();
-    expect(
-      problemsOf({ repositories, runnerGroup: 'infra', runnerGroupVisibility: 'all' }),
-    ).toEqual([expect.stringContaining('pools.0.runnerGroupVisibility: must be selected')]);
+  const repositories = ['acme/infra'];
+  const grouped = { repositories, runnerGroup: 'infra' };
+  const atRepositories = { repositories, registration: 'repository' };
+  const needed = 'pools.0.repositories: GitHub gives any job of an organisation';
+  test.each([
+    [{ repositories }, [needed]],
+    [atRepositories, []],
+    [grouped, []],
+    [{ ...grouped, runnerGroupVisibility: 'selected' }, []],
+    [
+      { ...grouped, runnerGroupVisibility: 'all' },
+      ['pools.0.runnerGroupVisibility: must be selected'],
+    ],
+  ])('repositories need runners that GitHub gives to no others: %j', (pool, problems) => {
+    expect(problemsOf([pool])).toEqual(problems.map((one) => expect.stringContaining(one)));
   });
 
-  test('nothing is kept warm for an entity that the pool does not serve (C10)', () => {
-    const problem =
-      'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
-    expect(problemsOf({ entities: ['acme'], warm: warm('beta') })).toEqual([problem]);
-    expect(problemsOf({ entities: ['acme'], warm: warm('Acme') })).toBeUndefined();
-    expect(problemsOf({ entities: ['id:7'], warm: warm('beta') })).toBeUndefined();
-    expect(problemsOf({ entities: ['acme', 'id:7'], warm: warm('beta') })).toBeUndefined();
-    expect(
-      problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme') }),
-    ).toBeDefined();
-    expect(
-      problemsOf({ repositories: ['acme/infra'], runnerGroup: 'infra', warm: warm('acme') }),
-    ).toBeUndefined();
-    expect(
-      problemsOf({
-        repositories: ['acme/infra'],
-        registration: 'repository',
-        warm: warm('acme/api'),
-      }),
-    ).toEqual([problem]);
-  });
+  test.each<[object, string, boolean]>([
+    [{ entities: ['acme'] }, 'beta', false],
+    [{ entities: ['acme'] }, 'Acme', true],
+    [{ entities: ['id:7'] }, 'beta', true],
+    [{ entities: ['acme', 'id:7'] }, 'beta', true],
+    [atRepositories, 'acme/api', false],
+    [atRepositories, 'acme/infra', true],
+    [grouped, 'acme', true],
+  ])(
+    'of %j nothing is kept warm for %s that it does not serve: %s (C10)',
+    (gate, scope, isRight) => {
+      const problem =
+        'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
+      expect(problemsOf([{ ...gate, warm: [{ scope, workers: 1 }] }])).toEqual(
+        isRight ? [] : [problem],
+      );
+    },
+  );
 
-  test('two pools may have the same labels if they serve others', () => {
-    const twin = { name: 'b', entities: ['acme'] };
-    expect(problemsOf({}, twin)).toBeUndefined();
-    expect(problemsOf({ entities: ['beta'] }, twin)).toBeUndefined();
-    expect(problemsOf({ entities: ['ab', 'c'] }, { name: 'b', entities: ['a', 'bc'] })).toBe(
-      undefined,
-    );
-    expect(problemsOf({ entities: ['ACME'] }, twin)).toEqual([
-      'pools.1.labels: pool a has the same labels: GitHub could not tell the two apart',
-    ]);
-    expect(problemsOf({}, twin, { name: 'c' })).toEqual([
-      expect.stringContaining('pools.2.labels: pool a has the same labels'),
-    ]);
+  const twin = { name: 'b', entities: ['acme'] };
+  const alike = 'pool a has the same labels: GitHub could not tell the two apart';
+  test.each([
+    [[{}, twin], []],
+    [[{ entities: ['beta'] }, twin], []],
+    [[{ entities: ['ab', 'c'] }, { name: 'b', entities: ['a', 'bc'] }], []],
+    [[{ entities: ['ACME'] }, twin], [`pools.1.labels: ${alike}`]],
+    [[{}, twin, { name: 'c' }], [`pools.2.labels: ${alike}`]],
+  ])('two pools may have the same labels if they serve others: %j', (pools, problems) => {
+    expect(problemsOf(pools)).toEqual(problems);
   });
 });
 
@@ -99,16 +83,8 @@ describe('whom a gate lets through', () => {
     ['the repository', { repositories: ['acme/api'] }, true],
     ['another repository', { repositories: ['acme/web'] }, false],
     ['the repository of others', { repositories: ['beta/api', '*/api'] }, true],
-    [
-      'the entity, but another repository',
-      { entities: ['acme'], repositories: ['acme/web'] },
-      false,
-    ],
-    [
-      'the repository, but another entity',
-      { entities: ['beta'], repositories: ['acme/api'] },
-      false,
-    ],
+    ['another repository of it', { entities: ['acme'], repositories: ['acme/web'] }, false],
+    ['it, of another entity', { entities: ['beta'], repositories: ['acme/api'] }, false],
   ])('one that names %s', (_, gate, isServed) => {
     expect(serves(gate, { entity: ACME, repoFullName: 'Acme/api' })).toBe(isServed);
   });
@@ -121,12 +97,7 @@ describe('whom a gate lets through', () => {
     ['a pattern that fits', { entities: ['acm*'] }, undefined, false],
     ['the login and a pattern', { entities: ['acme', 'b*'] }, 'acme', false],
     ['repositories of the login and of any', { repositories: ['acme/*', '*/api'] }, 'acme', false],
-    [
-      'a pattern, and entities by repositories',
-      { entities: ['acm*'], repositories: ['acme/*'] },
-      'acme',
-      true,
-    ],
+    ['a pattern and the login', { entities: ['acm*'], repositories: ['acme/*'] }, 'acme', true],
     ['repositories of any entity', { repositories: ['*/api'] }, undefined, false],
     ['repositories by a pattern that fits', { repositories: ['acm*/api'] }, undefined, false],
   ])('a gate with %s', (_, gate, login, named) => {
@@ -146,7 +117,7 @@ describe('whom a gate lets through', () => {
   });
 });
 
-const GROUPED = { ...POOL, runnerGroup: 'team' };
+const poolOf = (more: object) => parsedPool({ runnerGroup: 'team', ...more });
 const CLOSED: GroupAccess = {
   visibility: 'selected',
   allowsPublicRepositories: false,
@@ -154,116 +125,71 @@ const CLOSED: GroupAccess = {
   repositories: ['acme/api'],
 };
 const FOR_API = { repositories: ['acme/api'] };
+const DIND = { containerMode: 'dind' };
 
-function poolOf(more: object): Pool {
-  const [pool] = poolsDocument.parse({ pools: [{ ...GROUPED, ...more }], entities: {} }).pools;
-  if (pool === undefined) throw new Error('There has to be a pool.');
-  return pool;
-}
-
-const judge = (more: object, access: GroupAccess | undefined) => ({
-  excess: groupExcess(poolOf(more), access),
-  isHeld: isHeldToItsGroup(poolOf(more)),
-});
+const excessOf = (more: object, access?: Partial<GroupAccess>) =>
+  groupExcess(poolOf(more), access && { ...CLOSED, ...access });
 
 describe('the jobs that a runner group lets in beyond its pool’s', () => {
   test('is nothing where GitHub shows that it is closed', () => {
-    for (const more of [{}, FOR_API, { containerMode: 'dind' }])
-      expect(judge(more, CLOSED).excess).toBeUndefined();
+    for (const more of [{}, FOR_API, DIND]) expect(excessOf(more, {})).toBeUndefined();
   });
 
   test('is unknown where GitHub does not show its repositories: a pool that names some is held', () => {
-    const unknown = { ...CLOSED, repositories: null };
-    expect(judge(FOR_API, unknown)).toEqual({
-      excess: 'The runner group team lets in selected repositories that GitHub does not show us',
-      isHeld: true,
-    });
-    for (const more of [{}, { containerMode: 'dind' }])
-      expect(judge(more, unknown).excess).toBeUndefined();
+    expect(excessOf(FOR_API, { repositories: null })).toBe(
+      'The runner group team lets in selected repositories that GitHub does not show us',
+    );
+    expect(isHeldToItsGroup(poolOf(FOR_API))).toBe(true);
+    for (const more of [{}, DIND]) expect(excessOf(more, { repositories: null })).toBeUndefined();
   });
 
-  test.each([
+  const OPEN = { visibility: 'all', repositories: null } as const;
+  const [PUBLIC, THREE] = [{ allowsPublicRepositories: true }, ['acme/a', 'acme/b', 'acme/c']];
+  test.each<[string, object, Partial<GroupAccess>]>([
+    ['public repositories', {}, { ...PUBLIC, visibility: 'all' }],
+    // Only private ones may use it, and the pool serves public ones.
+    ['', {}, { ...PUBLIC, visibility: 'private' }],
+    ['', { publicRepositories: true }, PUBLIC],
+    ['repositories that are not selected', FOR_API, OPEN],
+    ['', {}, OPEN],
     [
-      'public repositories',
-      {},
-      { ...CLOSED, visibility: 'all', allowsPublicRepositories: true },
-      'public repositories',
-    ],
-    [
-      'none, if only private ones may use it',
-      {},
-      { ...CLOSED, visibility: 'private', allowsPublicRepositories: true },
-      undefined,
-    ],
-    [
-      'none that the pool does not serve',
-      { publicRepositories: true },
-      { ...CLOSED, allowsPublicRepositories: true },
-      undefined,
-    ],
-    [
-      'any, though the pool names some',
-      FOR_API,
-      { ...CLOSED, visibility: 'all', repositories: null },
-      'repositories that are not selected',
-    ],
-    [
-      'any, and the pool names none',
-      {},
-      { ...CLOSED, visibility: 'all', repositories: null },
-      undefined,
-    ],
-    [
-      'others than those that the pool names',
-      FOR_API,
-      { ...CLOSED, repositories: ['acme/api', 'acme/web'] },
       'repositories that the pool does not serve (acme/web)',
+      FOR_API,
+      { repositories: ['acme/api', 'acme/web'] },
     ],
     [
-      'more than are worth naming',
-      FOR_API,
-      { ...CLOSED, repositories: ['acme/a', 'acme/b', 'acme/c', 'acme/d', 'acme/e'] },
       'repositories that the pool does not serve (acme/a, acme/b, acme/c and 2 more)',
+      FOR_API,
+      { repositories: [...THREE, 'acme/d', 'acme/e'] },
     ],
     [
-      'as many as are worth naming, and public ones',
-      FOR_API,
-      { ...CLOSED, allowsPublicRepositories: true, repositories: ['acme/a', 'acme/b', 'acme/c'] },
       'public repositories, and repositories that the pool does not serve (acme/a, acme/b, acme/c)',
+      FOR_API,
+      { ...PUBLIC, repositories: THREE },
     ],
-  ] as const)('is %s', (_what, more, access, excess) => {
-    expect(judge(more, access).excess).toBe(excess && `The runner group team lets in ${excess}`);
+  ])('are “%s” of %j under %j', (excess, more, access) => {
+    const sentence = excess === '' ? undefined : `The runner group team lets in ${excess}`;
+    expect(excessOf(more, access)).toBe(sentence);
   });
 
   test.each([
-    ['lets in public repositories', { ...CLOSED, allowsPublicRepositories: true }],
+    ['lets in public repositories', PUBLIC],
     ['is not granted', undefined],
   ])('where the group %s, says how to have it nevertheless, if that helps', (_what, access) => {
     const wayOut = /; write allowUntrusted: true in the pool if that is meant$/;
-    expect(judge({ containerMode: 'dind' }, access).excess).toMatch(wayOut);
-    expect(judge({ entities: ['acme'] }, access).excess).toMatch(wayOut);
-    for (const more of [{}, FOR_API, { containerMode: 'dind', allowUntrusted: true }])
-      expect(judge(more, access).excess).not.toMatch(wayOut);
+    expect(excessOf(DIND, access)).toMatch(wayOut);
+    expect(excessOf({ entities: ['acme'] }, access)).toMatch(wayOut);
+    for (const more of [{}, FOR_API, { ...DIND, allowUntrusted: true }])
+      expect(excessOf(more, access)).not.toMatch(wayOut);
   });
 });
 
-test.each([
-  ['serves any repository', {}, { visibility: 'all', allowsPublicRepositories: false }],
-  [
-    'names repositories',
-    { repositories: ['acme/api'] },
-    { visibility: 'selected', allowsPublicRepositories: false },
-  ],
-  [
-    'says who sees it',
-    { runnerGroupVisibility: 'private' },
-    { visibility: 'private', allowsPublicRepositories: false },
-  ],
-  [
-    'admits public repositories',
-    { publicRepositories: true },
-    { visibility: 'all', allowsPublicRepositories: true },
-  ],
-] as const)('the runner group of a pool that %s', (_, more, group) => {
-  expect(groupToMake(poolOf(more))).toEqual({ name: 'team', ...group });
+test.each<[string, object, string, boolean]>([
+  ['serves any repository', {}, 'all', false],
+  ['names repositories', FOR_API, 'selected', false],
+  ['says who sees it', { runnerGroupVisibility: 'private' }, 'private', false],
+  ['admits public repositories', { publicRepositories: true }, 'all', true],
+])('the runner group of a pool that %s', (_, more, visibility, allowsPublicRepositories) => {
+  const group = { name: 'team', visibility, allowsPublicRepositories };
+  expect(groupToMake(poolOf(more))).toEqual(group);
 });

@@ -3,21 +3,15 @@ import { configFileToLoad } from './config-file.ts';
 import { nodePowersOf } from './node-powers.ts';
 import { NO_POOL, placeJob, poolsClosedTo, poolsNamingLogin, replaceJob } from './place-job.ts';
 import { poolsDocument } from './pools-document.ts';
+import { documentOf, parsedPool, poolWith } from '../scenes/pools-document.scene.ts';
 
-const document = poolsDocument.parse({
-  pools: [
-    { name: 'small', labels: ['linux', 'x64'], image: 'runner:1', namespace: 'runners' },
-    {
-      name: 'open',
-      labels: ['open'],
-      image: 'runner:2',
-      namespace: 'runners',
-      publicRepositories: true,
-      registration: 'repository',
-    },
+const document = documentOf(
+  [
+    { name: 'small', labels: ['linux', 'x64'] },
+    { name: 'open', labels: ['open'], publicRepositories: true, registration: 'repository' },
   ],
-  entities: { Acme: {} },
-});
+  { Acme: {} },
+);
 const job = {
   entity: { id: 1, login: 'acme', type: 'Organization' },
   labels: ['linux'],
@@ -33,145 +27,97 @@ const from = (login: string, id: number, repoFullName: string) => ({
   repoFullName,
 });
 
-describe('placeJob', () => {
-  test('finds the pool, its image and the scope (B4, C2)', () => {
-    expect(placeJob(document, job)).toEqual({ pool: 'small', image: 'runner:1', scopeRepoId: 0 });
-    expect(placeJob(document, { ...job, entity: { ...job.entity, type: 'User' } })).toMatchObject({
-      scopeRepoId: 9,
-    });
-    expect(placeJob(document, { ...job, labels: ['open'] })).toMatchObject({
-      pool: 'open',
-      scopeRepoId: 9,
-    });
-  });
+const SMALL = { pool: 'small', image: 'runner:1', scopeRepoId: 0 };
+const OPEN = { ...SMALL, pool: 'open', scopeRepoId: 9 };
 
-  test('says why there is none: the entity, the labels, the public repository (B4)', () => {
-    expect(placeJob(document, { ...job, entity: { ...job.entity, login: 'other' } })).toEqual({
-      ignored: 'ignored_entity',
-    });
-    expect(placeJob(document, { ...job, labels: ['windows'] })).toEqual({
-      ignored: 'ignored_no_label',
-    });
-    expect(placeJob(document, { ...job, labels: [] })).toEqual({ ignored: 'ignored_no_label' });
-    expect(placeJob(document, { ...job, isPublic: true })).toEqual({
-      ignored: 'ignored_public_repository',
-    });
-    expect(placeJob(document, { ...job, labels: ['open'], isPublic: true })).toMatchObject({
-      pool: 'open',
-    });
-  });
+test.each([
+  ['its labels', {}, SMALL],
+  [
+    'a user, at its repository',
+    { entity: { ...job.entity, type: 'User' } },
+    { ...SMALL, scopeRepoId: 9 },
+  ],
+  ['a pool that registers at repositories', { labels: ['open'] }, OPEN],
+  ['a public repository that is served', { labels: ['open'], isPublic: true }, OPEN],
+  ['another entity', { entity: { ...job.entity, login: 'other' } }, { ignored: 'ignored_entity' }],
+  ['other labels', { labels: ['windows'] }, { ignored: 'ignored_no_label' }],
+  ['no labels', { labels: [] }, { ignored: 'ignored_no_label' }],
+  ['a public repository', { isPublic: true }, { ignored: 'ignored_public_repository' }],
+] as const)('the place of a job with %s (B4, C2)', (_what, given, place) => {
+  expect(placeJob(document, { ...job, ...given })).toEqual(place);
 });
 
 describe('the jobs that a pool serves', () => {
-  const everybody = { name: 'b-all', labels: ['docker'], image: 'runner:2', namespace: 'runners' };
-  const ofAcme = { ...everybody, name: 'a-acme', entities: ['acme*', 'id:7'] };
+  const labels = ['docker'];
+  const everybody = { name: 'b-all', labels };
+  const ofAcme = { name: 'a-acme', labels, entities: ['acme*', 'id:7'] };
   const ofInfra = {
-    ...everybody,
     name: 'infra',
+    labels,
     priority: 1,
     registration: 'repository',
     repositories: ['acme/infra'],
-  } as const;
-  const gated = poolsDocument.parse({ pools: [everybody, ofAcme, ofInfra], entities: { '*': {} } });
+  };
+  const gated = documentOf([everybody, ofAcme, ofInfra]);
 
   test.each([
     ['of a repository that the first pool serves', from('acme', 1, 'Acme/Infra'), 'infra'],
     ['of an entity that the next one serves', from('ACME', 1, 'acme/api'), 'a-acme'],
-    [
-      'of an entity with an id that it serves, under a new login',
-      from('renamed', 7, 'renamed/api'),
-      'a-acme',
-    ],
+    ['of an entity by its id, under a new login', from('renamed', 7, 'renamed/api'), 'a-acme'],
     ['of another entity', from('beta', 2, 'beta/infra'), 'b-all'],
   ])('a job %s goes there (B4)', (_what, given, pool) => {
     expect(placeJob(gated, given)).toMatchObject({ pool });
   });
 
   test('tells a job that the pools with its labels do not serve from a job without such pools (B4)', () => {
-    const closed = poolsDocument.parse({ pools: [ofAcme, ofInfra], entities: { '*': {} } });
-    expect(placeJob(closed, from('beta', 2, 'beta/infra'))).toEqual({
-      ignored: 'ignored_pool_closed',
-    });
-    expect(placeJob(closed, { ...from('beta', 2, 'beta/infra'), labels: ['gpu'] })).toEqual({
-      ignored: 'ignored_no_label',
-    });
-    expect(
-      replaceJob(closed, {
-        ...from('beta', 2, 'beta/api'),
-        pool: 'a-acme',
-        image: 'runner:0',
-        scopeRepoId: 0,
-      }),
-    ).toMatchObject({
-      pool: NO_POOL,
-    });
+    const closed = documentOf([ofAcme, ofInfra]);
+    const beta = from('beta', 2, 'beta/infra');
+    expect(placeJob(closed, beta)).toEqual({ ignored: 'ignored_pool_closed' });
+    expect(placeJob(closed, { ...beta, labels: ['gpu'] })).toEqual({ ignored: 'ignored_no_label' });
+    const placed = { ...beta, pool: 'a-acme', image: 'runner:0', scopeRepoId: 0 };
+    expect(replaceJob(closed, placed)).toMatchObject({ pool: NO_POOL });
   });
 
   test('the pools that are closed to a job are those that serve neither its entity nor its repository, nor public ones', () => {
+    const ours = from('acme', 1, 'acme/infra');
+    const all = ['b-all', 'a-acme', 'infra'];
     expect(poolsClosedTo(gated, from('beta', 2, 'beta/infra'))).toEqual(['a-acme', 'infra']);
-    expect(poolsClosedTo(gated, from('acme', 1, 'acme/infra'))).toEqual([]);
-    expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: true })).toEqual([
-      'b-all',
-      'a-acme',
-      'infra',
-    ]);
-    expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: null })).toEqual([]);
+    expect(poolsClosedTo(gated, ours)).toEqual([]);
+    expect(poolsClosedTo(gated, { ...ours, isPublic: true })).toEqual(all);
+    expect(poolsClosedTo(gated, { ...ours, isPublic: null })).toEqual([]);
   });
 });
 
 describe('replaceJob', () => {
   const waiting = { ...job, pool: 'small', image: 'runner:0', scopeRepoId: 0 };
+  const NOWHERE = { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 };
   test.each([
-    ['stays where it fits', waiting, undefined],
-    [
-      'goes to the pool that serves it now',
-      { ...waiting, pool: 'large' },
-      { pool: 'small', image: 'runner:1', scopeRepoId: 0 },
-    ],
-    [
-      'registers elsewhere if its pool does',
-      { ...waiting, labels: ['open'], pool: 'open' },
-      { pool: 'open', image: 'runner:2', scopeRepoId: 9 },
-    ],
-    [
-      'belongs nowhere when its pool lost a label',
-      { ...waiting, labels: ['gpu'] },
-      { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 },
-    ],
-    [
-      'belongs nowhere when public repositories are not served',
-      { ...waiting, isPublic: true },
-      { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 },
-    ],
-    ['stays in a pool that has gone', { ...waiting, labels: ['gpu'], pool: 'gpu' }, undefined],
-    [
-      'stays with an entity that is not allowed',
-      { ...waiting, entity: { ...job.entity, login: 'other' } },
-      undefined,
-    ],
-    ['stays nowhere', { ...waiting, labels: ['gpu'], pool: NO_POOL }, undefined],
+    ['stays where it fits', {}, undefined],
+    ['goes to the pool that serves it now', { pool: 'large' }, SMALL],
+    ['registers elsewhere if its pool does', { labels: ['open'], pool: 'open' }, OPEN],
+    ['belongs nowhere when its pool lost a label', { labels: ['gpu'] }, NOWHERE],
+    ['belongs nowhere when public repositories are not served', { isPublic: true }, NOWHERE],
+    ['stays in a pool that has gone', { labels: ['gpu'], pool: 'gpu' }, undefined],
+    ['of an entity not allowed stays', { entity: { ...job.entity, login: 'other' } }, undefined],
+    ['stays nowhere', { labels: ['gpu'], pool: NO_POOL }, undefined],
   ])('a waiting job %s (B4, P5)', (_name, given, expected) => {
-    expect(replaceJob(document, given)).toEqual(expected);
+    expect(replaceJob(document, { ...waiting, ...given })).toEqual(expected);
   });
 });
 
 test('pools that name an entity by login, not by id, follow the login to its present entity (A12)', () => {
-  const pool = { labels: ['x'], image: 'runner:1', namespace: 'runners' };
-  const pools = [
-    { ...pool, name: 'login', labels: ['a'], entities: ['acme'] },
-    { ...pool, name: 'id', labels: ['b'], entities: ['id:1'] },
-    { ...pool, name: 'both', labels: ['c'], entities: ['Acme', 'id:1'] },
-    { ...pool, name: 'other', labels: ['d'], entities: ['beta'] },
-    { ...pool, name: 'all', labels: ['e'] },
-  ];
-  expect(
-    poolsNamingLogin(poolsDocument.parse({ pools, entities: { acme: {}, beta: {} } }), job),
-  ).toEqual(['login']);
+  const gates = { login: ['acme'], id: ['id:1'], both: ['Acme', 'id:1'], other: ['beta'] };
+  const named = Object.entries(gates).map(([name, entities]) => ({
+    name,
+    labels: [name],
+    entities,
+  }));
+  const pools = [...named, { name: 'all', labels: ['e'] }];
+  expect(poolsNamingLogin(documentOf(pools, { acme: {}, beta: {} }), job)).toEqual(['login']);
 });
 
-const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
 /** Only the named entities get a job into it. */
-const KEPT = { ...POOL, runnerGroup: 'docker', containerMode: 'dind' };
+const KEPT = poolWith({ runnerGroup: 'docker', containerMode: 'dind' });
 
 const fileOf = (pool: object, entities: object) => ({
   github: { apps: [{ id: 1 }] },
@@ -223,14 +169,13 @@ describe('settings that give jobs power over their node', () => {
       ['hostProcess of its template'],
     ],
   ])('%j: %j', (more, powers) => {
-    const [pool] = poolsDocument.parse({ pools: [{ ...POOL, ...more }], entities: {} }).pools;
-    expect(pool && nodePowersOf(pool)).toEqual(powers);
+    expect(nodePowersOf(parsedPool(more))).toEqual(powers);
   });
 });
 
 describe('a pool whose jobs have power over their node', () => {
   test('is no other one: a harmless pool serves everybody', () => {
-    expect(problemsOf(POOL, { '*': {} })).toBeUndefined();
+    expect(problemsOf(poolWith({}), { '*': {} })).toBeUndefined();
   });
 
   test('serves named entities, in a separate runner group or at repositories', () => {
@@ -246,12 +191,7 @@ describe('a pool whose jobs have power over their node', () => {
 
   test.each<[string, object, object, string]>([
     ["serves '*'", {}, { '*': {} }, 'name entities, without a *, in entities of the pool'],
-    [
-      'serves any entity that takes a fitting login',
-      { entities: ['acme-*'] },
-      { '*': {} },
-      'name entities',
-    ],
+    ['serves any fitting login', { entities: ['acme-*'] }, { '*': {} }, 'name entities'],
     [
       'serves public repositories',
       { publicRepositories: true },
@@ -259,7 +199,7 @@ describe('a pool whose jobs have power over their node', () => {
       'leave publicRepositories out',
     ],
     [
-      'is in the default runner group',
+      'is in the default group',
       { runnerGroup: 'default' },
       { acme: {} },
       'name a separate runnerGroup',
@@ -277,13 +217,13 @@ describe('a pool whose jobs have power over their node', () => {
 
   test('reads all that is wrong at once', () => {
     expect(
-      problemsOf({ ...POOL, containerMode: 'dind', publicRepositories: true }, { '*': {} }),
+      problemsOf(poolWith({ containerMode: 'dind', publicRepositories: true }), { '*': {} }),
     ).toHaveLength(3);
   });
 
   test('that is in force already is read as before: a running installation goes on', () => {
     const { pools, entities } = fileOf(
-      { ...POOL, containerMode: 'dind', publicRepositories: true },
+      poolWith({ containerMode: 'dind', publicRepositories: true }),
       { '*': {} },
     );
     expect(poolsDocument.safeParse({ pools, entities }).success).toBe(true);

@@ -1,54 +1,53 @@
 import { describe, expect, test } from '@jest/globals';
 import { templateWithKeys } from './pod-keys.ts';
 import { isOfficialImage, templateImage } from './pod-template.ts';
+import {
+  documentOf,
+  parsedPool,
+  problemsOf as problemsOfPools,
+} from '../scenes/pools-document.scene.ts';
 import { poolsDocument } from './pools-document.ts';
 
-const POOL = { name: 'gpu', labels: ['gpu'], image: 'runner:1', namespace: 'runners' };
-const documentOf = (pool: object) =>
-  poolsDocument.parse({ pools: [{ ...POOL, ...pool }], entities: {} });
-const imageOf = (pool: object) => documentOf({ image: undefined, ...pool }).pools[0]?.image;
+const imageOf = (pool: object) => parsedPool({ image: undefined, ...pool }).image;
 const problemsOf = (pool: object): string[] =>
-  poolsDocument
-    .safeParse({ pools: [{ ...POOL, ...pool }], entities: {} })
-    .error?.issues.map(({ path, message }) => `${path.slice(2).join('.')}: ${message}`) ?? [];
+  problemsOfPools([pool]).map((problem) => problem.replace('pools.0.', ''));
 const limits = (amounts: object) => ({ resources: { limits: amounts } });
 const tolerating = (toleration: object) => ({ tolerations: [toleration] });
 const withSpec = (spec: object): object => ({ template: { spec } });
+const withMetadata = (metadata: object): object => ({ template: { metadata } });
 const inContainer = (fields: object): object =>
   withSpec({ containers: [{ name: 'runner', ...fields }] });
 
 describe('a pool’s settings of its pods (H3, H4)', () => {
   const LATER = 'is not supported yet: job containers that run as pods of their own come later';
+  const NO_STRING = 'Invalid input: expected string';
+  const MODE = 'containerMode';
+  const CONTAINERS = 'template.spec.containers';
 
   test.each<[object, string]>([
     [limits({ cpu: true }), 'resources.limits.cpu: '],
     [{ resources: { claims: [{ name: 'a' }] } }, "resources.claims: is the template's"],
-    [{ nodeSelector: { gpu: true } }, 'nodeSelector.gpu: Invalid input: expected string'],
-    [tolerating({ key: true }), 'tolerations.0.key: Invalid input: expected string'],
+    [{ nodeSelector: { gpu: true } }, `nodeSelector.gpu: ${NO_STRING}`],
+    [tolerating({ key: true }), `tolerations.0.key: ${NO_STRING}`],
+    [tolerating({ operator: 'exists' }), 'tolerations.0.operator: must be Exists or Equal'],
     [
-      tolerating({ key: 'spot', operator: 'exists' }),
-      'tolerations.0.operator: must be Exists or Equal',
-    ],
-    [
-      tolerating({ key: 'spot', effect: 'noSchedule' }),
+      tolerating({ effect: 'noSchedule' }),
       'tolerations.0.effect: must be NoSchedule, PreferNoSchedule or NoExecute',
     ],
     [{ terminationGracePeriodSeconds: -1 }, 'terminationGracePeriodSeconds: '],
-    [{ containerMode: 'kubernetes' }, `containerMode: kubernetes ${LATER}`],
-    [
-      { containerMode: { type: 'kubernetes-novolume' } },
-      `containerMode: kubernetes-novolume ${LATER}`,
-    ],
+    [{ containerMode: 'kubernetes' }, `${MODE}: kubernetes ${LATER}`],
+    [{ containerMode: { type: 'kubernetes-novolume' } }, `${MODE}: kubernetes-novolume ${LATER}`],
     [
       { containerMode: { type: 'dind' } },
-      'containerMode: must be none or dind, written without `type`',
+      `${MODE}: must be none or dind, written without \`type\``,
     ],
-    [{ containerMode: 'docker' }, 'containerMode: must be none or dind'],
-    [{ containerMode: null }, 'containerMode: must be none or dind'],
+    [{ containerMode: 'docker' }, `${MODE}: must be none or dind`],
+    [{ containerMode: null }, `${MODE}: must be none or dind`],
     [{ proxy: {} }, 'proxy: needs http, https or both'],
-    [{ proxy: { http: 'proxy:3128' } }, 'proxy.http: must be an address such as http://proxy'],
-    [{ proxy: { http: 'httpx://proxy:3128' } }, 'proxy.http: '],
-    [{ proxy: { http: 'xhttp://proxy:3128' } }, 'proxy.http: '],
+    ...['proxy:3128', 'httpx://proxy:3128', 'xhttp://proxy:3128'].map((http): [object, string] => [
+      { proxy: { http } },
+      'proxy.http: must be an address such as http://proxy',
+    ]),
     [{ proxy: { http: 'http://proxy:3128', noProxy: [''] } }, 'proxy.noProxy.0: '],
     [
       { proxy: { https: { url: 'http://proxy:3128' } } },
@@ -58,10 +57,7 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
       { proxy: { http: 'http://me:word@proxy:3128' } },
       'proxy.http: must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
     ],
-    [
-      { proxy: { https: 'http://:word@proxy:3128' } },
-      'proxy.https: must hold no user and password',
-    ],
+    [{ proxy: { https: 'http://:word@proxy' } }, 'proxy.https: must hold no user and password'],
     ...['ca.pem', 'a/b.crt', 'a.crt.old'].map((key): [object, string] => [
       { caBundle: { configMap: 'ca', key } },
       'caBundle.key: must be a key that ends in .crt',
@@ -72,25 +68,13 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
       { runnerGroupVisibility: 'private', publicRepositories: true },
       'runnerGroupVisibility: private keeps public repositories out, which publicRepositories lets in',
     ],
-    [withSpec({ containers: [{ image: 'x' }] }), 'template.spec.containers.0.name: '],
-    [
-      withSpec({ containers: { runner: {} } }),
-      'template.spec.containers: Invalid input: expected array',
-    ],
-    [inContainer({ env: [{ value: 'b' }] }), 'template.spec.containers.0.env.0.name: '],
-    [
-      inContainer({ volumeMounts: [{ name: 'work' }] }),
-      'template.spec.containers.0.volumeMounts.0.mountPath: ',
-    ],
-    [
-      inContainer({ volumeMounts: [{ mountPath: '/work' }] }),
-      'template.spec.containers.0.volumeMounts.0.name: ',
-    ],
-    [
-      { template: { metadata: { labels: { a: true } } } },
-      'template.metadata.labels.a: Invalid input: expected string',
-    ],
-    [{ template: { metadata: { creationTimestamp: '2026-11-22' } } }, 'template.metadata'],
+    [withSpec({ containers: [{ image: 'x' }] }), `${CONTAINERS}.0.name: `],
+    [withSpec({ containers: { runner: {} } }), `${CONTAINERS}: Invalid input: expected array`],
+    [inContainer({ env: [{ value: 'b' }] }), `${CONTAINERS}.0.env.0.name: `],
+    [inContainer({ volumeMounts: [{ name: 'w' }] }), `${CONTAINERS}.0.volumeMounts.0.mountPath: `],
+    [inContainer({ volumeMounts: [{ mountPath: '/w' }] }), `${CONTAINERS}.0.volumeMounts.0.name: `],
+    [withMetadata({ labels: { a: true } }), `template.metadata.labels.a: ${NO_STRING}`],
+    [withMetadata({ creationTimestamp: '2026-11-22' }), 'template.metadata'],
   ])('%j: %s', (pool, problem) => {
     expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);
   });
@@ -118,24 +102,20 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
     }),
   ])('%j is right, and is stored as it is written', (pool) => {
     expect(problemsOf(pool)).toEqual([]);
-    const document = documentOf(pool);
+    const document = documentOf([pool]);
     expect(document.pools[0]).toMatchObject(pool);
     expect(poolsDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
   });
 
   test('a pool is stored with its defaults, and without other keys that are not used', () => {
-    expect(
-      Object.keys(documentOf({}).pools[0] ?? {})
-        .toSorted()
-        .join(' '),
-    ).toBe(
+    expect(Object.keys(parsedPool({})).toSorted().join(' ')).toBe(
       'allowUntrusted containerMode image keepLogs labels maxWorkers maxWorkersPerRepository name namespace paused priority publicRepositories registration runnerGroup',
     );
   });
 
   test('a template that a program wrote out is taken without its empty creationTimestamp', () => {
     const metadata = { creationTimestamp: null, labels: { a: 'b' } };
-    expect(documentOf({ template: { metadata } }).pools[0]?.template).toEqual({
+    expect(parsedPool(withMetadata(metadata)).template).toEqual({
       metadata: { labels: { a: 'b' } },
     });
   });

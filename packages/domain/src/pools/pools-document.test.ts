@@ -3,47 +3,16 @@ import { fc } from '@paddock/testing/random-cases';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { normaliseLabels } from './labels.ts';
-import { type Pool, keysOfPools, pool as poolSchema } from './pool.ts';
-import {
-  admittingLogin,
-  entityRule,
-  poolFor,
-  poolsDocument,
-  sharedLabels,
-} from './pools-document.ts';
+import { keysOfPools, pool as poolSchema } from './pool.ts';
+import { documentOf, poolWith, problemsIn, problemsOf } from '../scenes/pools-document.scene.ts';
+import { admittingLogin, entityRule, poolFor, sharedLabels } from './pools-document.ts';
 
-const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
-  name,
-  labels,
-  image: 'runner:1',
-  namespace: 'runners',
-  ...more,
-});
-const documentOf = (...pools: ReturnType<typeof pool>[]) =>
-  poolsDocument.parse({ pools, entities: { '*': {} } });
-const problemsOf = (content: unknown) =>
-  poolsDocument
-    .safeParse(content)
-    .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-
-const keeping = (scopes: string[], registration = 'organization') =>
-  problemsOf({
-    pools: [
-      { ...pool('a', ['x']), registration, warm: scopes.map((scope) => ({ scope, workers: 1 })) },
-    ],
-    entities: {},
-  });
+const pool = (name: string, labels: string[], more: object = {}) => ({ name, labels, ...more });
 
 describe('labels', () => {
   test('are lower-cased, made unique and sorted by code unit (A2)', () => {
-    expect(normaliseLabels(['X64', 'self-hosted', 'x64', 'Zed', '10', '9', 'é'])).toEqual([
-      '10',
-      '9',
-      'self-hosted',
-      'x64',
-      'zed',
-      'é',
-    ]);
+    const labels = ['X64', 'self-hosted', 'x64', 'Zed', '10', '9', 'é'];
+    expect(normaliseLabels(labels).join(' ')).toBe('10 9 self-hosted x64 zed é');
   });
 
   test('normalising twice changes nothing, and order and case of the input do not matter', () => {
@@ -60,7 +29,7 @@ describe('labels', () => {
 describe('the pool for a job (B4)', () => {
   const small = pool('small', ['self-hosted', 'linux']);
   const big = pool('big', ['self-hosted', 'Linux', 'gpu']);
-  const { pools } = documentOf(small, big);
+  const { pools } = documentOf([small, big]);
 
   test.each([
     [['self-hosted'], 'small', 'fewest labels win'],
@@ -76,33 +45,34 @@ describe('the pool for a job (B4)', () => {
   test('equally many labels: priority decides, then the name', () => {
     const a = pool('a', ['x', 'a']);
     const b = pool('b', ['x', 'b']);
-    expect(poolFor(documentOf(b, a).pools, ['x'])?.name).toBe('a');
-    expect(poolFor(documentOf(a, { ...b, priority: 1 }).pools, ['x'])?.name).toBe('b');
+    expect(poolFor(documentOf([b, a]).pools, ['x'])?.name).toBe('a');
+    expect(poolFor(documentOf([a, { ...b, priority: 1 }]).pools, ['x'])?.name).toBe('b');
   });
 });
 
 describe('label sets that fit several pools (B4)', () => {
   test('are reported with their pools, the one that serves them first, each set once', () => {
-    const { pools } = documentOf(
+    const { pools } = documentOf([
       pool('b', ['x', 'y', 'b']),
       pool('a', ['x', 'Y', 'a', 'c']),
       pool('d', ['x', 'd']),
       pool('e', ['e']),
-    );
+    ]);
     expect(sharedLabels(pools)).toEqual([
       { labels: ['x', 'y'], pools: ['b', 'a'] },
       { labels: ['x'], pools: ['d', 'b', 'a'] },
     ]);
-    expect(sharedLabels(documentOf(pool('a', ['x']), pool('b', ['y'])).pools)).toEqual([]);
+    expect(sharedLabels(documentOf([pool('a', ['x']), pool('b', ['y'])]).pools)).toEqual([]);
   });
 
   test('are different sets even if their labels have the same letters in a row', () => {
-    const { pools } = documentOf(
-      pool('a', ['ab', 'c', 'one']),
-      pool('b', ['ab', 'c', 'two']),
-      pool('d', ['a', 'bc', 'three']),
-      pool('e', ['a', 'bc', 'four']),
-    );
+    const sets = [
+      ['ab', 'c', 'one'],
+      ['ab', 'c', 'two'],
+      ['a', 'bc', 'three'],
+      ['a', 'bc', 'four'],
+    ];
+    const { pools } = documentOf(sets.map((labels, nth) => pool(`p${nth}`, labels)));
     expect(sharedLabels(pools).map(({ labels }) => labels)).toEqual([
       ['ab', 'c'],
       ['a', 'bc'],
@@ -115,53 +85,63 @@ function capOf(caps: Record<string, number>): number | null | undefined {
   const entities = Object.fromEntries(
     Object.entries(caps).map(([key, maxWorkers]) => [key, { maxWorkers }]),
   );
-  return entityRule(poolsDocument.parse({ pools: [], entities }), { id: 11, login: 'acme' })
-    ?.maxWorkers;
+  return entityRule(documentOf([], entities), { id: 11, login: 'acme' })?.maxWorkers;
 }
 
+const keeping = (...scopes: string[]) => ({
+  warm: scopes.map((scope) => ({ scope, workers: 1 })),
+});
+
 describe('the pools document', () => {
-  test('two pools with one label set are refused, in any order and case', () => {
-    expect(
-      problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} }),
-    ).toEqual(['pools.1.labels: pool a has the same labels: GitHub could not tell the two apart']);
+  const labels = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(100)}`);
+  const capped = { maxWorkersPerRepository: 2 };
+  const atRepositories = { registration: 'repository' };
+  test.each<[string, object[], string[]]>([
+    [
+      'two with one label set, in any order and case',
+      [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])],
+      ['pools.1.labels: pool a has the same labels: GitHub could not tell the two apart'],
+    ],
+    ['a label set that no index could hold', [{ labels }], ['may have 2000 bytes of labels']],
+    ['one that it could', [{ labels: labels.slice(1) }], []],
+    ['one that just fits', [{ labels: labels.map((_, n) => `${n}${'x'.repeat(195)}`) }], []],
+    [
+      'a cap per repository where runners register at the organisation (C4)',
+      [capped],
+      ['pools.0.maxWorkersPerRepository: a cap per repository needs registration: repository'],
+    ],
+    ['a cap per repository elsewhere (C4)', [{ ...capped, ...atRepositories }], []],
+    ['warm workers of any scope (C10)', [keeping('acme', 'sam/one')], []],
+    [
+      'warm workers of a scope twice (C10)',
+      [keeping('Acme', 'acme')],
+      ['names the same scope twice'],
+    ],
+    ['warm workers of a repository (C10)', [{ ...keeping('acme/api'), ...atRepositories }], []],
+    [
+      'warm workers where its runners cannot register (C10)',
+      [{ ...keeping('acme'), ...atRepositories }],
+      ['pools.0.warm.0.scope: must be acme/REPOSITORY'],
+    ],
+    [
+      'warm workers of no scope (C10)',
+      [keeping('a/b/c')],
+      ['must be an organization, or a repository'],
+    ],
+  ])('are refused, or not, for %s: %#', (_what, pools, problems) => {
+    expect(problemsOf(pools)).toEqual(problems.map((one) => expect.stringContaining(one)));
   });
 
-  test('a label set that no index could hold is refused', () => {
-    const labels = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(100)}`);
-    expect(problemsOf({ pools: [pool('a', labels)], entities: {} })).toEqual([
-      expect.stringContaining('may have 2000 bytes of labels'),
-    ]);
-    expect(problemsOf({ pools: [pool('a', labels.slice(1))], entities: {} })).toBeUndefined();
-    const full = Array.from({ length: 10 }, (_, index) => `${index}${'x'.repeat(195)}`);
-    expect(problemsOf({ pools: [pool('a', full)], entities: {} })).toBeUndefined();
-  });
-
-  test('a cap per repository is refused where runners register at the organisation (C4)', () => {
-    const capped = pool('a', ['x'], { maxWorkersPerRepository: 2 });
-    expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain(
-      'pools.0.maxWorkersPerRepository: a cap per repository needs registration: repository',
-    );
-    expect(
-      problemsOf({ pools: [{ ...capped, registration: 'repository' }], entities: {} }),
-    ).toBeUndefined();
-  });
-
-  test('warm workers have a scope where runners of the pool can register, each once (C10)', () => {
-    expect(keeping(['acme', 'sam/one'])).toBeUndefined();
-    expect(keeping(['Acme', 'acme'])?.join()).toContain('names the same scope twice');
-    expect(keeping(['acme/api'], 'repository')).toBeUndefined();
-    expect(keeping(['acme'], 'repository')?.join()).toContain(
-      'pools.0.warm.0.scope: must be acme/REPOSITORY',
-    );
-    expect(keeping(['a/b/c'])?.join()).toContain('must be an organization, or a repository');
-  });
-
-  test('all problems are reported at once, unknown keys among them', () => {
-    const content = {
-      pools: [{ ...pool('Bad Name', []), maxWorker: 3 }],
-      entities: { a: { maxWorkers: -1 }, A: {} },
-    };
-    expect(problemsOf(content)?.map((problem) => problem.split(':')[0])).toEqual(
+  test('all problems are reported at once, unknown keys and those between pools among them (H1)', () => {
+    const pools = [
+      { ...pool('Bad Name', []), maxWorker: 3 },
+      pool('a', ['x']),
+      pool('a', ['y']),
+      { labels: undefined },
+      pool('c', ['z'], { runnerGroupVisibility: 'private', publicRepositories: true }),
+    ];
+    const problems = problemsOf(pools, { a: { maxWorkers: -1 }, A: {} });
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(
       expect.arrayContaining([
         'pools.0.name',
         'pools.0.labels',
@@ -169,53 +149,31 @@ describe('the pools document', () => {
         'entities.a.maxWorkers',
       ]),
     );
-  });
-
-  test('problems between pools are reported together with those within one (H1)', () => {
-    const content = {
-      pools: [
-        pool('a', ['x']),
-        pool('a', ['y']),
-        { name: 'b' },
-        pool('c', ['z'], { runnerGroupVisibility: 'private', publicRepositories: true }),
-      ],
-      entities: { A: {}, a: {} },
-    };
-    expect(problemsOf(content)).toEqual(
+    expect(problems).toEqual(
       expect.arrayContaining([
-        'pools.1.name: there is another pool named a',
+        'pools.2.name: there is another pool named a',
         'entities: the same login is listed twice',
-        expect.stringContaining('pools.2.labels: '),
-        expect.stringContaining('pools.3.runnerGroupVisibility: private keeps'),
+        expect.stringContaining('pools.3.labels: '),
+        expect.stringContaining('pools.4.runnerGroupVisibility: private keeps'),
       ]),
     );
-    expect(problemsOf('nothing of the kind')).toHaveLength(1);
+    expect(problemsIn('nothing of the kind')).toHaveLength(1);
   });
 
   test('an entity needs its own rule or the star, which must be written out', () => {
-    const document = poolsDocument.parse({
-      pools: [],
-      entities: { Acme: { maxWorkers: null }, '*': {} },
-    });
+    const document = documentOf([], { Acme: { maxWorkers: null }, '*': {} });
+    const other = { id: 2, login: 'else' };
     expect(entityRule(document, { id: 1, login: 'aCME' })).toEqual({ maxWorkers: null, weight: 1 });
-    expect(entityRule(document, { id: 2, login: 'else' })).toEqual({ maxWorkers: 20, weight: 1 });
-    expect(
-      entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), {
-        id: 2,
-        login: 'else',
-      }),
-    ).toBeUndefined();
+    expect(entityRule(document, other)).toEqual({ maxWorkers: 20, weight: 1 });
+    expect(entityRule(documentOf([], { Acme: {} }), other)).toBeUndefined();
   });
 
   test('common limits of entities are written under * only, and absent where they are not written (C4)', () => {
     const common = { commonMaxWorkers: 40, commonWeight: 2 };
-    expect(
-      poolsDocument.parse({ pools: [], entities: { '*': common } }).entities['*'],
-    ).toMatchObject(common);
-    expect(
-      Object.keys(poolsDocument.parse({ pools: [], entities: { '*': {} } }).entities['*'] ?? {}),
-    ).toEqual(['maxWorkers', 'weight']);
-    expect(problemsOf({ pools: [], entities: { acme: common } })).toEqual([
+    const star = { maxWorkers: 20, weight: 1 };
+    expect(documentOf([], { '*': common }).entities['*']).toEqual({ ...star, ...common });
+    expect(documentOf([]).entities['*']).toStrictEqual(star);
+    expect(problemsOf([], { acme: common })).toEqual([
       expect.stringContaining("entities.acme.commonMaxWorkers: belongs under '*'"),
       expect.stringContaining("entities.acme.commonWeight: belongs under '*'"),
     ]);
@@ -228,52 +186,33 @@ describe('the pools document', () => {
     expect(capOf({ 'id:12': 3 })).toBeUndefined();
   });
 
-  test.each([
-    'id:',
-    'id:0',
-    'id:007',
-    'id:acme',
-    'ID:12',
-    'id: 12',
-    'id :12',
-    ' id:12',
-    'id:99999999999999999',
-  ])('%j is no key of an entity', (key) => {
-    expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain(
+  const wrong = ['', '0', '007', 'acme', ' 12', '99999999999999999'].map((id) => `id:${id}`);
+  test.each([...wrong, 'ID:12', 'id :12', ' id:12'])('%j is no key of an entity', (key) => {
+    expect(problemsOf([], { [key]: {} }).join()).toContain(
       `entities.${key}: must be id: and the entity's number`,
     );
   });
 
   test('a key that only ends like an id is not taken for one', () => {
-    expect(problemsOf({ pools: [], entities: { 'grid:12': {} } })).toBeUndefined();
+    expect(problemsOf([], { 'grid:12': {} })).toEqual([]);
   });
 });
 
 test('a login admits an entity by the entities or by the gate of the pool, unless its id does (A12)', () => {
-  const gated = { ...pool('a', ['x']), entities: ['acme'] };
-  const document = poolsDocument.parse({
-    pools: [gated, pool('b', ['y'])],
-    entities: { Beta: {}, 'id:3': {}, '*': {} },
-  });
+  const pools = [pool('a', ['x'], { entities: ['acme'] }), pool('b', ['y'])];
+  const document = documentOf(pools, { Beta: {}, 'id:3': {}, '*': {} });
   const by = (id: number, login: string, name: string) =>
     admittingLogin(document, { id, login }, { pool: name });
-  expect([by(1, 'Acme', 'a'), by(1, 'Acme', 'b'), by(1, 'Acme', 'gone')]).toEqual([
+  expect([by(1, 'Acme', 'a'), by(2, 'BETA', 'a'), by(2, 'BETA', 'b')]).toEqual([
     'acme',
-    undefined,
-    undefined,
-  ]);
-  expect([by(2, 'BETA', 'a'), by(2, 'BETA', 'b'), by(3, 'beta', 'b')]).toEqual([
     'beta',
     'beta',
-    undefined,
   ]);
+  expect(by(1, 'Acme', 'b') ?? by(1, 'Acme', 'gone') ?? by(3, 'beta', 'b')).toBeUndefined();
 });
 
-const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
 const placesOf = (settings: object): string[] =>
-  (poolSchema.safeParse({ ...POOL, ...settings }).error?.issues ?? []).map(({ path }) =>
-    path.join('.'),
-  );
+  (poolSchema.safeParse(poolWith(settings)).error?.issues ?? []).map(({ path }) => path.join('.'));
 
 describe('the limits of a pool’s settings', () => {
   test.each([
@@ -308,7 +247,7 @@ describe('the limits of a pool’s settings', () => {
 
   test('it makes workers, keeps logs, and serves no public repository, unless it says otherwise', () => {
     const usual = { paused: false, keepLogs: true, publicRepositories: false };
-    expect(poolSchema.parse(POOL)).toMatchObject(usual);
+    expect(poolSchema.parse(poolWith({}))).toMatchObject(usual);
   });
 });
 

@@ -56,10 +56,11 @@ export const snapshotOf = (given: Partial<Snapshot>): Snapshot => ({
   ...given,
 });
 
-/** The entity that a key belongs to: 10 to 19 are those of entity 1. */
+/** The entity that a key belongs to: 10 to 19 are those of entity 1, which is acme. */
 const entityOf = (demandKey: number) => {
   const entityId = Math.floor(demandKey / 10);
-  return { entityId, login: `account-${entityId}`, installationId: 100 + entityId };
+  const login = entityId === ACME ? 'Acme' : `account-${entityId}`;
+  return { entityId, login, installationId: 100 + entityId };
 };
 const placeOf = (demandKey: number) => ({
   demandKey,
@@ -115,9 +116,14 @@ export const liveOf = (demandKey: number, alive: number) => {
 };
 
 /** Workers of the key that no job wants. */
-export const spareOf = (demandKey: number, spare: number): SpareKey => ({
+export const spareOf = (
+  demandKey: number,
+  spare: number,
+  given: Partial<SpareKey> = {},
+): SpareKey => ({
   ...placeOf(demandKey),
   spare,
+  ...given,
 });
 
 /** A surplus worker of the key that was asked to end. */

@@ -28,10 +28,8 @@ describe('repairJsonText', () => {
   test.each(['dfff', 'd800', 'DFFF', 'D800', '0000'])(
     'half a pair at the edge, %s, cannot be stored',
     (code) => {
-      expect(repairJsonText(`"\\u${code}"`)).toEqual({
-        text: String.raw`"\ufffd"`,
-        isRepaired: true,
-      });
+      const repaired = { text: String.raw`"\ufffd"`, isRepaired: true };
+      expect(repairJsonText(`"\\u${code}"`)).toEqual(repaired);
     },
   );
 
@@ -159,7 +157,7 @@ describe('matchesGlob', () => {
   });
 });
 
-test('failed workers and operations are one list, the newest first (D12)', () => {
+test('failed workers and operations are one list, the newest first; one without a failure has no reason (D12)', () => {
   const worker = {
     name: 'w-1',
     pool: 'gpu',
@@ -167,44 +165,21 @@ test('failed workers and operations are one list, the newest first (D12)', () =>
     createdAt: '2026-01-31T08:00:00Z',
     completedAt: null,
   };
+  const stillTold = { ...worker, name: 'w-2', completedAt: '2026-01-31T10:00:00Z' };
   const operation = {
-    id: '0b989ba4-242f-11e5-81e1-c7b6966d2516',
+    id: 'o-1',
     kind: 'remove-secret',
     subject: { id: 'w-0', name: null },
     failure: { message: '403 Forbidden' },
     queuedAt: '2026-01-31T07:00:00Z',
     finishedAt: '2026-01-31T09:00:00Z',
   };
-  const stillTold = { ...worker, name: 'w-2', completedAt: '2026-01-31T10:00:00Z' };
-  expect(newestFailures([worker, stillTold], [operation])).toEqual([
-    expect.objectContaining({ what: 'worker', name: 'w-2', at: '2026-01-31T10:00:00Z' }),
-    {
-      what: 'operation',
-      id: operation.id,
-      name: 'remove-secret',
-      of: 'w-0',
-      why: '403 Forbidden',
-      at: '2026-01-31T09:00:00Z',
-    },
-    {
-      what: 'worker',
-      id: 'w-1',
-      name: 'w-1',
-      of: 'gpu',
-      why: 'OOMKilled',
-      at: '2026-01-31T08:00:00Z',
-    },
+  const untold = { ...operation, id: 'o-2', failure: null, finishedAt: null };
+  const found = newestFailures([worker, stillTold], [operation, untold]);
+  expect(found.map(({ what, id, name, of, why, at }) => [what, id, name, of, why, at])).toEqual([
+    ['worker', 'w-2', 'w-2', 'gpu', 'OOMKilled', '2026-01-31T10:00:00Z'],
+    ['operation', 'o-1', 'remove-secret', 'w-0', '403 Forbidden', '2026-01-31T09:00:00Z'],
+    ['worker', 'w-1', 'w-1', 'gpu', 'OOMKilled', '2026-01-31T08:00:00Z'],
+    ['operation', 'o-2', 'remove-secret', 'w-0', null, '2026-01-31T07:00:00Z'],
   ]);
-});
-
-test('an operation without a failure has no reason', () => {
-  const operation = {
-    id: 'o-1',
-    kind: 'upkeep',
-    subject: { id: 'upkeep', name: null },
-    failure: null,
-    queuedAt: '2026-01-31T07:00:00Z',
-    finishedAt: null,
-  };
-  expect(newestFailures([], [operation])).toEqual([expect.objectContaining({ why: null })]);
 });

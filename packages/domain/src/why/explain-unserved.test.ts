@@ -5,24 +5,20 @@ import { poolsDocument } from '../pools/pools-document.ts';
 import { queuedJob } from '../scenes/queued-job.scene.ts';
 import { NOW, factsWith, secondsAgo, workerWith } from '../scenes/wait-facts.scene.ts';
 import { explainUnserved } from './explain-unserved.ts';
-import { explainWait, joinReasons } from './explain-wait.ts';
+import { type WaitAnswer, explainWait, joinReasons } from './explain-wait.ts';
 import { readJobReference } from './job-reference.ts';
-import type { WorkerFacts } from './wait-facts.ts';
-import { workerState, workersOnTheirWay } from './worker-progress.ts';
+import { workersOnTheirWay } from './worker-progress.ts';
 
-const pool = { image: 'runner:1', namespace: 'runners' };
+const pool = (name: string, more: object = {}) => ({
+  name,
+  labels: [...new Set(['self-hosted', 'linux', name])],
+  image: 'runner:1',
+  namespace: 'runners',
+  ...more,
+});
+const gpu = pool('gpu', { entities: ['lab'], runnerGroup: 'gpu' });
 const DOCUMENT = poolsDocument.parse({
-  pools: [
-    { ...pool, name: 'linux', labels: ['self-hosted', 'linux'] },
-    { ...pool, name: 'big', labels: ['self-hosted', 'linux', 'big'] },
-    {
-      ...pool,
-      name: 'gpu',
-      labels: ['self-hosted', 'linux', 'gpu'],
-      entities: ['lab'],
-      runnerGroup: 'gpu',
-    },
-  ],
+  pools: [pool('linux'), pool('big'), gpu],
   entities: { acme: {}, lab: {} },
 });
 
@@ -34,67 +30,35 @@ const explain = (outcome: string, given: Partial<JobStatement> = {}, document = 
 /** What only jobs of our rows have. */
 const ALONE = { place: null, lastStarts: null, workers: [], caps: [], earlier: [] };
 
-const stranger = { id: 8, login: 'sam', type: 'User' } as const;
+/** What a row of the table says of the job; other words are the labels that it asks for. */
+const JOBS: Readonly<Record<string, Partial<JobStatement>>> = {
+  'of sam': { entity: { id: 8, login: 'sam', type: 'User' } },
+  public: { isPublic: true },
+  'maybe public': { isPublic: null },
+};
 
-const CASES: readonly [(typeof NOT_SERVED)[number], Partial<JobStatement>, string, string][] = [
-  [
-    'ignored_no_label',
-    { labels: ['linux', 'arm'] },
-    'author',
-    'No pool has all of its labels: the nearest, linux, lacks the label arm.',
-  ],
-  [
-    'ignored_no_label',
-    { labels: ['big', 'arm'] },
-    'author',
-    'No pool has all of its labels: the nearest, big, lacks the label arm.',
-  ],
+/** For each outcome, the job in parentheses, and the sentence that they make. */
+const CASES = [
+  'ignored_no_label (linux arm) → No pool has all of its labels: the nearest, linux, lacks the label arm.',
+  'ignored_no_label (big arm) → No pool has all of its labels: the nearest, big, lacks the label arm.',
   // The pool gpu is nearer, and does not serve acme.
-  [
-    'ignored_no_label',
-    { labels: ['gpu', 'arm'] },
-    'author',
-    'No pool has all of its labels: the nearest, linux, lacks the labels arm, gpu.',
-  ],
-  [
-    'ignored_no_label',
-    { labels: [] },
-    'author',
-    'It asks for no label, and a pool is found by labels.',
-  ],
-  ['ignored_entity', { entity: stranger }, 'platform', 'sam is not among the configured entities.'],
-  [
-    'refused_entity',
-    {},
-    'platform',
-    'Another entity had the login acme first, so the configuration does not mean this one.',
-  ],
-  [
-    'ignored_pool_closed',
-    { labels: ['gpu'] },
-    'platform',
-    'The pools gpu have its labels, and none of them serves acme/api.',
-  ],
-  [
-    'ignored_public_repository',
-    { isPublic: true },
-    'platform',
-    'The pool linux serves no public repositories, and acme/api is public.',
-  ],
-  [
-    'ignored_public_repository',
-    { isPublic: null },
-    'platform',
-    'The pool linux serves no public repositories, and acme/api may be public.',
-  ],
+  'ignored_no_label (gpu arm) → No pool has all of its labels: the nearest, linux, lacks the labels arm, gpu.',
+  'ignored_no_label () → It asks for no label, and a pool is found by labels.',
+  'ignored_entity (of sam) → sam is not among the configured entities.',
+  'refused_entity (linux) → Another entity had the login acme first, so the configuration does not mean this one.',
+  'ignored_pool_closed (gpu) → The pools gpu have its labels, and none of them serves acme/api.',
+  'ignored_public_repository (public) → The pool linux serves no public repositories, and acme/api is public.',
+  'ignored_public_repository (maybe public) → The pool linux serves no public repositories, and acme/api may be public.',
 ];
 
-test.each(CASES)('a job without a pool: %s %j (P5)', (outcome, given, actor, sentence) => {
-  expect(explain(outcome, given)).toEqual({
+test.each(CASES)('a job without a pool: %s (P5)', (row) => {
+  const [, outcome = '', job = '', sentence] = /^(\w+) \((.*)\) → (.*)$/.exec(row) ?? [];
+  const labels = job.split(' ').filter((label) => label !== '');
+  expect(explain(outcome, JOBS[job] ?? { labels })).toEqual({
     ...ALONE,
     state: 'not_served',
     reason: outcome,
-    actor,
+    actor: outcome === 'ignored_no_label' ? 'author' : 'platform',
     sentence,
     advice: expect.stringMatching(/^[A-Z].+\.$/),
     since: new Date('2026-01-31T10:00:00Z'),
@@ -102,7 +66,7 @@ test.each(CASES)('a job without a pool: %s %j (P5)', (outcome, given, actor, sen
 });
 
 test('every outcome without a pool is explained (P5)', () => {
-  expect(new Set(CASES.map(([outcome]) => outcome))).toEqual(new Set(NOT_SERVED));
+  expect(new Set(CASES.map((row) => row.split(' ')[0]))).toEqual(new Set(NOT_SERVED));
 });
 
 test('the pools in force count, not those of the delivery (P5)', () => {
@@ -125,36 +89,28 @@ test('the pools in force count, not those of the delivery (P5)', () => {
 const began = { startedAt: '2026-01-31T10:01:00Z', runnerName: 'mine' };
 const ended = { ...began, status: 'completed', completedAt: '2026-01-31T10:02:00Z' } as const;
 
-test.each([
+test.each<[Partial<JobStatement>, WaitAnswer['state'], string]>([
   [
     { status: 'running', ...began },
-    {
-      state: 'running',
-      since: new Date('2026-01-31T10:01:00Z'),
-      sentence: 'It runs on mine, a runner of others, since 2026-01-31T10:01:00Z.',
-    },
+    'running',
+    'It runs on mine, a runner of others, since 2026-01-31T10:01:00Z.',
   ],
   [
     { ...ended, conclusion: 'success' },
-    {
-      state: 'ended',
-      since: new Date('2026-01-31T10:02:00Z'),
-      sentence:
-        'It ended on mine, a runner of others, at 2026-01-31T10:02:00Z with the conclusion success.',
-    },
+    'ended',
+    'It ended on mine, a runner of others, at 2026-01-31T10:02:00Z with the conclusion success.',
   ],
-  [
-    { ...ended, runnerName: null },
-    {
-      state: 'ended',
-      since: new Date('2026-01-31T10:02:00Z'),
-      sentence: 'It ended at 2026-01-31T10:02:00Z.',
-    },
-  ],
-] as const)('a job without a pool may run elsewhere: %j (P5)', (given, answer) => {
-  const reason = 'job_already_exists';
-  const none = { actor: null, advice: 'Nothing.' };
-  expect(explain(reason, given)).toEqual({ ...ALONE, ...none, ...answer, reason });
+  [{ ...ended, runnerName: null }, 'ended', 'It ended at 2026-01-31T10:02:00Z.'],
+])('a job without a pool may run elsewhere: %j (P5)', (given, state, sentence) => {
+  expect(explain('job_already_exists', given)).toEqual({
+    ...ALONE,
+    reason: 'job_already_exists',
+    state,
+    since: new Date(given.completedAt ?? began.startedAt),
+    actor: null,
+    sentence,
+    advice: 'Nothing.',
+  });
 });
 
 test('a job without a pool may be held back at GitHub (P5)', () => {
@@ -244,22 +200,6 @@ test.each([
 
 const ready = { hasBegunRegistration: true, isRegistered: true, hasPod: true, isRunning: true };
 
-test.each<[string, Partial<WorkerFacts>]>([
-  ['reserved', {}],
-  ['registering', { hasBegunRegistration: true }],
-  ['registered', { hasBegunRegistration: true, isRegistered: true }],
-  ['starting', { hasPod: true }],
-  ['ready', ready],
-  ['offline', { ...ready, isOffline: true }],
-  ['no_node', { hasPod: true, isUnschedulable: true }],
-  ['no_node', { hasPod: true, isUnschedulable: true, stuckReason: 'unschedulable' }],
-  ['stuck', { hasPod: true, stuckReason: 'image_pull' }],
-  ['stuck', { ...ready, stuckReason: 'terminating' }],
-  ['stopping', { ...ready, isStopping: true }],
-])('a worker is %s (P5)', (state, given) => {
-  expect(workerState(workerWith(given))).toBe(state);
-});
-
 test('the readiest worker comes first, then the oldest, each with what is wrong (P5)', () => {
   const workers = [
     workerWith({ name: 'young', createdAt: secondsAgo(10) }),
@@ -268,22 +208,17 @@ test('the readiest worker comes first, then the oldest, each with what is wrong 
     workerWith({ name: 'stuck', stuckReason: 'image_pull', diagnosis: 'ErrImagePull' }),
     workerWith({ ...ready, name: 'ready', createdAt: secondsAgo(1) }),
   ];
-  const reserved = { state: 'reserved', detail: 'its registration has not begun' };
-  expect(workersOnTheirWay(workers, NOW)).toEqual([
-    {
-      name: 'ready',
-      state: 'ready',
-      detail: 'its pod runs, and GitHub can give it a job',
-      ageMs: 1_000,
-    },
-    { ...reserved, name: 'oldest', ageMs: 30_000 },
-    { ...reserved, name: 'old', ageMs: 20_000 },
-    { ...reserved, name: 'young', ageMs: 10_000 },
-    {
-      name: 'stuck',
-      state: 'stuck',
-      detail: 'its pod does not start, or does not go (image_pull: ErrImagePull)',
-      ageMs: 10_000,
-    },
+  const found = workersOnTheirWay(workers, NOW);
+  expect(found.map(({ name, ageMs }) => [name, ageMs])).toEqual([
+    ['ready', 1_000],
+    ['oldest', 30_000],
+    ['old', 20_000],
+    ['young', 10_000],
+    ['stuck', 10_000],
+  ]);
+  expect(found.map(({ detail }) => detail)).toEqual([
+    'its pod runs, and GitHub can give it a job',
+    ...Array.from({ length: 3 }, () => 'its registration has not begun'),
+    'its pod does not start, or does not go (image_pull: ErrImagePull)',
   ]);
 });

@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { factsWith, secondsAgo, workerWith } from '../scenes/wait-facts.scene.ts';
 import { explainWait } from './explain-wait.ts';
-import type { SwitchFacts, WorkerFacts } from './wait-facts.ts';
+import type { JobFacts, SwitchFacts, WorkerFacts } from './wait-facts.ts';
 import type { WorkerState } from './worker-progress.ts';
 
-const ready = { hasBegunRegistration: true, isRegistered: true, hasPod: true, isRunning: true };
+const begun = { hasBegunRegistration: true };
+const registered = { ...begun, isRegistered: true };
+const ready = { ...registered, hasPod: true, isRunning: true };
+const unplaced = { hasPod: true, isUnschedulable: true };
+const STUCK = 'its pod does not start, or does not go';
+const OFFLINE = 'its pod runs, and GitHub calls its runner offline';
 const stuck = {
   name: 'pd-linux-9',
   hasPod: true,
@@ -74,64 +79,30 @@ describe('a waiting job (P5)', () => {
     expect(sentence).toBe('The configuration has paused the pool linux.');
   });
 
-  test.each<[WorkerState, Partial<WorkerFacts>, 'wait' | 'platform', string]>([
-    [
-      'reserved',
-      {},
-      'wait',
-      'Its worker pd-linux-1 is on its way: its registration has not begun.',
-    ],
-    [
-      'registering',
-      { hasBegunRegistration: true },
-      'wait',
-      'Its worker pd-linux-1 is on its way: GitHub is asked to register it.',
-    ],
-    [
-      'registered',
-      { isRegistered: true },
-      'wait',
-      'Its worker pd-linux-1 is on its way: it is registered, and its pod is being made.',
-    ],
-    [
-      'starting',
-      { hasPod: true },
-      'wait',
-      'Its worker pd-linux-1 is on its way: its pod is starting.',
-    ],
-    [
-      'ready',
-      ready,
-      'wait',
-      'The worker pd-linux-1 is ready for it: GitHub has given it no job yet, or its delivery is on its way.',
-    ],
-    [
-      'offline',
-      { ...ready, isOffline: true },
-      'wait',
-      'Its worker pd-linux-1 cannot take it: its pod runs, and GitHub calls its runner offline.',
-    ],
+  test.each<[WorkerState, Partial<WorkerFacts>, string]>([
+    ['reserved', {}, 'is on its way: its registration has not begun'],
+    ['registering', begun, 'is on its way: GitHub is asked to register it'],
+    ['registered', registered, 'is on its way: it is registered, and its pod is being made'],
+    ['starting', { hasPod: true }, 'is on its way: its pod is starting'],
+    ['offline', { ...ready, isOffline: true }, `cannot take it: ${OFFLINE}`],
+    ['no_node', unplaced, 'is on its way: no node takes its pod'],
     [
       'no_node',
-      { hasPod: true, isUnschedulable: true },
-      'platform',
-      'Its worker pd-linux-1 is on its way: no node takes its pod.',
+      { ...unplaced, stuckReason: 'unschedulable' },
+      'is on its way: no node takes its pod (unschedulable)',
     ],
-    [
-      'stuck',
-      { hasPod: true, stuckReason: 'image_pull' },
-      'platform',
-      'Its worker pd-linux-1 is stuck: its pod does not start, or does not go (image_pull).',
-    ],
-  ])('waits for its worker that is %s', (state, given, actor, sentence) => {
+    ['stuck', { hasPod: true, stuckReason: 'image_pull' }, `is stuck: ${STUCK} (image_pull)`],
+    ['stuck', { ...ready, stuckReason: 'terminating' }, `is stuck: ${STUCK} (terminating)`],
+  ])('waits for its worker that is %s: %j', (state, given, words) => {
     const worker = { name: 'pd-linux-1', state, detail: expect.any(String), ageMs: 10_000 };
+    const isFault = state === 'no_node' || state === 'stuck';
     expect(explainWait(factsWith({ ...first, workers: [workerWith(given)] }))).toEqual({
       state: 'waiting',
       reason: null,
       since: secondsAgo(10),
-      actor,
-      sentence,
-      advice: expect.stringMatching(actor === 'wait' ? /^Nothing/ : /^(?:Add|Look)/),
+      actor: isFault ? 'platform' : 'wait',
+      sentence: `Its worker pd-linux-1 ${words}.`,
+      advice: expect.stringMatching(isFault ? /^(?:Add|Look)/ : /^Nothing/),
       place: first.place,
       lastStarts: { jobs: 50, medianMs: 90_000 },
       workers: [worker],
@@ -140,19 +111,29 @@ describe('a waiting job (P5)', () => {
     });
   });
 
-  test.each([
-    'at_entity_cap',
-    'at_common_cap',
-    'at_pool_cap',
-    'at_repository_cap',
-    'github_budget',
-  ])('waits for its worker, even while %s holds back others', (reason) => {
-    const workers = [workerWith({ hasPod: true })];
-    expect(explainWait(factsWith({ reason, ...first, workers }))).toMatchObject({
-      reason: null,
-      sentence: 'Its worker pd-linux-1 is on its way: its pod is starting.',
+  test('waits for GitHub where its worker is ready', () => {
+    expect(explainWait(factsWith({ ...first, workers: [workerWith(ready)] }))).toMatchObject({
+      since: secondsAgo(10),
+      actor: 'wait',
+      sentence:
+        'The worker pd-linux-1 is ready for it: GitHub has given it no job yet, or its delivery is on its way.',
+      advice: expect.stringMatching(/^Nothing/),
     });
   });
+
+  const limits = ['entity_cap', 'common_cap', 'pool_cap', 'repository_cap'].map(
+    (cap) => `at_${cap}`,
+  );
+  test.each([...limits, 'github_budget'])(
+    'waits for its worker while %s holds back others',
+    (reason) => {
+      const workers = [workerWith({ hasPod: true })];
+      expect(explainWait(factsWith({ reason, ...first, workers }))).toMatchObject({
+        reason: null,
+        sentence: 'Its worker pd-linux-1 is on its way: its pod is starting.',
+      });
+    },
+  );
 
   test('expects the worker of its place: others have the readier ones', () => {
     const workers = [workerWith(stuck), workerWith(ready)];
@@ -242,59 +223,41 @@ describe('a waiting job (P5)', () => {
 });
 
 describe('a job that waits no longer (P5)', () => {
-  const gone = {
-    reason: null,
-    actor: null,
-    place: null,
-    lastStarts: null,
-    workers: [],
-    caps: [],
-    earlier: [],
-  };
+  const none = { reason: null, place: null, lastStarts: null, workers: [], caps: [], earlier: [] };
+  const gone = { ...none, actor: null, advice: 'Nothing.' };
   const at = secondsAgo(60);
 
-  test.each([
+  test.each<[Partial<JobFacts>, string]>([
     [
-      'our worker',
       { podName: 'pd-linux-1', runnerName: 'pd-linux-1', startedAt: at },
       ' on our worker pd-linux-1 since 2026-01-31T09:59:00Z',
     ],
     [
-      'another runner',
       { runnerName: 'mine', startedAt: at },
       ' on mine, a runner of others, since 2026-01-31T09:59:00Z',
     ],
-    ['an unknown runner', { startedAt: at }, ' since 2026-01-31T09:59:00Z'],
-    ['our worker since an unknown time', { podName: 'pd-linux-1' }, ' on our worker pd-linux-1'],
-  ])('runs on %s', (_which, runner, words) => {
+    [{ startedAt: at }, ' since 2026-01-31T09:59:00Z'],
+    [{ podName: 'pd-linux-1' }, ' on our worker pd-linux-1'],
+  ])('runs: %j', (runner, words) => {
     const job = { startedAt: null, ...runner, status: 'running', wantsWorker: false } as const;
-    expect(explainWait(factsWith({ job }))).toEqual({
-      ...gone,
-      state: 'running',
-      since: job.startedAt,
-      sentence: `It runs${words}.`,
-      advice: 'Nothing.',
-    });
+    const said = { state: 'running', since: job.startedAt, sentence: `It runs${words}.` };
+    expect(explainWait(factsWith({ job }))).toEqual({ ...gone, ...said });
   });
 
-  test.each([
+  test.each<[Partial<JobFacts>, string]>([
     [
-      { status: 'completed', conclusion: 'success', completedAt: at },
+      { conclusion: 'success', completedAt: at },
       ' at 2026-01-31T09:59:00Z with the conclusion success',
     ],
     [
-      { status: 'failed', failure: 'GitHub no longer knows the job', completedAt: at },
-      ' at 2026-01-31T09:59:00Z: GitHub no longer knows the job',
+      { status: 'failed', failure: 'GitHub no longer knows the job' },
+      ': GitHub no longer knows the job',
     ],
-    [{ status: 'completed', completedAt: null }, ''],
-  ] as const)('has ended: %j', (given, words) => {
-    expect(explainWait(factsWith({ job: { ...given, wantsWorker: false } }))).toEqual({
-      ...gone,
-      state: 'ended',
-      since: given.completedAt,
-      sentence: `It ended${words}.`,
-      advice: 'Nothing.',
-    });
+    [{}, ''],
+  ])('has ended: %j', (given, words) => {
+    const job = { status: 'completed', completedAt: null, wantsWorker: false, ...given } as const;
+    const said = { state: 'ended', since: job.completedAt, sentence: `It ended${words}.` };
+    expect(explainWait(factsWith({ job }))).toEqual({ ...gone, ...said });
   });
 
   test('is in doubt while GitHub is asked about it', () => {
@@ -330,21 +293,24 @@ describe('a job that waits no longer (P5)', () => {
   });
 });
 
-describe('a job that has ended', () => {
-  const at = secondsAgo(60);
-
-  test.each(['failure', 'cancelled', null])(
-    'names the worker that failed under it, where it ended with %s (G4)',
-    (conclusion) => {
-      const job = {
+const endedWith = (conclusion: string | null) =>
+  explainWait(
+    factsWith({
+      job: {
         status: 'completed',
         wantsWorker: false,
         conclusion,
-        completedAt: at,
         podName: 'pd-linux-1',
         workerFailure: 'container runner ended with exit code 137 (OOMKilled).',
-      } as const;
-      expect(explainWait(factsWith({ job }))).toMatchObject({
+      },
+    }),
+  );
+
+describe('a job whose worker failed', () => {
+  test.each(['failure', 'cancelled', null])(
+    'names it, where it ended with %s (G4)',
+    (conclusion) => {
+      expect(endedWith(conclusion)).toMatchObject({
         state: 'ended',
         actor: 'platform',
         sentence: expect.stringMatching(
@@ -355,18 +321,10 @@ describe('a job that has ended', () => {
     },
   );
 
-  test('is not blamed on a worker that failed after it had succeeded', () => {
-    const job = {
-      status: 'completed',
-      wantsWorker: false,
-      conclusion: 'success',
-      completedAt: at,
-      podName: 'pd-linux-1',
-      workerFailure: 'the node was lost',
-    } as const;
-    expect(explainWait(factsWith({ job }))).toMatchObject({
+  test('does not blame it once it had succeeded', () => {
+    expect(endedWith('success')).toMatchObject({
       actor: null,
-      sentence: 'It ended at 2026-01-31T09:59:00Z with the conclusion success.',
+      sentence: 'It ended with the conclusion success.',
     });
   });
 });

@@ -15,7 +15,7 @@ export const WORKER_STATES = {
 
 export type WorkerState = keyof typeof WORKER_STATES;
 
-export function workerState(worker: WorkerFacts): WorkerState {
+function workerState(worker: WorkerFacts): WorkerState {
   if (worker.isStopping) return 'stopping';
   // It is stuck as well, but nodes help, and not another image.
   if (worker.isUnschedulable) return 'no_node';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { connectionProblem } from './connection-problem.ts';
-import { NONE_UNCONFIRMED, type UnconfirmedPods, judgeAbsence } from './judge-absence.ts';
+import { NONE_UNCONFIRMED, judgeAbsence } from './judge-absence.ts';
 import { type OverdueRunner, judgeWorker } from './judge-worker.ts';
 import { isRunnerOf, readRunnerName } from './runner-name.ts';
 import {
@@ -24,222 +24,162 @@ const OVERDUE: OverdueRunner = {
   waitingForMs: null,
 };
 
-test.each<[string, Partial<OverdueRunner>, string | undefined]>([
-  ['idle, and no job waits', {}, 'idle'],
-  ['idle, but not for long', { isIdleDue: false }, undefined],
-  [
-    'idle, and a job has just begun to wait: it may be given to it',
-    { waitingForMs: 599_000 },
-    undefined,
-  ],
-  ['idle, and a job has waited as long', { waitingForMs: 600_000 }, 'not_assigned'],
-  ['busy', { runner: 'busy' }, undefined],
-  ['busy, and never called online before', { runner: 'busy', wasOnline: false }, undefined],
-  ['idle after its job', { hadJob: true, isIdleDue: false }, 'over'],
-  ['gone from GitHub after its job', { runner: 'unknown', hadJob: true, isIdleDue: false }, 'over'],
-  ['offline after its job', { runner: 'offline', hadJob: true, offlineForMs: 0 }, 'over'],
-  ['busy although its job is over, or was never told', { runner: 'busy', hadJob: true }, undefined],
-  ['never online', { runner: 'offline', wasOnline: false, offlineForMs: 0 }, 'not_registered'],
-  [
-    'never online, and unknown to GitHub',
-    { runner: 'unknown', wasOnline: false },
-    'not_registered',
-  ],
-  [
-    'never online, and young',
-    { runner: 'offline', wasOnline: false, offlineForMs: 0, isRegistrationDue: false },
-    undefined,
-  ],
-  ['offline for a moment', { runner: 'offline', offlineForMs: 0 }, undefined],
-  [
-    'offline, but since when is not written down',
-    { runner: 'offline', offlineForMs: null },
-    undefined,
-  ],
-  ['offline for long', { runner: 'offline', offlineForMs: 600_000 }, 'offline'],
-  ['gone from GitHub', { runner: 'unknown' }, 'registration_gone'],
-  [
-    'gone from GitHub, young: it may have just ended its job',
-    { runner: 'unknown', isIdleDue: false },
-    undefined,
-  ],
-])('%s (E5)', (_what, given, expected) => {
-  expect(judgeWorker({ ...OVERDUE, ...given }, { offlineMs: 600_000 })).toBe(expected);
+/** What a row of the table says of the runner beside GitHub’s word. */
+const WORDS: Readonly<Record<string, Partial<OverdueRunner>>> = {
+  'had its job': { hadJob: true },
+  'never online': { wasOnline: false },
+  'not long registered': { isRegistrationDue: false },
+  'not long idle': { isIdleDue: false },
+  'offline for a moment': { offlineForMs: 0 },
+  'offline for long': { offlineForMs: 600_000 },
+  'a job waits': { waitingForMs: 599_000 },
+  'a job waits as long': { waitingForMs: 600_000 },
+};
+
+test.each([
+  'online → idle',
+  'online, not long idle → stays',
+  // It may be given to it.
+  'online, a job waits → stays',
+  'online, a job waits as long → not_assigned',
+  'busy → stays',
+  'busy, never online → stays',
+  'online, had its job, not long idle → over',
+  'unknown, had its job, not long idle → over',
+  'offline, had its job, offline for a moment → over',
+  'busy, had its job → stays',
+  'offline, never online, offline for a moment → not_registered',
+  'unknown, never online → not_registered',
+  'offline, never online, offline for a moment, not long registered → stays',
+  'offline, offline for a moment → stays',
+  // Since when is not written down.
+  'offline → stays',
+  'offline, offline for long → offline',
+  'unknown → registration_gone',
+  // It may have just ended its job.
+  'unknown, not long idle → stays',
+])('%s (E5)', (row) => {
+  const [words = '', expected] = row.split(' → ');
+  const [runner, ...given] = words.split(', ');
+  const known = given.map((word) => WORDS[word]);
+  expect(known).not.toContain(undefined);
+  const judged: OverdueRunner = Object.assign({}, OVERDUE, { runner }, ...known);
+  expect(judgeWorker(judged, { offlineMs: 600_000 }) ?? 'stays').toBe(expected);
 });
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `pod-${index}`);
 const CONFIRM_AFTER_MS = 30_000;
 
-function judge({
-  known,
-  there,
-  unconfirmed = NONE_UNCONFIRMED,
-  nowMs = 0,
-}: {
-  known: number;
-  there: number;
-  unconfirmed?: UnconfirmedPods;
-  nowMs?: number;
-}) {
-  const { gone, unconfirmed: left } = judgeAbsence(
+const judge = (known: number, there: number, nowMs = 0, unconfirmed = NONE_UNCONFIRMED) =>
+  judgeAbsence(
     { known: names(known), present: new Set(names(there)), unconfirmed, nowMs },
     CONFIRM_AFTER_MS,
   );
-  return { gone: gone.length, unconfirmed: left };
-}
+const counts = ({ gone, unconfirmed }: ReturnType<typeof judge>) => [gone.length, unconfirmed.size];
 
 describe('pods that a list lacks (C8, P1, P6)', () => {
   test.each([
-    ['none of many', { known: 3_000, there: 3_000 }, 0, 0],
-    ['half of many', { known: 3_000, there: 1_500 }, 1_500, 0],
-    ['all of few', { known: 9, there: 0 }, 9, 0],
-    ['all of ten', { known: 10, there: 0 }, 0, 10],
-    ['most of many', { known: 3_000, there: 1_499 }, 0, 1_501],
-    ['all of many', { known: 3_000, there: 0 }, 0, 3_000],
-  ])('%s', (_what, given, gone, unconfirmed) => {
-    const judged = judge(given);
-    expect([judged.gone, judged.unconfirmed.size]).toEqual([gone, unconfirmed]);
+    ['none of many', 3_000, 3_000, 0, 0],
+    ['half of many', 3_000, 1_500, 1_500, 0],
+    ['all of few', 9, 0, 9, 0],
+    ['all of ten', 10, 0, 0, 10],
+    ['most of many', 3_000, 1_499, 0, 1_501],
+  ])('%s', (_what, known, there, gone, unconfirmed) => {
+    expect(counts(judge(known, there))).toEqual([gone, unconfirmed]);
   });
 
   test('are gone once a list lacks them that was read long enough after the first', () => {
-    const first = judge({ known: 100, there: 0, nowMs: 1_000 });
-    const soon = judge({ known: 100, there: 0, unconfirmed: first.unconfirmed, nowMs: 30_999 });
-    expect([soon.gone, soon.unconfirmed.size]).toEqual([0, 100]);
-    expect(judge({ known: 100, there: 0, unconfirmed: soon.unconfirmed, nowMs: 31_000 })).toEqual({
-      gone: 100,
-      unconfirmed: new Map(),
-    });
+    const first = judge(100, 0, 1_000);
+    const soon = judge(100, 0, 30_999, first.unconfirmed);
+    expect(counts(soon)).toEqual([0, 100]);
+    expect(counts(judge(100, 0, 31_000, soon.unconfirmed))).toEqual([100, 0]);
   });
 
   test('are unconfirmed each from when it was first missed', () => {
-    const first = judge({ known: 100, there: 0, nowMs: 1_000 });
-    const later = judge({ known: 150, there: 0, unconfirmed: first.unconfirmed, nowMs: 31_000 });
-    expect([later.gone, later.unconfirmed.size]).toEqual([100, 50]);
+    const first = judge(100, 0, 1_000);
+    expect(counts(judge(150, 0, 31_000, first.unconfirmed))).toEqual([100, 50]);
   });
 
   test('are unconfirmed no more after a list that has them', () => {
-    const first = judge({ known: 100, there: 0, nowMs: 1_000 });
-    expect(judge({ known: 100, there: 99, unconfirmed: first.unconfirmed, nowMs: 2_000 })).toEqual({
-      gone: 1,
-      unconfirmed: NONE_UNCONFIRMED,
-    });
+    const first = judge(100, 0, 1_000);
+    expect(counts(judge(100, 99, 2_000, first.unconfirmed))).toEqual([1, 0]);
   });
 });
 
-/** Lines as runners write them, from the runner's own source and from public reports. */
-const LINES: readonly (readonly [string, string])[] = [
-  [
+/** What the sentence says, and lines that make it, from the runner's own source and from public reports. */
+const LINES: Readonly<Record<string, readonly string[]>> = {
+  'a clock': [
     'The local machine’s clock may be out of sync with the server time by more than five minutes. Please sync your clock',
-    'a clock',
-  ],
-  [
     'System.Security.Authentication.AuthenticationException: The remote certificate is invalid because of errors in the certificate chain: NotTimeValid',
-    'a clock',
   ],
-  [
+  'a proxy': [
     "2026-03-02 08:00:11Z: Runner connect error: The proxy tunnel request to proxy 'http://proxy.corp:3128/' failed with status code '407'.\". Retrying until reconnected.",
-    'a proxy',
-  ],
-  ['HTTP/1.1 407 Proxy Authentication Required', 'a proxy'],
-  [
+    'HTTP/1.1 407 Proxy Authentication Required',
     "System.NotSupportedException: Only the 'http', 'https', 'socks4', 'socks4a' and 'socks5' schemes are allowed for proxies.",
-    'a proxy',
   ],
-  [
+  'a certificate': [
     '2026-03-02 08:00:11Z: Runner connect error: The SSL connection could not be established, see inner exception.. Retrying until reconnected.',
-    'a certificate',
-  ],
-  [
     ' ---> System.Security.Authentication.AuthenticationException: The remote certificate is invalid because of errors in the certificate chain: UntrustedRoot',
-    'a certificate',
-  ],
-  [
     'The remote certificate is invalid because of errors in the certificate chain: PartialChain',
-    'a certificate',
+    'Error: self-signed certificate in certificate chain',
   ],
-  ['Error: self-signed certificate in certificate chain', 'a certificate'],
-  [
+  'a name': [
     '2022-04-04 03:08:45Z: Runner connect error: Resource temporarily unavailable (pipelines.actions.githubusercontent.com:443). Retrying until reconnected.',
-    'a name',
-  ],
-  [
     'System.Net.Http.HttpRequestException: Name or service not known (api.github.com:443)',
-    'a name',
+    'Temporary failure in name resolution (broker.actions.githubusercontent.com:443)',
+    'curl: (6) Could not resolve host: github.com',
   ],
-  ['Temporary failure in name resolution (broker.actions.githubusercontent.com:443)', 'a name'],
-  ['curl: (6) Could not resolve host: github.com', 'a name'],
-  [
+  'a version': [
     'An error occurred: Runner version v2.291.1 is deprecated and cannot receive messages.',
-    'a version',
-  ],
-  [
     'An error occurred: Error: Forbidden Runner version v2.336.0 is deprecated and cannot receive messages.',
-    'a version',
   ],
-  [
+  'a registration': [
     'Failed to create a session. The runner registration has been deleted from the server, please re-configure. Runner registrations are automatically deleted for runners that have not connected to the service recently.',
-    'a registration',
-  ],
-  [
     'GitHub.Services.OAuth.VssOAuthTokenRequestException: Registration c9a9807b-9ff9-410e-8cb5-f089835c4f34 was not found.',
-    'a registration',
-  ],
-  [
     "Http response code: NotFound from 'POST https://api.github.com/actions/runner-registration' (Request Id: 0400:1)",
-    'a registration',
   ],
-  [
+  'a GitHub that refuses': [
     "Http response code: Forbidden from 'POST https://api.github.com/actions/runner-registration' (Request Id: 0400:1)",
-    'a GitHub that refuses',
+    'Response status code does not indicate success: 403 (Forbidden).',
   ],
-  ['Response status code does not indicate success: 403 (Forbidden).', 'a GitHub that refuses'],
-  ['A session for this runner already exists.', 'another runner'],
-  [
+  'another runner': [
+    'A session for this runner already exists.',
     '2026-07-23 11:02:03Z: Runner connect error: Error: Conflict. Retrying until reconnected.',
-    'another runner',
   ],
-  ['exec /home/runner/run.sh: exec format error', 'another architecture'],
-  ["Process terminated. Couldn't find a valid ICU package installed on the system.", 'libraries'],
-  [
+  'another architecture': ['exec /home/runner/run.sh: exec format error'],
+  libraries: [
+    "Process terminated. Couldn't find a valid ICU package installed on the system.",
     'Execute sudo ./bin/installdependencies.sh to install any missing Dotnet Core 6.0 dependencies.',
-    'libraries',
-  ],
-  [
     "./bin/Runner.Listener: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.28' not found (required by ./bin/Runner.Listener)",
-    'libraries',
+    'Failed to create CoreCLR, HRESULT: 0x80004005',
   ],
-  ['Failed to create CoreCLR, HRESULT: 0x80004005', 'libraries'],
-  ['/bin/sh: 1: /home/runner/run.sh: not found', 'an image without the runner'],
-  [
+  'an image without the runner': [
+    '/bin/sh: 1: /home/runner/run.sh: not found',
     'exec: "/home/runner/run.sh": stat /home/runner/run.sh: no such file or directory',
-    'an image without the runner',
-  ],
-  [
     '/home/runner/run-helper.sh: line 36: /home/runner/bin/Runner.Listener: No such file or directory',
-    'an image without the runner',
   ],
-  ['Runner is not configured.', 'without its registration'],
-  ['Not configured. Run config.(sh/cmd) to configure the runner.', 'without its registration'],
-  [
+  'without its registration': [
+    'Runner is not configured.',
+    'Not configured. Run config.(sh/cmd) to configure the runner.',
+  ],
+  Docker: [
     'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
-    'Docker',
   ],
-  [
+  rights: [
     "Unhandled exception. System.UnauthorizedAccessException: Access to the path '/home/runner/_diag' is denied.",
-    'rights',
+    "touch: cannot touch '.env': Permission denied",
+    'Must not run interactively with sudo',
   ],
-  ["touch: cannot touch '.env': Permission denied", 'rights'],
-  ['Must not run interactively with sudo', 'rights'],
-  ['Connection refused (api.github.com:443)', 'a connection'],
-  [
+  'a connection': [
+    'Connection refused (api.github.com:443)',
     'The request was canceled due to the configured HttpClient.Timeout of 100 seconds elapsing.',
-    'a connection',
+    ' ---> System.IO.IOException: The response ended prematurely.',
   ],
-  [' ---> System.IO.IOException: The response ended prematurely.', 'a connection'],
-];
+};
 
 describe('why GitHub does not see a runner, by the runner’s own log (P5)', () => {
-  test.each(LINES)('%s', (line, told) => {
+  const rows = Object.entries(LINES).flatMap(([told, lines]) => lines.map((line) => [told, line]));
+  test.each(rows)('%s: %s', (told, line) => {
     const sentence = connectionProblem(`√ Connected to GitHub\n${line}\nRetrying in 30 seconds\n`);
     expect(sentence).toMatch(new RegExp(`^Its log shows .*${told}`));
     expect(sentence).toContain(line.trim().slice(0, 190));
@@ -285,29 +225,21 @@ describe('why GitHub does not see a runner, by the runner’s own log (P5)', () 
 
 const REASONS = Object.keys(STOP_REASONS) as StopReason[];
 
-/** The consequences of each reason. */
-const FOLLOWS: Readonly<Record<StopReason, string>> = {
+/** The reasons with consequences. */
+const FOLLOWS: Readonly<Partial<Record<StopReason, string>>> = {
   pending_timeout: 'look-up',
   image_pull: 'start failure',
   container_config: 'start failure',
   not_registered: 'look-up',
-  idle: '',
   not_assigned: 'look-up',
   offline: 'look-up',
   registration_gone: 'look-up',
-  over: '',
-  surplus: '',
-  warm_expired: '',
-  drained: '',
-  pod_gone: '',
 };
 
 test.each(REASONS)('the consequences of %s (E4, E5)', (reason) => {
-  const follows = [
-    isStartFailure(reason) && 'start failure',
-    JOBLESS_REASONS.some((one) => one === reason) && 'look-up',
-  ];
-  expect(follows.filter((one) => one !== false).join(', ')).toBe(FOLLOWS[reason]);
+  const isLookUp = JOBLESS_REASONS.some((one) => one === reason);
+  expect(isStartFailure(reason)).toBe(FOLLOWS[reason] === 'start failure');
+  expect(isLookUp).toBe(FOLLOWS[reason] === 'look-up');
 });
 
 test('gives each reason a sentence, also a reason that only a newer version knows', () => {

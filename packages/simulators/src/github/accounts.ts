@@ -20,20 +20,23 @@ export function addAccount(
 ): Account {
   if (world.accounts.has(login.toLowerCase()))
     throw new Refusal(422, `There is already an account named ${login}.`);
-  // GitHub's default group keeps public repositories out until its owner lets them in.
-  const group: RunnerGroup = {
-    id: 1,
-    name: 'Default',
-    visibility: 'all',
-    allowsPublicRepositories: false,
-    isDefault: true,
-    repositoryIds: new Set(),
-    workflows: null,
-  };
+  const group = newGroup({ id: 1, name: 'Default', isDefault: true });
   const account = { id, login, type, hasRunnerGroups, runnerGroups: [group] };
   world.accounts.set(login.toLowerCase(), account);
   return account;
 }
+
+/** It keeps public repositories out until its owner lets them in, as GitHub's own does. */
+export const newGroup = (
+  given: Pick<RunnerGroup, 'id' | 'name'> & Partial<RunnerGroup>,
+): RunnerGroup => ({
+  visibility: 'all',
+  allowsPublicRepositories: false,
+  isDefault: false,
+  repositoryIds: new Set(),
+  workflows: null,
+  ...given,
+});
 
 export function findAccount(world: World, login: string): Account {
   const account = world.accounts.get(login.toLowerCase());
@@ -99,7 +102,7 @@ export function addInstallation(
 ): Installation {
   if (!world.apps.has(appId)) throw new Refusal(422, `There is no App ${appId}.`);
   const owner = findAccount(world, account);
-  if (findInstallationOf(world, appId, owner) !== undefined)
+  if (world.installations.values().some((one) => one.appId === appId && one.account === owner))
     throw new Refusal(422, `App ${appId} is already installed on ${account}.`);
   const installation: Installation = {
     id,
@@ -127,16 +130,6 @@ export function findInstallation(world: World, id: number): Installation {
   const installation = world.installations.get(id);
   if (installation === undefined) throw notFound();
   return installation;
-}
-
-export function findInstallationOf(
-  world: World,
-  appId: number,
-  account: Account,
-): Installation | undefined {
-  return [...world.installations.values()].find(
-    (candidate) => candidate.appId === appId && candidate.account === account,
-  );
 }
 
 export function covers(installation: Installation, repository: Repository): boolean {

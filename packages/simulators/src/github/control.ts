@@ -6,6 +6,7 @@ import {
   findInstallation,
   findRepository,
   fullName,
+  newGroup,
   removeInstallation,
   renameAccount,
   renameRepository,
@@ -26,7 +27,7 @@ import {
   nextId,
   type RateResource,
   type Repository,
-  type RunnerGroup,
+  type RunnerFaults,
   type SimulatedApp,
   type World,
 } from './world.ts';
@@ -47,17 +48,6 @@ type RateSetting = {
   readonly remaining: number;
   readonly limit?: number;
   readonly resetInMs?: number;
-};
-
-/** Absent: no. */
-type RunnerFaults = {
-  /** Busy runners look idle, and deleting one succeeds (its job dies). */
-  readonly busyLies?: boolean;
-  /**
-   * Every runner that connects gets the answer that its version has ended, as on 2026-08-06, even
-   * if the API names no end.
-   */
-  readonly refusesVersions?: boolean;
 };
 
 /** Controls and reads the simulated world, in the same way in this process and in another one. */
@@ -223,16 +213,13 @@ function setRunnerGroup(
 ): void {
   const { runnerGroups } = findAccount(world, org);
   const known = runnerGroups.find((group) => group.name.toLowerCase() === name.toLowerCase());
-  const group: RunnerGroup = {
+  const group = newGroup({
     id: known?.id ?? nextId(world, 'group'),
     name,
     isDefault: known?.isDefault ?? false,
-    visibility: 'all',
-    allowsPublicRepositories: false,
-    workflows: null,
     ...settings,
     repositoryIds: new Set(repositories.map((one) => findRepository(world, one).id)),
-  };
+  });
   if (known === undefined) runnerGroups.push(group);
   else runnerGroups.splice(runnerGroups.indexOf(known), 1, group);
 }

@@ -8,7 +8,6 @@ import {
   type JobConclusion,
   type JobRunner,
   type Run,
-  type Runner,
   type World,
   forgetRunner,
   isoNow,
@@ -154,14 +153,10 @@ function assignJob(world: World, job: Job): void {
   runner.state = 'busy';
   runner.jobId = job.id;
   world.runnerRecords.get(runner.id)?.jobIds.push(job.id);
-  begin(world, job, jobRunnerOf(runner));
-  runner.send?.({
-    type: 'job',
-    jobId: job.id,
-    name: job.name,
-    durationMs: job.durationMs,
-    result: job.result,
-  });
+  const { id, name, group } = runner;
+  begin(world, job, { id, name, groupId: group.id, groupName: group.name });
+  const { id: jobId, durationMs, result } = job;
+  runner.send?.({ type: 'job', jobId, name: job.name, durationMs, result });
 }
 
 function startHosted(world: World, job: Job): void {
@@ -199,8 +194,7 @@ export function finishJob(
   job.completedAt = isoNow(world);
   job.leftQueueAtMs ??= world.now();
   job.killed = killed;
-  const runner: Runner | undefined =
-    job.runner === null ? undefined : world.runners.get(job.runner.id);
+  const runner = job.runner === null ? undefined : world.runners.get(job.runner.id);
   if (runner !== undefined) forgetRunner(world, runner);
   emitWorkflowJob(world, job, 'completed');
 }
@@ -223,13 +217,4 @@ export function findRun(world: World, runId: number): Run {
   const run = world.runs.get(runId);
   if (run === undefined) throw notFound();
   return run;
-}
-
-function jobRunnerOf(runner: Runner): JobRunner {
-  return {
-    id: runner.id,
-    name: runner.name,
-    groupId: runner.group.id,
-    groupName: runner.group.name,
-  };
 }

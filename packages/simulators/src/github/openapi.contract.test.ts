@@ -181,19 +181,6 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     await world.github.settled();
   });
 
-  // Our slice of the description lacks these two; they answer with the same object.
-  test.each(['/orgs/acme/installation', '/repos/acme/api/installation'])(
-    'GET %s is the installation',
-    async (path) => {
-      const answer = await callApi(world, 'GET', path, { authorization: app });
-      expect(answer).toMatchObject({
-        status: 200,
-        body: { id: world.organization.installationId, target_type: 'Organization' },
-      });
-      expect(problemsOf('get', '/app/installations/{installation_id}', answer)).toEqual([]);
-    },
-  );
-
   // GitHub has described it since 2026-09-03, after we cut the slice: `runner_version` is always
   // present, an end may be null or absent.
   test.each(['/orgs/acme', '/repos/acme/api'])(

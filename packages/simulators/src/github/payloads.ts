@@ -27,13 +27,8 @@ export function emitWorkflowJob(world: World, job: Job, action: WorkflowJobActio
       sender: senderFragment(),
       installation: installationField(installation),
     };
-    emit(world, {
-      event: 'workflow_job',
-      action,
-      installation,
-      repositoryId: repository.id,
-      payload,
-    });
+    const event = 'workflow_job';
+    emit(world, { event, action, installation, repositoryId: repository.id, payload });
   }
 }
 
@@ -50,13 +45,7 @@ export function emitInstallation(
     repositories: repositoriesOf(world, installation).map(briefRepository),
     sender: senderFragment(),
   };
-  emit(world, {
-    event: 'installation',
-    action,
-    installation,
-    repositoryId: null,
-    payload,
-  });
+  emit(world, { event: 'installation', action, installation, repositoryId: null, payload });
 }
 
 /** `installation_repositories` events: one for the added repositories, one for the removed ones. */

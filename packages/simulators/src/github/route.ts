@@ -131,7 +131,7 @@ export function nextLink(
  * The repository at a path. For its former name GitHub redirects to the present one: 301 for
  * reading, 307 for the rest.
  */
-export function repositoryOf(call: Call): Repository {
+function repositoryOf(call: Call): Repository {
   const asked = `${textParam(call, 'owner')}/${textParam(call, 'repo')}`;
   const renamed = call.world.formerNames.get(asked.toLowerCase());
   if (renamed === undefined) return findRepository(call.world, asked);

@@ -1,10 +1,4 @@
-import {
-  covers,
-  findAccount,
-  findInstallation,
-  findInstallationOf,
-  repositoriesOf,
-} from './accounts.ts';
+import { findInstallation, repositoriesOf } from './accounts.ts';
 import { issueToken } from './authenticate.ts';
 import { redeliver } from './emit.ts';
 import { installationJson, nodeId, repositoryFragment, simpleUser } from './fragments.ts';
@@ -19,7 +13,6 @@ import {
   textParam,
   nextLink,
   perPageOf,
-  repositoryOf,
 } from './route.ts';
 import type { Delivery, Installation, Payload } from './world.ts';
 
@@ -32,23 +25,15 @@ export const appRoutes: readonly Route[] = [
     const { items, headers } = pageOf(call, mine);
     return { status: 200, headers, body: items.map((each) => installationJson(world, each)) };
   }),
-  forApp('get /app/installations/:installation_id', 'apps/get-installation', (call) =>
-    installationAnswer(call, ownInstallation(call)),
-  ),
+  forApp('get /app/installations/:installation_id', 'apps/get-installation', (call) => ({
+    status: 200,
+    body: installationJson(call.world, ownInstallation(call)),
+  })),
   forApp(
     'post /app/installations/:installation_id/access_tokens',
     'apps/create-installation-access-token',
     createToken,
   ),
-  forApp('get /orgs/:org/installation', 'apps/get-org-installation', (call) => {
-    const account = findAccount(call.world, textParam(call, 'org'));
-    return installationAnswer(call, findInstallationOf(call.world, call.app.appId, account));
-  }),
-  forApp('get /repos/:owner/:repo/installation', 'apps/get-repo-installation', (call) => {
-    const repository = repositoryOf(call);
-    const found = findInstallationOf(call.world, call.app.appId, repository.owner);
-    return installationAnswer(call, found && covers(found, repository) ? found : undefined);
-  }),
   forApp('get /app/hook/deliveries', 'apps/list-webhook-deliveries', listDeliveries),
   forApp(
     'post /app/hook/deliveries/:delivery_id/attempts',
@@ -63,11 +48,6 @@ export const appRoutes: readonly Route[] = [
     },
   ),
 ];
-
-function installationAnswer({ world }: AppCall, installation: Installation | undefined): Answer {
-  if (installation === undefined) throw notFound();
-  return { status: 200, body: installationJson(world, installation) };
-}
 
 function getApp({ world, app }: AppCall) {
   const body = {

@@ -1,3 +1,4 @@
+import { newGroup } from './accounts.ts';
 import { repositoryFragment } from './fragments.ts';
 import { Refusal, notFound } from './refusal.ts';
 import {
@@ -48,15 +49,8 @@ function createGroup(call: InstallationCall): Answer {
     throw new Refusal(409, 'A runner group with this name exists.');
   if (!isVisibility(visibility))
     throw new Refusal(422, 'Visibility must be all, private or selected.');
-  const made: RunnerGroup = {
-    id: nextId(call.world, 'group'),
-    name,
-    visibility,
-    allowsPublicRepositories: allowsPublic === true,
-    isDefault: false,
-    repositoryIds: new Set(),
-    workflows: null,
-  };
+  const id = nextId(call.world, 'group');
+  const made = newGroup({ id, name, visibility, allowsPublicRepositories: allowsPublic === true });
   account.runnerGroups.push(made);
   return { status: 201, body: groupJson(call.world, account, made) };
 }

@@ -18,8 +18,6 @@ export type AppOptions = {
   readonly webhookSecret: string;
   /** `setApp` may set it later; until then every delivery is recorded as failed. */
   readonly webhookUrl?: string | null;
-  readonly permissions?: Record<string, string>;
-  readonly events?: string[];
 };
 
 export type GitHubSimulatorOptions = {
@@ -104,18 +102,16 @@ function apiRouter(world: World): Router {
 
 function simulatedApp(world: World, app: AppOptions): SimulatedApp {
   return {
-    appId: app.appId,
+    webhookUrl: null,
+    ...app,
     slug: `paddock-${app.appId}`,
-    publicKeyPem: app.publicKeyPem,
-    webhookSecret: app.webhookSecret,
-    webhookUrl: app.webhookUrl ?? null,
-    permissions: app.permissions ?? {
+    permissions: {
       actions: 'read',
       administration: 'write',
       metadata: 'read',
       organization_self_hosted_runners: 'write',
     },
-    events: app.events ?? ['workflow_job'],
+    events: ['workflow_job'],
     createdAt: isoNow(world),
   };
 }

@@ -24,14 +24,8 @@ export function truthOf(world: World) {
       const inExcess = isInExcess(world, record);
       return { id, name, scope, registeredAt, goneAt, jobIds, inExcess };
     }),
-    deliveries: world.deliveries.map(({ id, guid, event, action, redelivery, statusCode }) => ({
-      id,
-      guid,
-      event,
-      action,
-      redelivery,
-      statusCode,
-    })),
+    /** Without what they brought. */
+    deliveries: world.deliveries.map(({ payload: _payload, ...delivery }) => delivery),
     calls: Object.fromEntries(world.calls),
   };
 }

@@ -200,6 +200,17 @@ export interface GitHubFault extends Fault {
   readonly emptied?: boolean | undefined;
 }
 
+/** Absent: no. */
+export type RunnerFaults = {
+  /** Busy runners look idle, and deleting one succeeds (its job dies). */
+  readonly busyLies?: boolean;
+  /**
+   * Every runner that connects gets the answer that its version has ended, as on 2026-08-06, even
+   * if the API names no end.
+   */
+  readonly refusesVersions?: boolean;
+};
+
 export type RateResource = 'core' | 'actions_runner_registration';
 
 /** GitHub's record of an App: its public key only, like the real one. */
@@ -253,7 +264,7 @@ export type World = {
   readonly queuedJobs: Map<number, Job>;
   readonly runners: Map<number, Runner>;
   readonly runnerRecords: Map<number, RunnerRecord>;
-  runnerFaults: { readonly busyLies?: boolean; readonly refusesVersions?: boolean };
+  runnerFaults: RunnerFaults;
   /** When each known version of the runner ends; null: no end is set yet. */
   readonly runnerVersions: Map<string, string | null>;
   readonly onItsWayMs: number;

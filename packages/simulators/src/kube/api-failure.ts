@@ -30,33 +30,25 @@ export function statusObject(failure: ApiFailure): Record<string, unknown> {
   };
 }
 
-export const notFound = (resource: string, name: string): ApiFailure =>
-  new ApiFailure(404, 'NotFound', `${resource} "${name}" not found`, { name, kind: resource });
+/** Builders of failures that name an object. */
+const about =
+  (status: number, reason: string, words: (named: string, why: string) => string) =>
+  (resource: string, name: string, why = ''): ApiFailure =>
+    new ApiFailure(status, reason, words(`${resource} "${name}"`, why), { name, kind: resource });
 
-export const alreadyExists = (resource: string, name: string): ApiFailure =>
-  new ApiFailure(409, 'AlreadyExists', `${resource} "${name}" already exists`, {
-    name,
-    kind: resource,
-  });
-
-export const conflict = (resource: string, name: string, why: string): ApiFailure =>
-  new ApiFailure(
-    409,
-    'Conflict',
-    `Operation cannot be fulfilled on ${resource} "${name}": ${why}`,
-    { name, kind: resource },
-  );
+export const notFound = about(404, 'NotFound', (named) => `${named} not found`);
+export const alreadyExists = about(409, 'AlreadyExists', (named) => `${named} already exists`);
+export const conflict = about(
+  409,
+  'Conflict',
+  (named, why) => `Operation cannot be fulfilled on ${named}: ${why}`,
+);
+export const forbidden = about(403, 'Forbidden', (named, why) => `${named} is forbidden: ${why}`);
 
 export const badRequest = (message: string): ApiFailure =>
   new ApiFailure(400, 'BadRequest', message);
 
 export const expired = (message: string): ApiFailure => new ApiFailure(410, 'Expired', message);
-
-export const forbidden = (resource: string, name: string, why: string): ApiFailure =>
-  new ApiFailure(403, 'Forbidden', `${resource} "${name}" is forbidden: ${why}`, {
-    name,
-    kind: resource,
-  });
 
 export function invalid(kind: string, name: string, field: string, why: string): ApiFailure {
   const causes = [{ reason: 'FieldValueInvalid', message: why, field }];

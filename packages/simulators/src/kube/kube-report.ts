@@ -4,14 +4,6 @@ import type { ObjectStore } from './object-store.ts';
 import { DIED, type RunnerStrike } from './runner-faults.ts';
 import { isEnded } from './serve-object.ts';
 
-export interface PodCreation {
-  readonly namespace: string;
-  readonly name: string;
-  /** With milliseconds, which the pod's own timestamps lack. */
-  readonly createdAt: string;
-  readonly runningAt?: string;
-}
-
 export type KubeReport = ReturnType<ReturnType<typeof createKubeReport>['read']>;
 
 export type Strike = RunnerStrike | 'call_failed';
@@ -25,7 +17,7 @@ export function createKubeReport(
   openWatches: () => number,
   countBy: CountBy = [],
 ) {
-  const creations = new Map<string, PodCreation>();
+  const creations: { readonly name: string; readonly createdAt: string }[] = [];
   const calls: Record<string, number> = {};
   const active = new Map<string, readonly string[]>();
   const mostActivePodsBy: Record<string, number> = {};
@@ -34,12 +26,8 @@ export function createKubeReport(
   let mostActivePods = 0;
   store.subscribe(({ type, resource, object }) => {
     if (resource !== 'pods') return;
-    const { uid, name, namespace = '' } = object.metadata;
-    const now = new Date().toISOString();
-    const known = creations.get(uid);
-    if (type === 'ADDED') creations.set(uid, { namespace, name, createdAt: now });
-    else if (known !== undefined && asPod(object).status.phase === 'Running')
-      creations.set(uid, { runningAt: now, ...known });
+    const { uid, name } = object.metadata;
+    if (type === 'ADDED') creations.push({ name, createdAt: new Date().toISOString() });
     const { containerStatuses = [] } = asPod(object).status;
     if (containerStatuses.some(({ state }) => state.terminated?.exitCode === DIED)) died.add(name);
     if (type === 'DELETED' || isEnded(object)) active.delete(uid);
@@ -68,7 +56,8 @@ export function createKubeReport(
         podsByPhase: Object.fromEntries(
           Object.entries(pods).map(([phase, of = []]): [string, number] => [phase, of.length]),
         ),
-        creations: [...creations.values()],
+        /** Of all pods ever made; with milliseconds, which the pods' own timestamps lack. */
+        creations: [...creations],
         /** The most pods that existed and had not ended at one moment. */
         mostActivePods,
         /**

@@ -13,11 +13,6 @@ export interface KubeFault extends Fault {
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /**
-   * The call succeeds, and its answer has this in a header `Warning`, as when the API server drops
-   * fields.
-   */
-  readonly warning?: string | undefined;
   /** A list succeeds and is empty, like that of a server with an empty cache. */
   readonly empty?: boolean | undefined;
 }
@@ -54,10 +49,8 @@ export async function serveCall(
       call,
       ({ verb }) => verb === undefined || verb === call.verb,
     );
-    if (fault?.warning !== undefined)
-      response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
-    else if (fault !== undefined) service.callFailed();
-    const isFatal = fault !== undefined && fault.warning === undefined && fault.empty !== true;
+    if (fault !== undefined) service.callFailed();
+    const isFatal = fault !== undefined && fault.empty !== true;
     if (isFatal && fault.afterCommit !== true) return fail(fault, response);
     if (call.resource === 'version') return sendJson(response, 200, VERSION_ANSWER);
     if (call.verb === 'watch') return watch(service, call, response);
