@@ -1,25 +1,21 @@
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 
+interface Result {
+  readonly tables: readonly (readonly object[])[];
+  readonly notes?: string;
+  readonly failed?: boolean;
+}
+
 /** One measurement of `bench NAME`, with its alternatives in the same run. */
 export interface Bench<Flag extends string = string> {
   /** One line for the usage. */
   readonly about: string;
   /** Its numbers by their flags, as `jobs`, with the defaults. */
   readonly numbers: Readonly<Record<Flag, number>>;
-  /** The flag that measures one part of it alone. */
-  readonly part?: { readonly flag: string; readonly of: readonly string[] };
-  /**
-   * The rows of each table are printed for people, with the notes, and are the line of `--json`.
-   * `failed`: a measured value is outside its bounds.
-   */
-  run(
-    numbers: Readonly<Record<Flag, number>>,
-    part?: string,
-  ): Promise<{
-    readonly tables: Readonly<Record<string, readonly object[]>>;
-    readonly notes?: string;
-    readonly failed?: boolean;
-  }>;
+  /** The faults that may be played alone. */
+  readonly parts?: readonly string[];
+  /** Its tables and notes are printed. `failed`: a measured value is outside its bounds. */
+  run(numbers: Readonly<Record<Flag, number>>, part?: string): Promise<Result>;
 }
 
 /** Tells people how far it has come. */

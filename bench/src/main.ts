@@ -10,23 +10,21 @@ import { queue } from './queue/bench-queue.ts';
 
 const program = new Command('bench').showHelpAfterError();
 const benches: Readonly<Record<string, Bench>> = { burst, faults, growth, ingress, match, queue };
-for (const [name, { about, numbers, part, run }] of Object.entries(benches)) {
+for (const [name, { about, numbers, parts, run }] of Object.entries(benches)) {
   const command = program.command(name).description(about);
-  command.option('--json', 'the last line of stdout is one JSON object');
   for (const [flag, usual] of Object.entries(numbers))
     command.option(`--${flag} <number>`, '', wholeNumber, usual);
-  if (part !== undefined) command.addOption(new Option(`--${part.flag} <name>`).choices(part.of));
-  command.action(async ({ json, [part?.flag ?? '']: wanted, ...given }: Given) => {
-    const { tables, notes = '', failed } = await run(given, wanted as string | undefined);
-    for (const rows of Object.values(tables)) console.table(rows);
+  if (parts !== undefined) command.addOption(new Option('--fault <name>').choices(parts));
+  command.action(async ({ fault, ...given }: Given) => {
+    const { tables, notes = '', failed } = await run(given, fault);
+    for (const rows of tables) console.table(rows);
     console.log(notes);
-    if (json === true) console.log(JSON.stringify(tables));
     if (failed === true) process.exitCode = 1;
   });
 }
 await main(async () => void (await program.parseAsync()));
 
-type Given = Record<string, number> & { readonly json?: boolean };
+type Given = Record<string, number> & { readonly fault?: string };
 
 function wholeNumber(said: string): number {
   const number = Number(said);

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Program } from '@paddock/processes/start-program';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { kill, startSystem, type TestSystem } from './start-system.ts';
+import { kill, useSystem } from './start-system.ts';
 
 /**
  * Soon enough for a test: another scheduler takes over the dead one's tasks, and its remains at
@@ -13,94 +12,67 @@ const SHORT = {
   reconciler: { registrationGraceMs: 500, registrationsEverySeconds: 1 },
 };
 
-const TOKEN = {
-  counted: 'apps/create-installation-access-token',
-  method: 'POST',
-  path: '/access_tokens$',
-};
-const JIT = {
-  counted: 'actions/generate-runner-jitconfig-for-org',
-  method: 'POST',
-  path: '/generate-jitconfig$',
-};
-const SECRET = { counted: 'create secrets', method: 'POST', path: '/secrets$' };
-const POD = { counted: 'create pods', method: 'POST', path: '/pods$' };
-const OWNER = { counted: 'patch secrets', method: 'PATCH', path: '/secrets/' };
+/** Every outside call of provisioning: the simulator's name of it, and its request. */
+const CALLS = {
+  'the installation token': [
+    'github',
+    'apps/create-installation-access-token',
+    'POST /access_tokens$',
+  ],
+  'the registration': [
+    'github',
+    'actions/generate-runner-jitconfig-for-org',
+    'POST /generate-jitconfig$',
+  ],
+  'the Secret': ['cluster', 'create secrets', 'POST /secrets$'],
+  'the pod': ['cluster', 'create pods', 'POST /pods$'],
+  'the Secret’s owner': ['cluster', 'patch secrets', 'PATCH /secrets/'],
+} as const;
 
-/** Every outside call of provisioning, and whether it took effect before the process died. */
-const STEPS = [
-  { when: 'before the installation token', at: 'github', call: TOKEN, afterCommit: false },
-  { when: 'before the registration', at: 'github', call: JIT, afterCommit: false },
-  { when: 'after the registration, before its answer', at: 'github', call: JIT, afterCommit: true },
-  { when: 'before the Secret', at: 'cluster', call: SECRET, afterCommit: false },
-  { when: 'after the Secret, before its answer', at: 'cluster', call: SECRET, afterCommit: true },
-  { when: 'before the pod', at: 'cluster', call: POD, afterCommit: false },
-  { when: 'after the pod, before its answer', at: 'cluster', call: POD, afterCommit: true },
-  { when: 'before the Secret has its owner', at: 'cluster', call: OWNER, afterCommit: false },
-  {
-    when: 'after the Secret has its owner, before the answer',
-    at: 'cluster',
-    call: OWNER,
-    afterCommit: true,
-  },
-] as const;
+/** Whether the call took effect before the process died. */
+const STEPS: readonly (readonly [when: 'before' | 'after', call: keyof typeof CALLS])[] = [
+  ['before', 'the installation token'],
+  ['before', 'the registration'],
+  ['after', 'the registration'],
+  ['before', 'the Secret'],
+  ['after', 'the Secret'],
+  ['before', 'the pod'],
+  ['after', 'the pod'],
+  ['before', 'the Secret’s owner'],
+  ['after', 'the Secret’s owner'],
+];
 
 describe('the scheduler is killed in the middle of provisioning and started again (P1, P2, P3, C6)', () => {
-  let system: TestSystem;
+  const system = useSystem({ ingress: {}, reconciler: { rules: SHORT } });
+  const startScheduler = () => system.start('scheduler', { rules: SHORT });
+  // The one that took over in one test is killed in the next.
+  beforeAll(startScheduler);
 
-  beforeAll(async () => {
-    system = await startSystem();
-    await system.start('ingress');
-    await system.start('reconciler', { rules: SHORT });
+  test.each(STEPS)('%s %s: no job lost, no worker in excess, nothing left', async (when, call) => {
+    const { github, cluster } = system;
+    const [at, counted, request] = CALLS[call];
+    const [method = '', path = ''] = request.split(' ');
+    const made = async () =>
+      (at === 'github'
+        ? (await github.report()).calls[counted]
+        : cluster.report().calls[counted]) ?? 0;
+    const before = await made();
+    const fault = { method, path, afterCommit: when === 'after', hang: true };
+    if (at === 'github') await github.failNext(fault);
+    else cluster.failNext(fault);
+    const ids = await system.queueJobs(1, { durationMs: 50 });
+    await waitFor('the scheduler to wait for that call', async () => (await made()) > before);
+    await kill(system.running.get('scheduler'));
+
+    await startScheduler();
+    await system.untilJobs(ids, 'completed');
+    await system.untilWorkersEnd();
+    await waitFor(
+      'every registration to be gone',
+      async () => (await github.truth()).runners.length === 0,
+    );
+    await waitFor('every Secret to be gone', () => cluster.report().secretsLeft.length === 0);
+    expect(await github.report()).toMatchObject({ lost: 0, killed: 0, excessWorkers: 0 });
+    expect(cluster.report().podsByPhase['Running'] ?? 0).toBe(0);
   });
-
-  afterAll(() => system.stop());
-
-  /** The one that took over in one test is killed in the next. */
-  let scheduler: Program | undefined;
-  const startScheduler = async () => {
-    scheduler = await system.start('scheduler', { rules: SHORT });
-  };
-  const killScheduler = async () => {
-    await kill(scheduler);
-    scheduler = undefined;
-  };
-  beforeEach(async () => {
-    if (scheduler === undefined) await startScheduler();
-  });
-
-  test.each(STEPS)(
-    '$when: no job lost, no worker in excess, nothing left',
-    async ({ at, call, afterCommit }) => {
-      const { github, cluster } = system;
-      const { counted, method, path } = call;
-      const made = async () =>
-        (at === 'github'
-          ? (await github.report()).calls[counted]
-          : cluster.report().calls[counted]) ?? 0;
-      const before = await made();
-      const fault = { method, path, afterCommit, hang: true };
-      if (at === 'github') await github.failNext(fault);
-      else cluster.failNext(fault);
-      const ids = await system.queueJobs(1, { durationMs: 50 });
-      await waitFor('the scheduler to wait for that call', async () => (await made()) > before);
-      await killScheduler();
-
-      await startScheduler();
-      await system.untilJobs(ids, 'completed');
-      await system.untilWorkersEnd();
-      await waitFor(
-        'every registration to be gone',
-        async () => (await github.truth()).runners.length === 0,
-      );
-      await waitFor('every Secret to be gone', () => cluster.report().secretsLeft.length === 0);
-      const report = await github.report();
-      expect({ lost: report.lost, killed: report.killed, excess: report.excessWorkers }).toEqual({
-        lost: 0,
-        killed: 0,
-        excess: 0,
-      });
-      expect(cluster.report().podsByPhase['Running'] ?? 0).toBe(0);
-    },
-  );
 });

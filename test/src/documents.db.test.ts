@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Program } from '@paddock/processes/start-program';
+import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { globSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestSystem, startSystem } from './start-system.ts';
+import { type ServiceName, useSystem } from './start-system.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
@@ -56,17 +55,12 @@ const documented = new Map<string, Metric>(
 );
 
 describe('the metrics of the services (H5)', () => {
-  let system: TestSystem;
-  const programs = new Map<string, Program>();
-  const scrape = async (service: string): Promise<string[]> => {
-    const answer = await fetch(`http://127.0.0.1:${programs.get(service)?.healthPort}/metrics`);
+  const system = useSystem({ ingress: {}, scheduler: {}, reconciler: {} });
+  const scrape = async (service: ServiceName): Promise<string[]> => {
+    const port = system.running.get(service)?.healthPort;
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     return (await answer.text()).split('\n');
   };
-  beforeAll(async () => {
-    system = await startSystem();
-    for (const service of SERVICES) programs.set(service, await system.start(service));
-  });
-  afterAll(() => system.stop());
 
   test.each(SERVICES)('%s has its type, meaning and labels in docs/metrics.md', async (service) => {
     const page = [...documented].filter(([, { services }]) => services.includes(service));
@@ -74,16 +68,12 @@ describe('the metrics of the services (H5)', () => {
       (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')),
     );
     const lines = await scrape(service);
-    const types = lines
-      .filter((line) => line.startsWith('# TYPE paddock_'))
-      .map((line) => line.slice('# TYPE '.length));
-    expect(types.toSorted()).toEqual(
-      page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted(),
-    );
-    const helps = lines
-      .filter((line) => line.startsWith('# HELP paddock_'))
-      .map((line) => line.slice('# HELP '.length));
-    expect(helps.toSorted()).toEqual(page.map(([name, { help }]) => `${name} ${help}`).toSorted());
+    const said = lines.filter((line) => /^# (TYPE|HELP) paddock_/.test(line));
+    const meant = page.flatMap(([name, { type, help }]) => [
+      `# TYPE ${name} ${type.replace(' of rows', '')}`,
+      `# HELP ${name} ${help}`,
+    ]);
+    expect(said.toSorted()).toEqual(meant.toSorted());
     for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
       const labels = [...line.matchAll(/[{,](\w+)="/g)]
         .map(([, label = '']) => label)

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
 import { setSwitch } from '@paddock/db/switches';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type HowToStart, isReady, kill, startSystem, type TestSystem } from './start-system.ts';
+import { type HowToStart, kill, useSystem } from './start-system.ts';
 
 /**
  * The reconciler reads the log by itself once a day: only a request of ingress can bring a delivery
@@ -14,17 +14,15 @@ const BY_ITSELF = {
   rules: { reconciler: { redeliveryEverySeconds: 86_400, redeliverySpacingMs: 300_000 } },
 };
 
-let system: TestSystem;
-let reconciler: Program;
+const INGRESS = { settings: { PADDOCK_LOG_LEVEL: 'info' } };
 
+const system = useSystem();
 beforeAll(async () => {
-  system = await startSystem();
   for (const sweep of ['discover-jobs', 'look-up-jobs'])
     await setSwitch(system.database.db, sweep, 'test');
-  reconciler = await system.start('reconciler', BY_ITSELF);
+  await system.start('reconciler', BY_ITSELF);
   await waitFor('the first listing', async () => (await listings()) > 0);
 });
-afterAll(() => system.stop());
 
 async function queueJobs(count: number): Promise<void> {
   await system.queueJobs(count);
@@ -49,74 +47,52 @@ async function unstored(): Promise<string[]> {
 const untilAllStored = () =>
   waitFor('a row of each delivery', async () => (await unstored()).length === 0);
 
-async function startIngress(how: HowToStart = {}): Promise<Program> {
-  const ingress = await system.start('ingress', {
-    ...how,
-    settings: { PADDOCK_LOG_LEVEL: 'info', ...how.settings },
-  });
-  await waitFor('readiness', () => isReady(ingress));
-  return ingress;
-}
-
-const isLookWanted = async () =>
-  (
-    await system.database.db
-      .selectFrom('schedules')
-      .select('name')
-      .where('extra_at', 'is not', null)
-      .execute()
-  ).length > 0;
-
-const isLooking = async () =>
-  (
-    await system.database.db
-      .selectFrom('tasks')
-      .select('id')
-      .where('kind', '=', 'redeliver')
-      .execute()
-  ).length > 0;
-
 /**
- * Until when looks are wanted; each start of an ingress moves it, some time after its first
- * delivery is stored.
+ * Whether a look is wanted, whether one is under way, and until when looks are wanted; each start of
+ * an ingress moves that, some time after its first delivery is stored.
  */
-const wantedUntil = async () => {
-  const { rows } = await sql<{
-    at: string | null;
-  }>`select max(extra_until)::text as at from schedules`.execute(system.database.db);
-  return rows[0]?.at;
-};
+async function readLooks() {
+  const { rows } = await sql<{ isWanted: boolean; isUnderWay: boolean; until: string | null }>`
+    select exists (select from schedules where extra_at is not null) as "isWanted",
+      exists (select from tasks where kind = 'redeliver') as "isUnderWay",
+      (select max(extra_until)::text from schedules) as until`.execute(system.database.db);
+  return rows[0] ?? { isWanted: false, isUnderWay: false, until: null };
+}
+const isLookWanted = async () => (await readLooks()).isWanted;
 
 /**
  * Starts ingress, has it store its first delivery, and waits until it has asked for the look that
  * this is worth.
  */
 async function startStoring(how: HowToStart = {}): Promise<Program> {
-  const before = await wantedUntil();
-  const ingress = await startIngress(how);
+  const { until } = await readLooks();
+  const ingress = await system.start('ingress', { ...INGRESS, ...how });
   await queueJobs(1);
   await untilAllStored();
-  await waitFor('the look that its start is worth', async () => (await wantedUntil()) !== before);
+  await waitFor(
+    'the look that its start is worth',
+    async () => (await readLooks()).until !== until,
+  );
   return ingress;
 }
 
 const untilLooksAreOver = () =>
-  waitFor(
-    'the end of the extra looks',
-    async () => !(await isLookWanted()) && !(await isLooking()),
-  );
+  waitFor('the end of the extra looks', async () => {
+    const { isWanted, isUnderWay } = await readLooks();
+    return !isWanted && !isUnderWay;
+  });
 
 test('deliveries that failed while ingress was away have rows although the reconciler was killed before it looked (E1)', async () => {
   const ingress = await startStoring();
   await untilLooksAreOver();
-  await kill(reconciler);
+  await kill(system.running.get('reconciler'));
   await kill(ingress);
   await queueJobs(5);
-  await startIngress();
+  await system.start('ingress', INGRESS);
   await queueJobs(1);
   await waitFor('the request for a look', isLookWanted);
   expect(await unstored()).toHaveLength(5);
-  reconciler = await system.start('reconciler', BY_ITSELF);
+  await system.start('reconciler', BY_ITSELF);
   await untilAllStored();
 });
 

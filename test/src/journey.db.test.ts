@@ -1,39 +1,34 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type TestSystem, startSystem } from './start-system.ts';
+import { type TestSystem, useSystem } from './start-system.ts';
+
+const SERVICES = { ingress: {}, scheduler: {}, reconciler: {} };
 
 describe('the journey of a job, over HTTP and through processes', () => {
-  let system: TestSystem;
-
-  beforeAll(async () => {
-    system = await startSystem();
-    await system.start('ingress');
-    await system.start('scheduler');
-    await system.start('reconciler');
-  });
-
-  afterAll(() => system.stop());
+  const system = useSystem(SERVICES);
 
   const jobRow = (id: number) =>
     system.database.db.selectFrom('jobs').selectAll().where('job_id', '=', id).executeTakeFirst();
-  const ended = (id: number) =>
-    waitFor(`job ${id} to be completed`, async () => {
-      const row = await jobRow(id);
-      return row?.status === 'completed' ? row : undefined;
-    });
+  const ended = async (id: number) => {
+    await system.untilJobs([id], 'completed');
+    return jobRow(id);
+  };
+  const workersOf = (id: number) =>
+    system.database.db.selectFrom('workers').selectAll().where('assigned_job_id', '=', id);
+  const eventsOf = (id: number) =>
+    system.database.db.selectFrom('installation_events').selectAll().where('job_id', '=', id);
 
   test('a signed webhook becomes a runner pod and ends completed (P1, A5, B7, C6, C8)', async () => {
     const { db } = system.database;
-    const queued = await system.github.queueJob({
-      repo: 'acme/shop',
+    const [id = 0] = await system.queueJobs(1, {
       labels: ['self-hosted', 'Linux'],
       durationMs: 50,
     });
-    const job = await ended(queued.id);
+    const job = await ended(id);
     expect(job).toMatchObject({
       k8s_pool: 'linux',
       job_labels: ['linux', 'self-hosted'],
@@ -42,32 +37,22 @@ describe('the journey of a job, over HTTP and through processes', () => {
       entity_name: 'acme',
     });
     const worker = await waitFor('the worker to end', () =>
-      db
-        .selectFrom('workers')
-        .selectAll()
-        .where('assigned_job_id', '=', queued.id)
-        .where('status', '=', 'completed')
-        .executeTakeFirst(),
+      workersOf(id).where('status', '=', 'completed').executeTakeFirst(),
     );
     expect(worker).toMatchObject({
-      pod_name: job.k8s_pod,
-      made_for_job_id: queued.id,
+      pod_name: job?.k8s_pod,
+      made_for_job_id: id,
       exit_code: 0,
       repo_full_name: null,
       scope_repo_id: 0,
+      registered_labels: ['linux', 'self-hosted'],
     });
     expect(worker.pod_name).toMatch(/^pdk-[a-z0-9]{6}-linux-[0-9a-f]{12}$/);
-    expect(worker.registered_labels).toEqual(['linux', 'self-hosted']);
     await waitFor('the Secret to go', () => system.cluster.report().secretsLeft.length === 0);
     // Discovery, at once due in an installation that is new, may have told a part of it before its
     // delivery (E2).
     const events = await waitFor('an event of each delivery', async () => {
-      const told = await db
-        .selectFrom('installation_events')
-        .select('event')
-        .where('job_id', '=', queued.id)
-        .where('source', '=', 'webhook')
-        .execute();
+      const told = await eventsOf(id).where('source', '=', 'webhook').execute();
       // One that GitHub had to repeat has two.
       const kinds = new Set(told.map(({ event }) => event));
       return kinds.size >= 3 && kinds;
@@ -96,31 +81,15 @@ describe('the journey of a job, over HTTP and through processes', () => {
     );
     for (const { id, repo, repositoryId } of jobs) {
       await ended(id);
-      const worker = await system.database.db
-        .selectFrom('workers')
-        .selectAll()
-        .where('assigned_job_id', '=', id)
-        .executeTakeFirstOrThrow();
-      expect(worker).toMatchObject({
-        scope_repo_id: repositoryId,
-        repo_full_name: repo,
-        entity_type: 'User',
-      });
+      const scope = { scope_repo_id: repositoryId, repo_full_name: repo, entity_type: 'User' };
+      expect(await workersOf(id).execute()).toMatchObject([scope]);
     }
   });
 
   test('a job for none of our pools is recorded and makes no worker (B4)', async () => {
-    const { id } = await system.github.queueJob({
-      repo: 'acme/shop',
-      labels: ['ubuntu-latest'],
-      hosted: true,
-    });
+    const [id = 0] = await system.queueJobs(1, { labels: ['ubuntu-latest'], hosted: true });
     const outcomes = await waitFor('its event', async () => {
-      const rows = await system.database.db
-        .selectFrom('installation_events')
-        .select('outcome')
-        .where('job_id', '=', id)
-        .execute();
+      const rows = await eventsOf(id).execute();
       return rows.length > 0 && rows;
     });
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['ignored_no_label']));
@@ -158,14 +127,8 @@ describe('the journey of a job, over HTTP and through processes', () => {
     const { db } = system.database;
     const jobs = await system.queueJobs(2, { durationMs: 1_500 });
     await system.untilJobs(jobs, 'completed');
-    const rows = await waitFor('their workers to end', async () => {
-      const workers = await db
-        .selectFrom('workers')
-        .select(['assigned_job_id', 'running_at', 'completed_at'])
-        .where('completed_at', 'is not', null)
-        .execute();
-      return jobs.every((id) => workers.some((one) => one.assigned_job_id === id)) && workers;
-    });
+    await system.untilWorkersEnd();
+    const rows = await db.selectFrom('workers').select(['running_at', 'completed_at']).execute();
     const caller = { db, person: 'ada', from: 'api' } as const;
     const sweep = runSweepEndpoint.input.parse({ sweep: 'upkeep' });
     const { id: operation } = await runSweepEndpoint.answer(caller, sweep);
@@ -184,8 +147,6 @@ describe('the journey of a job, over HTTP and through processes', () => {
   });
 });
 
-const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
-
 const completed = async (system: TestSystem, count: number) => {
   const ids = await system.queueJobs(count, { durationMs: 50 });
   await system.untilJobs(ids, 'completed');
@@ -193,22 +154,8 @@ const completed = async (system: TestSystem, count: number) => {
 };
 
 describe('two environments in two schemas of one database, in one namespace of one cluster (A8)', () => {
-  let production: TestSystem;
-  let staging: TestSystem;
-
-  beforeAll(async () => {
-    production = await startSystem();
-    staging = await startSystem({ beside: { system: production, schema: 'staging' } });
-    for (const service of SERVICES) {
-      await production.start(service);
-      await staging.start(service);
-    }
-  });
-
-  afterAll(async () => {
-    await staging.stop();
-    await production.stop();
-  });
+  const production = useSystem(SERVICES);
+  const staging = useSystem(SERVICES, { beside: { system: production, schema: 'staging' } });
 
   test('both make progress at the same time, and neither sees jobs of the other', async () => {
     const done = await Promise.all([completed(production, 4), completed(staging, 3)]);

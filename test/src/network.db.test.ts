@@ -9,6 +9,7 @@ import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -57,10 +58,6 @@ async function turnTlsOn(): Promise<void> {
   );
 }
 
-const IS_ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
-const ARE_ENCRYPTED =
-  "select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = current_setting('application_name')";
-
 interface Dsn {
   readonly sslmode?: string;
   readonly sslrootcert?: string;
@@ -79,7 +76,9 @@ function options({ host, ...parameters }: Dsn) {
 async function isEncrypted(dsn: Dsn): Promise<boolean | undefined> {
   const { db, close } = connectDatabase({ ...options(dsn), poolSize: 1 });
   try {
-    return (await sql<{ ssl: boolean }>`${sql.raw(IS_ENCRYPTED)}`.execute(db)).rows[0]?.ssl;
+    const { rows } = await sql<{ ssl: boolean }>`
+      select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(db);
+    return rows[0]?.ssl;
   } finally {
     await close();
   }
@@ -126,7 +125,9 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
     );
     try {
       await listens;
-      const { rows } = await sql`${sql.raw(ARE_ENCRYPTED)}`.execute(own.db);
+      const { rows } = await sql`
+        select ssl from pg_stat_ssl join pg_stat_activity using (pid)
+        where application_name = current_setting('application_name')`.execute(own.db);
       expect(rows).toEqual([{ ssl: true }, { ssl: true }]);
     } finally {
       stop.abort();
@@ -173,12 +174,8 @@ describe('the way to GitHub (H4)', () => {
   afterAll(() => enterprise.close());
 
   async function ask(env: NodeJS.ProcessEnv): Promise<string> {
-    const words = [
-      fileURLToPath(new URL('scenes/ask-github.scene.ts', import.meta.url)),
-      `${enterprise.url}/api/v3`,
-      '1',
-      sharedAppKey().privateKeyPem,
-    ];
+    const program = fileURLToPath(new URL('scenes/ask-github.scene.ts', import.meta.url));
+    const words = [program, `${enterprise.url}/api/v3`, '1', sharedAppKey().privateKeyPem];
     return (await run(process.execPath, words, { env, timeout: 120_000 })).stdout;
   }
 
@@ -190,11 +187,8 @@ describe('the way to GitHub (H4)', () => {
   describeProxy('a proxy (Node.js 22.21 or newer)', () => {
     test('HTTPS_PROXY is taken with NODE_USE_ENV_PROXY, and NO_PROXY spared', async () => {
       const proxy = await startProxy();
-      const env = {
-        NODE_EXTRA_CA_CERTS: authority,
-        NODE_USE_ENV_PROXY: '1',
-        HTTPS_PROXY: proxy.url,
-      };
+      const own = { NODE_EXTRA_CA_CERTS: authority, NODE_USE_ENV_PROXY: '1' };
+      const env = { ...own, HTTPS_PROXY: proxy.url };
       try {
         await ask({ ...env, NO_PROXY: '127.0.0.1' });
         expect(proxy.targets).toEqual([]);
@@ -269,16 +263,8 @@ describe('the way to the cluster (H4)', () => {
 
 const list = (cluster: Cluster) => listPods(cluster, { namespace: 'runners', instance: 'i' });
 
-interface Listening {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** A certificate of 127.0.0.1, and of no name, that is its own authority. */
-const makeCertificate = async (): Promise<{
-  readonly key: string;
-  readonly cert: string;
-}> => {
+async function makeCertificate() {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'a test' }], {
     keyType: 'ec',
     algorithm: 'sha256',
@@ -288,15 +274,13 @@ const makeCertificate = async (): Promise<{
     ],
   });
   return { key, cert };
-};
+}
 
 /**
  * A server for TLS on loopback with an unknown certificate; `ca` is the one to trust. `renew` gives
  * it another.
  */
-async function startSecureServer(
-  listener: RequestListener,
-): Promise<Listening & { readonly ca: string; renew(): Promise<string> }> {
+async function startSecureServer(listener: RequestListener) {
   const { key, cert } = await makeCertificate();
   const server = createSecureServer({ key, cert }, listener);
   const port = await listenOnLoopback(server);
@@ -310,7 +294,7 @@ async function startSecureServer(
 }
 
 /** A proxy that opens tunnels (CONNECT), and remembers where to. */
-async function startProxy(): Promise<Listening & { readonly targets: readonly string[] }> {
+async function startProxy() {
   const targets: string[] = [];
   // Once it is a tunnel, the server does not count a connection among its own.
   const open = new Set<Duplex>();
@@ -337,11 +321,11 @@ async function startProxy(): Promise<Listening & { readonly targets: readonly st
 }
 
 async function listenOnLoopback(server: Server): Promise<number> {
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   return (server.address() as AddressInfo).port;
 }
 
 async function closeAll(server: Server): Promise<void> {
   server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
+  await once(server.close(), 'close');
 }

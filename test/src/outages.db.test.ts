@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
 import { type Tunnel, startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type TestSystem, isReady, startSystem } from './start-system.ts';
+import { isReady, useSystem } from './start-system.ts';
 
 interface Line {
   readonly message: string;
@@ -16,11 +16,10 @@ const said = (service: Program, from: number) =>
     .map((line) => JSON.parse(line) as Line);
 
 describe('PostgreSQL that is away', () => {
-  let system: TestSystem;
+  const system = useSystem();
   let tunnel: Tunnel;
   const services: Program[] = [];
   beforeAll(async () => {
-    system = await startSystem();
     tunnel = await startTunnel(system.database.url);
     for (const name of ['ingress', 'scheduler', 'reconciler'] as const) {
       services.push(
@@ -30,10 +29,7 @@ describe('PostgreSQL that is away', () => {
       );
     }
   });
-  afterAll(async () => {
-    await tunnel.cut();
-    await system.stop();
-  });
+  afterAll(() => tunnel.cut());
 
   test('an outage of PostgreSQL is two lines in the log of each service, and no stack trace (H1)', async () => {
     for (const service of services) await waitFor('readiness', () => isReady(service));
@@ -64,26 +60,21 @@ describe('PostgreSQL that is away', () => {
 });
 
 describe('the listener loses its connection again and again, so no notification arrives', () => {
-  let system: TestSystem;
+  const system = useSystem({ ingress: {} });
   let tunnel: Tunnel;
   let cuts = 0;
 
   beforeAll(async () => {
-    system = await startSystem();
     tunnel = await startTunnel(system.database.url, (sent) => {
       const isListener = sent.includes('listen "');
       cuts += Number(isListener);
       return isListener;
     });
-    const settings = { DATABASE_URL: `${tunnel.url}?sslmode=disable` };
-    await system.start('ingress');
-    await system.start('scheduler', { settings });
+    await system.start('scheduler', {
+      settings: { DATABASE_URL: `${tunnel.url}?sslmode=disable` },
+    });
   });
-
-  afterAll(async () => {
-    await system.stop();
-    await tunnel.cut();
-  });
+  afterAll(() => tunnel.cut());
 
   test('jobs get workers, more than the cap allows at once among them, and all rows end (C1, D3, P1)', async () => {
     await waitFor('a listener to be cut', () => cuts > 0);
@@ -95,18 +86,13 @@ describe('the listener loses its connection again and again, so no notification 
 });
 
 describe('runners that GitHub calls too old', () => {
-  let system: TestSystem;
-  beforeAll(async () => {
-    system = await startSystem();
-    await system.start('ingress');
+  const system = useSystem({
+    ingress: {},
     // Short, so that the trials after the alarm come soon.
-    await system.start('scheduler', {
-      rules: { db: { failingPauseMs: 500, failingLongestPauseMs: 1_000 } },
-    });
+    scheduler: { rules: { db: { failingPauseMs: 500, failingLongestPauseMs: 1_000 } } },
     // It finds the success of a trial whose job was heard of only after its end.
-    await system.start('reconciler', { rules: { reconciler: { lookUpJobsEverySeconds: 2 } } });
+    reconciler: { rules: { reconciler: { lookUpJobsEverySeconds: 2 } } },
   });
-  afterAll(() => system.stop());
 
   const keys = () => system.database.db.selectFrom('demand_keys').selectAll().execute();
 

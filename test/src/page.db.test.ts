@@ -346,9 +346,7 @@ describeInBrowser('the page in a browser', () => {
     await page.locator('.why details[open] pre').first().waitFor();
 
     const said: string[] = [];
-    for (const action of ACTIONS()) {
-      said.push(await actByKeyboard(page, action));
-    }
+    for (const action of ACTIONS) said.push(await actByKeyboard(page, action));
     expect(said.join()).toContain('Only this answer shows it');
     const { items } = (await (await service.ask('actions?limit=100', token)).json()) as {
       items: { endpoint: string; note: string | null }[];

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
-import { kill, startSystem, type TestSystem } from './start-system.ts';
+import { kill, useSystem } from './start-system.ts';
 
 /**
  * Soon enough for a test: another scheduler takes over the tasks of a dead one. An unexplained end
@@ -45,20 +45,15 @@ const NONE = {
 };
 
 describe.each([2, 3])('%i schedulers on one database', (replicas) => {
-  let system: TestSystem;
+  // Deliveries may be refused while a stopped scheduler has rows locked.
+  const system = useSystem({ ingress: {}, reconciler: { rules: SHORT } });
   let schedulers: Program[];
 
   beforeAll(async () => {
-    system = await startSystem();
-    await system.start('ingress');
-    // Deliveries may be refused while a stopped scheduler has rows locked.
-    await system.start('reconciler', { rules: SHORT });
     schedulers = await Promise.all(
       Array.from({ length: replicas }, () => system.start('scheduler', { rules: SHORT })),
     );
   }, 150_000);
-
-  afterAll(() => system.stop());
 
   const registrations = async () => (await system.github.report()).registrations;
   const queueJobs = async (count: number): Promise<number[]> => {
@@ -86,12 +81,12 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   const faults = async () => {
     const { jobs, registrations: registered } = await system.github.truth();
     const workers = await system.database.db.selectFrom('workers').selectAll().execute();
-    const begun = workers
-      .filter((worker) => worker.registration_started_at !== null)
-      .map((worker) => worker.pod_name);
-    const failures = workers
-      .filter(({ status }) => status === 'failed')
-      .map((worker) => worker.stop_reason);
+    const begun = workers.flatMap((worker) =>
+      worker.registration_started_at === null ? [] : [worker.pod_name],
+    );
+    const failures = workers.flatMap(({ status, stop_reason: reason }) =>
+      status === 'failed' ? [reason] : [],
+    );
     const names = registered.map(({ name }) => name);
     const pods = system.cluster.report().creations.map(({ name }) => name);
     const { excessWorkers, killed, lost, calls } = await system.github.report();

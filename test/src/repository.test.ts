@@ -152,20 +152,15 @@ interface KindRow {
 /** The rows of ARCHITECTURE.md's table of kinds. */
 function documentedKinds(): (KindRow & { attempts: number })[] {
   const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  const rows = text
-    .split('\n')
-    .filter((line) => /^\| `[a-z-]+` +\| (scheduler|reconciler)/.test(line));
-  return rows.map((row) => {
-    const [, kind = '', service = '', , , , slots = '', attempts = ''] = row
-      .split('|')
-      .map((cell) => cell.trim());
-    return {
-      kind: kind.replaceAll('`', ''),
-      service,
-      slots: Number(slots),
-      attempts: Number(attempts),
-    };
-  });
+  const rows = text.matchAll(
+    /^\| `([a-z-]+)` +\| (scheduler|reconciler) .* (\d+) +\| (\d+) +\|$/gm,
+  );
+  return [...rows].map(([, kind = '', service = '', slots, attempts]) => ({
+    kind,
+    service,
+    slots: Number(slots),
+    attempts: Number(attempts),
+  }));
 }
 
 /** The kinds of both services. Their handlers' dependencies are only used when they run. */
@@ -178,15 +173,10 @@ function registeredKinds(): KindRow[] {
   );
 }
 
-const byKind = (a: KindRow, b: KindRow): number => (a.kind < b.kind ? -1 : 1);
-
 test('the table of kinds in ARCHITECTURE.md names every registered kind, its service and its slots (D12)', () => {
-  const documented = documentedKinds().map(({ kind, service, slots }) => ({
-    kind,
-    service,
-    slots,
-  }));
-  expect(documented.toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
+  const registered = registeredKinds().map((kind) => expect.objectContaining(kind));
+  expect(documentedKinds()).toHaveLength(registered.length);
+  expect(documentedKinds()).toEqual(expect.arrayContaining(registered));
 });
 
 test('people pause each sweep by the kind of its task (F5)', () => {
@@ -197,13 +187,12 @@ test('people pause each sweep by the kind of its task (F5)', () => {
 });
 
 test('the table says how often each task is tried, for every enqueuer (D4, D12)', () => {
-  const ofWorkers: NewTask[] = [
+  const made: NewTask[] = [
     provisionTask({ podName: 'a', deliveryGuid: null }),
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
+    ...sweepSchedules(CADENCES, [1]).map(({ task }) => task),
+    lookUpJobsTask,
   ];
-  const scheduled = sweepSchedules(CADENCES, [1]).map(({ task }) => task);
-  const asked: NewTask[] = [lookUpJobsTask];
-  const made = [...ofWorkers, ...scheduled, ...asked];
   const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));
   expect(made.map(({ kind, maxAttempts = DEFAULT_MAX_ATTEMPTS }) => [kind, maxAttempts])).toEqual(
     made.map(({ kind }) => [kind, documented.get(kind)]),
@@ -213,12 +202,9 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
   );
 });
 
-test.each([
-  { service: 'scheduler', poolSize: scheduler.poolSize.default },
-  { service: 'reconciler', poolSize: reconciler.poolSize.default },
-])(
-  'the pool of the $service has a connection for each task that may run at once, and two more (A11)',
-  ({ service, poolSize }) => {
+test.each(Object.entries({ scheduler, reconciler }))(
+  'the pool of the %s has a connection for each task that may run at once, and two more (A11)',
+  (service, { poolSize: { default: poolSize } }) => {
     const slots = registeredKinds().filter((kind) => kind.service === service);
     expect(poolSize).toBeGreaterThanOrEqual(slots.reduce((sum, kind) => sum + kind.slots, 2));
     const network = readFileSync(join(ROOT, 'docs', 'network.md'), 'utf8');

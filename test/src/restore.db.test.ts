@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Db } from '@paddock/db/schema/tables';
-import type { Program } from '@paddock/processes/start-program';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type TestSystem, kill, startSystem } from './start-system.ts';
+import { APP_ID, kill, useSystem } from './start-system.ts';
 
 /**
  * Soon enough for a test; new services take over the dead ones' tasks, and ended rows are removed.
@@ -37,33 +36,23 @@ const CAP = 5;
 const sinceBefore = (instant: Date): string => new Date(instant.getTime() - 60_000).toISOString();
 
 describe('the database is restored from a backup while pods and runners live on (E6, E1, P1, P2, P3)', () => {
-  let system: TestSystem;
-
-  beforeAll(async () => {
-    system = await startSystem();
-  });
-  afterAll(() => system.stop());
-
+  const system = useSystem();
   const queue = (count: number, durationMs: number, repo = 'acme/shop') =>
     system.queueJobs(count, { repo, durationMs });
   const start = async () => {
-    const programs: Program[] = [];
-    for (const service of SERVICES) programs.push(await system.start(service, SHORT));
-    return async () => {
-      for (const program of programs) await kill(program);
-    };
+    for (const service of SERVICES) await system.start(service, SHORT);
   };
 
   test(
     'no working runner is killed, its pod is adopted, acknowledged and lost deliveries come back, and all settles',
     async () => {
       const { github, cluster, database } = system;
-      const killAll = await start();
+      await start();
       const endedBefore = await queue(2, 20);
       await system.untilJobs(endedBefore, 'completed');
       const ranAtBackup = await queue(1, LONG_MS);
       await system.untilJobs(ranAtBackup, 'running');
-      const backup: Backup = await takeBackup(database.db, database.schema);
+      const backup = await takeBackup(database.db, database.schema);
 
       // The hour that is lost: a job of the backup ends, others come and end, come and run, come
       // and wait.
@@ -77,24 +66,17 @@ describe('the database is restored from a backup while pods and runners live on 
       await system.untilJobs(waiting, 'pending');
       const working = await system.liveWorkers();
 
-      await killAll();
+      for (const program of system.running.values()) await kill(program);
       await backup.restore();
       // The backup is an hour old: no pod of its workers can be too young to be missed.
       await sql`update workers set created_at = created_at - interval '1 hour'`.execute(
         database.db,
       );
       expect(await system.jobsThat('running')).toEqual(ranAtBackup);
-      const appId = (
-        await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()
-      ).app_id;
       // Everything comes back at once: before the pods that run are adopted, nothing may be made.
-      await enqueueAlone(database.db, [
-        {
-          kind: 'redeliver',
-          subject: { type: 'app', id: String(appId) },
-          payload: { since: sinceBefore(backup.takenAt) },
-        },
-      ]);
+      const subject = { type: 'app', id: String(APP_ID) };
+      const payload = { since: sinceBefore(backup.takenAt) };
+      await enqueueAlone(database.db, [{ kind: 'redeliver', subject, payload }]);
       await start();
 
       await waitFor('the pods that run to be adopted', async () => {
@@ -126,15 +108,11 @@ describe('the database is restored from a backup while pods and runners live on 
   );
 });
 
-/** All tables as they were at one instant, kept in the same database. */
-interface Backup {
-  readonly takenAt: Date;
-  /** Puts every table back as it was. No service may run meanwhile. */
-  restore(): Promise<void>;
-}
-
-/** Takes a backup while the services work, as pg_dump would. */
-async function takeBackup(db: Db, schema: string): Promise<Backup> {
+/**
+ * Takes a backup of all tables while the services work, as pg_dump would; it is kept in the same
+ * database.
+ */
+async function takeBackup(db: Db, schema: string) {
   const tables = await columnsToKeep(db, schema);
   const takenAt = await db
     .transaction()
@@ -151,6 +129,7 @@ async function takeBackup(db: Db, schema: string): Promise<Backup> {
     });
   return {
     takenAt,
+    /** Puts every table back as it was. No service may run meanwhile. */
     restore: () =>
       db.transaction().execute(async (trx) => {
         await sql`truncate ${sql.join(tables.map(({ table }) => sql.table(table)))}`.execute(trx);

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ServiceName, type TestSystem, startSystem } from './start-system.ts';
+import { type ServiceName, useSystem } from './start-system.ts';
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 /** That many jobs complete in each stage. */
@@ -33,20 +33,15 @@ const MADE_UP = `
     return new;
   end $$;`;
 
-let next: NextVersion;
-let system: TestSystem;
-const running = new Map<ServiceName, Program>();
+let next: Awaited<ReturnType<typeof makeNextVersion>>;
 let stopLoad: ReturnType<typeof startLoad> | undefined;
 
+afterAll(() => stopLoad?.());
+const system = useSystem();
 beforeAll(async () => {
   next = await makeNextVersion(MADE_UP);
-  system = await startSystem();
 });
-afterAll(async () => {
-  await stopLoad?.();
-  await system.stop();
-  await next.remove();
-});
+afterAll(() => next.remove());
 
 /**
  * Starts a service of a version beside the running one, and ends that one when it is ready and gets
@@ -54,9 +49,9 @@ afterAll(async () => {
  * end.
  */
 async function replace(service: ServiceName, version: 'this' | 'next') {
-  const before = running.get(service);
+  const before = system.running.get(service);
   const program = version === 'next' ? next.program(service) : undefined;
-  running.set(service, await system.start(service, { program }));
+  await system.start(service, { program });
   if (before === undefined) return undefined;
   await untilMoreCompleted();
   before.kill('SIGTERM');
@@ -93,10 +88,8 @@ function startLoad() {
 }
 
 const readiness = async ({ healthPort }: Program) => {
-  const { ok, text } = await fetch(`http://127.0.0.1:${healthPort}/readyz`).then(
-    async (answer) => ({ ok: answer.ok, text: await answer.text() }),
-  );
-  return ok ? 'ready' : text;
+  const answer = await fetch(`http://127.0.0.1:${healthPort}/readyz`);
+  return answer.ok ? 'ready' : answer.text();
 };
 
 describe('an upgrade to the next version under load (A10)', () => {
@@ -149,16 +142,7 @@ describe('an upgrade to the next version under load (A10)', () => {
 const BUNDLER = join(import.meta.dirname, '../../tools/bundle-next-version.mjs');
 
 /** A version made up by a test: today's services, but they need one more migration. */
-interface NextVersion {
-  /** The folder of its migrations. */
-  readonly migrations: string;
-  /** The name of its own migration. */
-  readonly newest: string;
-  readonly program: (service: ServiceName) => string;
-  readonly remove: () => Promise<void>;
-}
-
-async function makeNextVersion(migration: string): Promise<NextVersion> {
+async function makeNextVersion(migration: string) {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-next-'));
   const migrations = join(folder, 'migrations');
   const newest = `${String(SCHEMA_VERSION + 1).padStart(4, '0')}_made_up`;
@@ -166,9 +150,11 @@ async function makeNextVersion(migration: string): Promise<NextVersion> {
   await writeFile(join(migrations, `${newest}.sql`), migration);
   execFileSync(process.execPath, [BUNDLER, folder], { stdio: 'pipe' });
   return {
+    /** The folder of its migrations. */
     migrations,
+    /** The name of its own migration. */
     newest,
-    program: (service) => join(folder, `${service}.mjs`),
+    program: (service: ServiceName) => join(folder, `${service}.mjs`),
     remove: () => rm(folder, { recursive: true }),
   };
 }

@@ -17,6 +17,9 @@ const LONG_MS = 3_600_000;
 /** A net for a hung test on a busy machine. */
 const NET_MS = 240_000;
 
+const list = (cluster: Cluster, resource: string) =>
+  callJson(cluster, { method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}/${resource}` });
+
 /**
  * Everything that the services have written anywhere, as text: rows of all tables, pods, events,
  * log lines.
@@ -27,23 +30,16 @@ async function allThatIsWritten(
   lines: readonly string[],
 ): Promise<string> {
   const { db } = system.database;
-  const tables = (await db.introspection.getTables()).map(({ name }) => name);
-  const rows = await Promise.all(
-    tables.map(
-      async (name) =>
-        (
-          await sql<{
-            text: string;
-          }>`select to_jsonb(t)::text as text from ${sql.table(name)} t`.execute(db)
-        ).rows,
-    ),
-  );
-  const list = (resource: string) =>
-    callJson(cluster, { method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}/${resource}` });
-  const objects = [await list('pods'), await list('events')];
-  expect(rows.flat().length).toBeGreaterThan(10);
+  const texts: string[] = [];
+  for (const { name } of await db.introspection.getTables()) {
+    const { rows } = await sql<{ text: string }>`
+      select to_jsonb(t)::text as text from ${sql.table(name)} t`.execute(db);
+    texts.push(...rows.map(({ text }) => text));
+  }
+  const objects = [await list(cluster, 'pods'), await list(cluster, 'events')];
+  expect(texts.length).toBeGreaterThan(10);
   expect(lines.length).toBeGreaterThan(10);
-  return [...rows.flat().map(({ text }) => text), JSON.stringify(objects), ...lines].join('\n');
+  return [...texts, JSON.stringify(objects), ...lines].join('\n');
 }
 
 /**
@@ -62,8 +58,7 @@ async function findLeaks(
   const { db } = system.database;
   const jitConfigs = new Map<string, string>();
   const collect = async (): Promise<void> => {
-    const path = `/api/v1/namespaces/${NAMESPACE}/secrets`;
-    const { items } = (await callJson(cluster, { method: 'GET', path })) as {
+    const { items } = (await list(cluster, 'secrets')) as {
       items: { metadata: { name: string }; data?: { jitconfig?: string } }[];
     };
     for (const { metadata, data } of items) {
@@ -76,15 +71,8 @@ async function findLeaks(
     await collect();
     return jitConfigs.size >= JOBS;
   });
-  const [running] = await waitFor('a worker to run', async () => {
-    const found = await db
-      .selectFrom('workers')
-      .select('pod_name')
-      .where('status', '=', 'running')
-      .orderBy('pod_name')
-      .execute();
-    return found.length >= JOBS && found;
-  });
+  await system.untilJobs(jobs, 'running');
+  const [running] = await system.liveWorkers();
   await fail(running?.pod_name ?? '');
   await waitFor('the failure to be diagnosed', async () => {
     const { rows } =
@@ -94,10 +82,10 @@ async function findLeaks(
     return rows.length > 0;
   });
   for (const id of jobs) await system.github.cancelJob(id);
-  await waitFor('jobs to be completed', async () => {
-    const { rows } = await sql`select from jobs where status = 'completed'`.execute(db);
-    return rows.length >= JOBS - 1;
-  });
+  await waitFor(
+    'jobs to be completed',
+    async () => (await system.jobsThat('completed')).length >= JOBS - 1,
+  );
 
   const text = await allThatIsWritten(
     system,

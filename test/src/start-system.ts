@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,30 +19,12 @@ import {
 import { createTestDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
+import { late } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 
 export type ServiceName = 'ingress' | 'scheduler' | 'reconciler';
 
-/**
- * A database and both simulators in this process, and our services as separate processes, which a
- * test starts and kills.
- */
-export interface TestSystem {
-  readonly database: TestDatabase;
-  readonly github: GitHubSimulator;
-  readonly cluster: KubeSimulator;
-  readonly webhookUrl: string;
-  /** Starts today's version of a service, or another program in its place. */
-  start(service: ServiceName, how?: HowToStart): Promise<Program>;
-  /** Queues jobs of acme/shop for the pool linux, unless said otherwise. Returns their ids. */
-  queueJobs(count: number, job?: Partial<NewJob>): Promise<number[]>;
-  /** Waits until our rows of these jobs have a status. */
-  untilJobs(ids: readonly number[], status: JobStatus): Promise<void>;
-  jobsThat(status: JobStatus): Promise<number[]>;
-  liveWorkers(): Promise<{ pod_name: string; assigned_job_id: number | null }[]>;
-  untilWorkersEnd(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type TestSystem = Awaited<ReturnType<typeof startSystem>>;
 
 type NewJob = Parameters<GitHubSimulator['queueJob']>[0];
 type JobStatus = 'pending' | 'running' | 'completed';
@@ -61,7 +44,7 @@ export interface HowToStart {
   readonly program?: string | undefined;
 }
 
-const APP_ID = 4711;
+export const APP_ID = 4711;
 export const WEBHOOK_SECRET = 'a secret for tests';
 export const NAMESPACE = 'runners';
 
@@ -90,23 +73,39 @@ const SHORT_TIMES = {
   reconciler: { redeliveryEverySeconds: 1, redeliverySpacingMs: 500 },
 };
 
-export interface TestSystemOptions {
-  /**
-   * Works in this database, and drops it at its end; by default a clone of the migrated template.
-   */
-  readonly database?: TestDatabase;
+interface TestSystemOptions {
   /** Works in the same database and the same cluster as that one, in another schema. */
-  readonly beside?: { readonly system: TestSystem; readonly schema: string };
+  readonly beside?: {
+    readonly system: { readonly database: TestDatabase; readonly cluster: KubeSimulator };
+    readonly schema: string;
+  };
   /** Plays a container with its JIT config; by default the simulated runner's part. */
   readonly playRunner?: PlayRunner;
 }
 
-/** Starts everything but the services; one organisation and one user have the App installed. */
+/** A system for the tests of a file, or of a `describe`, in which these services run. */
+export function useSystem(
+  services: Readonly<Partial<Record<ServiceName, HowToStart>>> = {},
+  options: TestSystemOptions = {},
+): TestSystem {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await startSystem(options);
+    for (const [service, how] of Object.entries(services))
+      await system.start(service as ServiceName, how);
+  });
+  afterAll(() => system.stop());
+  return late(() => system);
+}
+
+/**
+ * Starts a database and both simulators in this process. Our services are separate processes, which
+ * a test starts and kills. One organisation and one user have the App installed.
+ */
 export async function startSystem({
   beside,
-  database: given,
   playRunner: play = playRunner,
-}: TestSystemOptions = {}): Promise<TestSystem> {
+}: TestSystemOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
   const key = sharedAppKey();
   const github = await startGitHubSimulator({
@@ -120,10 +119,9 @@ export async function startSystem({
       startDelayMs: [5, 30],
     }));
   const database =
-    given ??
-    (beside === undefined
+    beside === undefined
       ? await createTestDatabase()
-      : await shareDatabase(beside.system.database, beside.schema));
+      : await shareDatabase(beside.system.database, beside.schema);
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
@@ -132,8 +130,8 @@ export async function startSystem({
   await putPools(database.db, examplePools(POOLS));
   await furnish(github);
 
-  const running: Program[] = [];
-  let webhookUrl = '';
+  const started: Program[] = [];
+  const running = new Map<ServiceName, Program>();
   const jobsThat = async (status: JobStatus): Promise<number[]> => {
     const jobs = database.db.selectFrom('jobs').select('job_id').where('status', '=', status);
     return (await jobs.execute()).map((row) => row.job_id);
@@ -149,10 +147,13 @@ export async function startSystem({
     database,
     github,
     cluster,
-    get webhookUrl() {
-      return webhookUrl;
-    },
-    async start(app, { settings = {}, rules = {}, program: other } = {}) {
+    /** The last one of each service that was started. */
+    running,
+    /** Starts today's version of a service, or another program in its place. */
+    async start(
+      app: ServiceName,
+      { settings = {}, rules = {}, program: other }: HowToStart = {},
+    ): Promise<Program> {
       const program = await startService({
         app,
         program: other,
@@ -167,16 +168,18 @@ export async function startSystem({
           ...rulesVariable(SHORT_TIMES, rules),
         },
       });
-      running.push(program);
+      started.push(program);
+      running.set(app, program);
       if (app === 'ingress') {
         // As a Service of the cluster does, which sends nothing to a pod that is not ready.
         await waitFor('ingress to be ready', () => isReady(program));
-        webhookUrl = `http://127.0.0.1:${program.port}/webhooks/github`;
+        const webhookUrl = `http://127.0.0.1:${program.port}/webhooks/github`;
         await github.setApp(APP_ID, { webhookUrl });
       }
       return program;
     },
-    queueJobs: (count, job) =>
+    /** Queues jobs of acme/shop for the pool linux, unless said otherwise. Returns their ids. */
+    queueJobs: (count: number, job?: Partial<NewJob>): Promise<number[]> =>
       Promise.all(
         Array.from({ length: count }, async () => {
           const usual = { repo: 'acme/shop', labels: ['self-hosted', 'linux'] };
@@ -184,18 +187,19 @@ export async function startSystem({
         }),
       ),
     jobsThat,
-    untilJobs: async (ids, status) => {
+    /** Waits until our rows of these jobs have a status. */
+    async untilJobs(ids: readonly number[], status: JobStatus): Promise<void> {
       await waitFor(`jobs ${ids.join(', ')} to be ${status}`, async () => {
         const found = new Set(await jobsThat(status));
         return ids.every((id) => found.has(id));
       });
     },
     liveWorkers,
-    untilWorkersEnd: async () => {
+    async untilWorkersEnd(): Promise<void> {
       await waitFor('all workers to end', async () => (await liveWorkers()).length === 0);
     },
-    async stop() {
-      for (const program of running) await kill(program);
+    async stop(): Promise<void> {
+      for (const program of started) await kill(program);
       if (beside === undefined) await cluster.stop();
       await github.stop();
       await database.drop();

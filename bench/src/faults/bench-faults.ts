@@ -19,7 +19,7 @@ export const faults: Bench<'jobs' | 'beside'> = {
   about:
     'jobs during faults: how many are lost, left over or killed, for each fault; --beside: the number of faults at a time',
   numbers: { jobs: 300, beside: 1 },
-  part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
+  parts: FAULTS.map(({ name }) => name),
   async run({ jobs, beside }, part) {
     const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
     const rows = new Map<Fault, Row>();
@@ -57,7 +57,7 @@ export const faults: Bench<'jobs' | 'beside'> = {
     await Promise.all(Array.from({ length: beside }, playOn));
     const ended = wanted.flatMap((fault) => rows.get(fault) ?? []);
     return {
-      tables: { rows: ended.map(toResult) },
+      tables: [ended.map(toResult)],
       notes: notesOf(ended),
       failed: ended.length < wanted.length || ended.some(({ unsettled }) => unsettled.length > 0),
     };
@@ -89,8 +89,7 @@ const playAlone = (fault: Fault, jobs: number): Promise<Played> =>
   onStage(
     { settings: { max_connections: '300' } },
     { ...fault, times: timesOf(fault, jobs), furnish: furnish(fault.hit !== undefined) },
-    (stage) =>
-      playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs + (fault.hit?.first ?? 0)) }),
+    (stage) => playFault(stage, fault, jobs, patienceMs(jobs + (fault.hit?.first ?? 0))),
   );
 
 interface Row extends Played {

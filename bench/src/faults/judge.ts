@@ -25,17 +25,22 @@ export function complaintsOf(
   jobs: number,
   { signs, callsAgainstWait, firstAgainstWait, excessWorkers }: Counted,
 ): string[] {
+  const complaints = missingSigns(wanted, signs);
   const allowed = Math.ceil(jobs * excess);
-  return [
-    ...missingSigns(wanted, signs),
-    ...(callsAgainstWait > lostWaits
-      ? [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`]
-      : []),
-    ...(excessWorkers > allowed
-      ? [`${excessWorkers} workers were made in excess, and the fault explains ${allowed}`]
-      : []),
-  ];
+  if (callsAgainstWait > lostWaits)
+    complaints.push(
+      `${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`,
+    );
+  if (excessWorkers > allowed)
+    complaints.push(
+      `${excessWorkers} workers were made in excess, and the fault explains ${allowed}`,
+    );
+  return complaints;
 }
+
+/** When it left the queue. */
+const leftAt = ({ leftQueueAt }: JobTruth): number =>
+  leftQueueAt === null ? Infinity : Date.parse(leftQueueAt);
 
 /**
  * How long after an instant the jobs that waited for a runner then had one, in seconds, in order;
@@ -47,14 +52,13 @@ export function waitedAfter(
   jobs: readonly JobTruth[],
 ): number[] {
   if (instant === undefined) return [];
-  const waited = jobs.flatMap(({ id, leftQueueAt, conclusion, runnerName }) => {
-    const isCancelled = conclusion === 'cancelled' && runnerName === null;
-    const leftAt = leftQueueAt === null ? Infinity : Date.parse(leftQueueAt);
-    return (queuedAt.get(id) ?? Infinity) < instant && leftAt > instant && !isCancelled
-      ? [(leftAt - instant) / 1_000]
-      : [];
-  });
-  return waited.toSorted((a, b) => a - b);
+  const waited = jobs.filter(
+    (job) =>
+      (queuedAt.get(job.id) ?? Infinity) < instant &&
+      leftAt(job) > instant &&
+      !(job.conclusion === 'cancelled' && job.runnerName === null),
+  );
+  return waited.map((job) => (leftAt(job) - instant) / 1_000).toSorted((a, b) => a - b);
 }
 
 /** How long each job of others waited for its start, in seconds, in order; Infinity: for ever. */
@@ -66,11 +70,7 @@ export function othersStarts(
   if (hit === undefined) return [];
   return jobs
     .filter(({ id, repo }) => queuedAt.has(id) && !isHit(hit, repo))
-    .map(({ id, leftQueueAt }) =>
-      leftQueueAt === null
-        ? Infinity
-        : Math.max(0, Date.parse(leftQueueAt) - (queuedAt.get(id) ?? 0)) / 1_000,
-    )
+    .map((job) => Math.max(0, leftAt(job) - (queuedAt.get(job.id) ?? 0)) / 1_000)
     .toSorted((a, b) => a - b);
 }
 
@@ -97,11 +97,11 @@ export function complaintsOfOthers(
   const p99 = p99Of(starts);
   if (p99 === undefined) return [];
   const most = AT_MOST * Math.max(p99Without, jobs < MANY ? FLOOR_OF_FEW_S : FLOOR_S);
-  return p99 <= most
-    ? []
-    : [
-        `others started within ${p99.toFixed(1)} s (p99), without the fault within ${p99Without.toFixed(1)} s, and may within ${most.toFixed(1)} s`,
-      ];
+  if (p99 <= most) return [];
+  const [had, without, may] = [p99, p99Without, most].map((seconds) => `${seconds.toFixed(1)} s`);
+  return [
+    `others started within ${had} (p99), without the fault within ${without}, and may within ${may}`,
+  ];
 }
 
 /** The same jobs without the fault. Faults that hit others alike share it. */

@@ -67,10 +67,8 @@ async function untilWorkerIsMade(scheduler: Service, db: Db, progress: Progress)
 const isWorkerMade = (db: Db): Promise<boolean> =>
   sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
     .execute(db)
-    .then(
-      ({ rows }) => rows.length > 0,
-      () => false,
-    );
+    .then(({ rows }) => rows.length > 0)
+    .catch(() => false);
 
 export const KILLS_WHILE_IT_TRIES = 20;
 export const goAway = github({ path: '', status: 500 });

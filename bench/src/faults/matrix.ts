@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_SECRET } from '../stage/environment.ts';
 import type { Fault } from './fault.ts';
-import { hasStoredWait, isRefusalStored, untilComplained, untilFull } from './happenings.ts';
 import { KILLS_OF_EACH, servicesKilled } from './kills.ts';
 import { ONE_HIT } from './one-hit.ts';
 import {
   cluster,
   each,
   github,
+  hasStoredWait,
   haveRun,
+  isRefusalStored,
   type Strike,
   strikes,
   together,
   until,
+  untilComplained,
+  untilFull,
 } from './strikes.ts';
 import { DOTFILES, GARDEN } from './world.ts';
 

@@ -9,12 +9,6 @@ import { readSigns, signsSince } from './signs.ts';
 /** The result of a run with one fault. */
 export type Played = Awaited<ReturnType<typeof playFault>>;
 
-interface PlayOptions {
-  readonly jobs: number;
-  /** How long the run may take to settle once its jobs are queued. */
-  readonly patienceMs: number;
-}
-
 const BETWEEN_JOBS_MS = 60;
 /** At default times: two thirds of the registrations that an entity may have in a minute. */
 const EVERYDAY_MS = 300;
@@ -26,8 +20,11 @@ const LEAST_MS = 3_000;
 const LEAST_LONG_MS = 12_000;
 const LOOK_EVERY_MS = 500;
 
-/** Queues jobs while the fault is at work, and watches until nothing is left. */
-export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }: PlayOptions) {
+/**
+ * Queues jobs while the fault is at work, and watches until nothing is left. `patienceMs`: how long
+ * that may take once the jobs are queued.
+ */
+export async function playFault(stage: Stage, fault: Fault, jobs: number, patienceMs: number) {
   const { github, cluster, broken } = stage;
   const lastsMs = lengthOf(fault, jobs);
   const before = await readSigns(stage);

@@ -54,7 +54,7 @@ export const growth: Bench<Sizes> = {
           ...pages.flatMap(({ path, p95_ms }) => ((p95_ms ?? 0) >= 100 ? [path] : [])),
         ];
         return {
-          tables: { statements, pages },
+          tables: [statements, pages],
           notes: slow.length === 0 ? 'none is slow' : `slow: ${slow.join(', ')}`,
           failed: slow.length > 0,
         };

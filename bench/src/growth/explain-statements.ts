@@ -108,12 +108,13 @@ function literalOf(value: unknown): string {
   return pg.escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-type Buffers = Readonly<
-  Record<
-    'Shared Hit Blocks' | 'Shared Read Blocks' | 'Temp Read Blocks' | 'Temp Written Blocks',
-    number
-  >
->;
+/** Of tables and indexes, and of temporary files. */
+const PAGES = [
+  'Shared Hit Blocks',
+  'Shared Read Blocks',
+  'Temp Read Blocks',
+  'Temp Written Blocks',
+] as const;
 
 interface Step {
   readonly 'Actual Rows': number;
@@ -124,21 +125,21 @@ interface Step {
 }
 
 function costOf(row: {
-  'QUERY PLAN': [{ readonly Plan: Step & Buffers; readonly 'Execution Time': number }];
+  'QUERY PLAN': [
+    {
+      readonly Plan: Step & Readonly<Record<(typeof PAGES)[number], number>>;
+      readonly 'Execution Time': number;
+    },
+  ];
 }): Omit<Cost, 'text'> {
   const [{ Plan: plan, 'Execution Time': ms }] = row['QUERY PLAN'];
-  const buffers =
-    plan['Shared Hit Blocks'] +
-    plan['Shared Read Blocks'] +
-    plan['Temp Read Blocks'] +
-    plan['Temp Written Blocks'];
+  const buffers = PAGES.reduce((sum, name) => sum + plan[name], 0);
   return { buffers, rows: mostRows(plan), ms };
 }
 
 function mostRows(step: Step): number {
-  const perLoop =
-    step['Actual Rows'] +
-    (step['Rows Removed by Filter'] ?? 0) +
-    (step['Rows Removed by Join Filter'] ?? 0);
-  return Math.max(perLoop * step['Actual Loops'], ...(step.Plans ?? []).map(mostRows));
+  const removed =
+    (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0);
+  const rows = (step['Actual Rows'] + removed) * step['Actual Loops'];
+  return Math.max(rows, ...(step.Plans ?? []).map(mostRows));
 }

@@ -4,18 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import type { Db } from '@paddock/db/schema/tables';
 import { migrate } from '@paddock/db/migrate';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { appProgram, LOCAL } from '@paddock/testing/processes';
+import { sql } from 'kysely';
 import { type Bench, inRounds, onPostgres, say } from '../bench.ts';
 import { medianOf, quantileOf, toHundredths } from '../figures.ts';
 import { APP_ID } from '../programs.ts';
-import { POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import { deliveriesOf, ENTITY, jobsOf, POOL, WEBHOOK_SECRET, workerOf } from './deliveries.ts';
 import type { Load, LoadResult } from './load-thread.ts';
-import { countMissing, makeRoom } from './rows.ts';
 
 /** How many connections deliver at once. */
 const CONNECTIONS = [1, 16, 64, 256] as const;
@@ -56,7 +57,7 @@ export const ingress: Bench<'deliveries'> = {
               throw new Error(`${variant} refused ${result.refused} deliveries.`);
             return { ...result, missingRows: await countMissing(db, load) };
           };
-          return { tables: { runs: await measureAll(services, deliveries, measure) }, notes: LOAD };
+          return { tables: [await measureAll(services, deliveries, measure)], notes: LOAD };
         } finally {
           for (const { program } of services) program.kill('SIGTERM');
           await Promise.all(services.map(({ program }) => program.exited));
@@ -131,6 +132,35 @@ async function measureAll(
     const plainRate = plainAt.get(connections) ?? Number.NaN;
     return Object.assign({ variant, connections }, figuresOf(samples, plainRate));
   });
+}
+
+/**
+ * Removes the rows that the services have written, so that every measurement begins with the same
+ * tables, and adds the workers that will run the jobs.
+ */
+async function makeRoom(db: Db, { firstJobId, count }: Load): Promise<void> {
+  await sql`truncate jobs, installation_events, workers`.execute(db);
+  await sql`
+    insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
+      k8s_image, pools_version, namespace, pod_uid, running_at, runner_id)
+    select ${workerOf('')} || n, 'running', ${ENTITY.id}, ${ENTITY.login}, ${ENTITY.type}, ${APP_ID}, 31, 0, ${JSON.stringify(POOL.labels)}, ${POOL.name},
+      ${POOL.image}, 1, 'runners', n, now(), n
+    from generate_series(${firstJobId}::bigint, ${firstJobId + jobsOf(count) - 1}::bigint) n`.execute(
+    db,
+  );
+}
+
+/**
+ * How many rows are missing or wrong: each job must have one that has completed, and each delivery
+ * one.
+ */
+async function countMissing(db: Db, { count }: Load): Promise<number> {
+  const { rows } = await sql<{ missing: number }>`
+    select (greatest(0, ${jobsOf(count)} - (select count(*) from jobs where status = 'completed'))
+      + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events)))::integer as missing`.execute(
+    db,
+  );
+  return rows[0]?.missing ?? Number.NaN;
 }
 
 /** Medians of the rounds; missing rows are added up. CPU times are null where there is no /proc. */

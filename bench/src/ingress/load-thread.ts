@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
-import { cpuSecondsOf, postgresCpuSeconds } from '../cpu-time.ts';
-import { makeDeliveries, toRequest } from './deliveries.ts';
+import { makeRequests } from './deliveries.ts';
 
 /** The deliveries, and their receiver. */
 export interface Load {
@@ -65,9 +66,7 @@ function completeStatus(received: string): number | undefined {
 
 /** Delivers once all is signed and connected. */
 async function deliverAll({ port, connections, firstJobId, count, cpuOf }: Load) {
-  const requests = makeDeliveries(firstJobId, count).map((delivery) =>
-    toRequest(delivery, `127.0.0.1:${port}`),
-  );
+  const requests = await makeRequests(firstJobId, count, `127.0.0.1:${port}`);
   const opened = await Promise.all(Array.from({ length: connections }, () => openConnection(port)));
   const latencies = new Float64Array(requests.length);
   let refused = 0;
@@ -96,6 +95,51 @@ async function deliverAll({ port, connections, firstJobId, count, cpuOf }: Load)
     postgres: after.postgres - before.postgres,
   };
   return { seconds, latencies, refused, cpuSeconds } satisfies LoadResult;
+}
+
+/** USER_HZ: Linux always shows 100 in /proc. */
+const TICKS_PER_SECOND = 100;
+
+/**
+ * CPU seconds that a process has used so far, its threads included; NaN where there is no /proc.
+ */
+async function cpuSecondsOf(pid: number): Promise<number> {
+  const stat = await readStat(String(pid));
+  return stat === undefined ? Number.NaN : stat.own / TICKS_PER_SECOND;
+}
+
+/**
+ * CPU seconds of the PostgreSQL server with its data in `dataDir`: its first process, its living
+ * children, and those that have ended, whose time the first process has taken over. NaN where there
+ * is no /proc.
+ */
+async function postgresCpuSeconds(dataDir: string): Promise<number> {
+  const pid = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n', 1)[0] ?? '';
+  const first = await readStat(pid);
+  if (first === undefined) return Number.NaN;
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(processes.map(readStat));
+  const ofChildren = stats.reduce((sum, stat) => sum + (stat?.parent === pid ? stat.own : 0), 0);
+  return (first.own + first.ended + ofChildren) / TICKS_PER_SECOND;
+}
+
+interface Stat {
+  readonly parent: string;
+  /** Clock ticks of the process itself, in user and system mode. */
+  readonly own: number;
+  /** Clock ticks of its children that have ended. */
+  readonly ended: number;
+}
+
+/** Undefined if the process, or /proc itself, does not exist. */
+async function readStat(pid: string): Promise<Stat | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  // The name, in parentheses, may contain anything. The fields after it are numbers; the state is
+  // the third field of all.
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
+  if (fields === undefined) return undefined;
+  const field = (position: number): number => Number(fields[position - 3]);
+  return { parent: String(field(4)), own: field(14) + field(15), ended: field(16) + field(17) };
 }
 
 if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');

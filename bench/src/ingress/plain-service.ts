@@ -4,7 +4,7 @@ import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { APP_ID } from '../programs.ts';
-import { ENTITY, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import { ENTITY, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**
  * The webhook handler that most people would write: Express, Kysely, and one transaction for each
@@ -52,6 +52,28 @@ const BEFORE = {
   running: ['pending'],
   completed: ['pending', 'running'],
 } as const;
+
+/** The part of a `workflow_job` payload that it reads. */
+interface JobPayload {
+  readonly action: string;
+  readonly workflow_job: {
+    readonly id: number;
+    readonly run_id: number;
+    readonly run_attempt: number;
+    readonly name: string;
+    readonly workflow_name: string | null;
+    readonly html_url: string;
+    readonly labels: readonly string[];
+    readonly conclusion: string | null;
+    readonly runner_id: number | null;
+    readonly runner_name: string | null;
+    readonly created_at: string;
+    readonly started_at: string | null;
+    readonly completed_at: string | null;
+  };
+  readonly repository: { readonly id: number; readonly full_name: string };
+  readonly installation: { readonly id: number };
+}
 
 async function store(
   body: JobPayload,

@@ -1,6 +1,6 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
-import { migrate } from '@paddock/db/migrate';
 import type { Db } from '@paddock/db/schema/tables';
+import { migrate } from '@paddock/db/migrate';
 import { matchIn } from '@paddock/scheduler/matching/match';
 import { sql } from 'kysely';
 import { type Bench, onPostgres, say } from '../bench.ts';
@@ -31,7 +31,7 @@ export const match: Bench<'history'> = {
           environments.push(await createEnvironment(postgres.url(), rows));
         const runs: object[] = [];
         for (const waiting of WAITING) runs.push(...(await measure(environments, waiting)));
-        return { tables: { runs }, notes: LOAD };
+        return { tables: [runs], notes: LOAD };
       } finally {
         await Promise.all(environments.map(({ close }) => close()));
       }

@@ -21,7 +21,7 @@ export const queue: Bench<'tasks'> = {
       try {
         const url = postgres.url();
         contenders.push(await createPaddock(url), await createGraphile(url));
-        return { tables: { runs: await measureAll(contenders, tasks) }, notes: LOAD };
+        return { tables: [await measureAll(contenders, tasks)], notes: LOAD };
       } finally {
         await Promise.all(contenders.map((contender) => contender.close()));
       }

@@ -30,16 +30,6 @@ export async function createGraphile(url: string): Promise<Contender> {
   const utils = await makeWorkerUtils({ connectionString: url, schema, logger });
   await utils.migrate();
   const pool = new pg.Pool({ connectionString: url, max: 1 });
-  const presetOf = (slots: number): GraphileConfig.Preset => ({
-    worker: {
-      connectionString: url,
-      schema,
-      logger,
-      concurrentJobs: slots,
-      maxPoolSize: Math.min(slots + 2, MOST_CONNECTIONS),
-      ...TUNED,
-    },
-  });
   return {
     variant: 'graphile',
     async enqueue(count) {
@@ -50,8 +40,10 @@ export async function createGraphile(url: string): Promise<Contender> {
           await utils.addJobs(Array.from({ length: size }, () => job));
     },
     async start(slots, onStart) {
+      const maxPoolSize = Math.min(slots + 2, MOST_CONNECTIONS);
+      const own = { connectionString: url, schema, logger, concurrentJobs: slots, maxPoolSize };
       const runner = await run({
-        preset: presetOf(slots),
+        preset: { worker: { ...own, ...TUNED } },
         taskList: { [TASK]: () => onStart() },
         noHandleSignals: true,
         crontab: '',

@@ -111,7 +111,7 @@ const GUARD = 'read -r released || kill -s KILL "$0"';
  * Makes sure that the child dies with this process, even if this one is killed. Returns the child's
  * id.
  */
-function killWithParent(child: ChildProcess, exited: Promise<unknown>): number {
+export function killWithParent(child: ChildProcess, exited: Promise<unknown>): number {
   if (child.pid === undefined) throw new Error('Node could not start a process of its own.');
   // Detached: a Ctrl-C that ends the tests must not end their guard.
   const guard = spawn('/bin/sh', ['-c', GUARD, String(child.pid)], {

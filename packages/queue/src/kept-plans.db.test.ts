@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { type ClaimedTask, claimTasks } from './claim-tasks.ts';
 import { endTasks } from './write-settlements.ts';
 import { enqueueAlone } from './enqueue.ts';
 import { task } from './scenes/executor-under-test.scene.ts';
 
-let plans: KeptPlans;
-beforeAll(async () => {
-  plans = await openKeptPlans();
-});
+/** The only connection: every statement keeps the plan of its first execution. */
+let plans: ReturnType<typeof connectDatabase>;
 afterAll(() => plans.close());
+const database = useTestDatabase();
+beforeAll(() => {
+  const { url, schema } = database;
+  plans = connectDatabase({ url, schema, applicationName: 'kept-plans', poolSize: 1 });
+});
 
 const claim = (slots: number, takeOver: boolean) =>
   claimTasks(plans.db, {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 
 export type AdminApi = (
   // APPLY: a server-side apply, by PATCH.
@@ -28,30 +31,23 @@ export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> 
   const { clusters, users } = JSON.parse(await readFile(kubeconfigFile, 'utf8')) as Kubeconfig;
   const { server, 'certificate-authority': certificate } = clusters[0].cluster;
   const ca = await readFile(certificate);
-  return (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const headers = {
+  return async (method, path, body) => {
+    const call = request(`${server}${path}`, {
+      method: method === 'APPLY' ? 'PATCH' : method,
+      ca,
+      agent: false,
+      headers: {
         authorization: `Bearer ${users[0].user.token}`,
         'content-type': CONTENT_TYPES[method] ?? 'application/json',
-      };
-      const call = request(
-        `${server}${path}`,
-        { method: method === 'APPLY' ? 'PATCH' : method, ca, agent: false, headers },
-        (answer) => {
-          let text = '';
-          answer.setEncoding('utf8');
-          answer.on('data', (chunk: string) => (text += chunk));
-          answer.on('error', reject);
-          answer.on('end', () => {
-            const status = answer.statusCode ?? 0;
-            if (status >= 200 && status < 300) resolve(JSON.parse(text));
-            else reject(new Error(`${method} ${path} was answered ${status}: ${text}`));
-          });
-        },
-      );
-      call.on('error', reject);
-      call.end(body === undefined ? undefined : JSON.stringify(body));
+      },
     });
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+    const [answer] = (await once(call, 'response')) as [IncomingMessage];
+    const said = await text(answer);
+    const { statusCode: status = 0 } = answer;
+    if (status >= 200 && status < 300) return JSON.parse(said) as unknown;
+    throw new Error(`${method} ${path} was answered ${status}: ${said}`);
+  };
 }
 
 /** The path of an object's collection in the API: of its namespace, if it is in one. */

@@ -30,6 +30,15 @@ export async function putPools(db: Db, document: PoolsDocument): Promise<void> {
   await db.insertInto('pools_documents').values({ digest: content, content }).execute();
 }
 
+/** The organisation of rows that say no other, and the App's installation on it. */
+export const ACME = {
+  entity_id: 90_000_001,
+  entity_name: 'acme',
+  entity_type: 'Organization',
+  app_id: 1001,
+  installation_id: 51_000_001,
+} as const;
+
 /** Far from the ids that the simulated GitHub gives: a test may have jobs of both. */
 let lastJobId = 64_500_000_000;
 
@@ -47,13 +56,10 @@ export async function putJob(
   const standard = {
     job_id: lastJobId,
     wants_worker: true,
-    entity_id: 90_000_001,
-    entity_name: 'acme',
+    ...ACME,
     entity_type: entityType,
     repo_id: repoId,
     repo_full_name: `${given.entity_name ?? 'acme'}/api`,
-    app_id: 1001,
-    installation_id: 51_000_001,
     job_labels: '["linux"]',
     k8s_pool: 'linux',
     k8s_image: 'ghcr.io/acme/runner:1',
@@ -71,21 +77,17 @@ export async function putJob(
 }
 
 /** What ingress learns of the installation in passing, when it stores a job. */
-export async function noteInstallationOf(
-  db: Db,
-  {
-    entity_id,
-    entity_type,
-    entity_name: login,
-    app_id,
-    installation_id,
-  }: Selectable<Database['jobs']>,
-): Promise<void> {
-  const type = entity_type === 'User' ? 'User' : 'Organization';
-  const mention = { entity_id, entity_type: type, login, app_id, installation_id } as const;
+export async function noteInstallationOf(db: Db, job: Selectable<Database['jobs']>): Promise<void> {
   await db
     .insertInto('installations')
-    .values({ ...mention, stated_at: new Date(0) })
+    .values({
+      entity_id: job.entity_id,
+      entity_type: job.entity_type === 'User' ? 'User' : 'Organization',
+      login: job.entity_name,
+      app_id: job.app_id,
+      installation_id: job.installation_id,
+      stated_at: new Date(0),
+    })
     .onConflict((known) => known.doNothing())
     .execute();
 }
@@ -98,14 +100,8 @@ export async function putInstallation(
   db: Db,
   given: Partial<InsertObject<Database, 'installations'>> = {},
 ): Promise<void> {
-  const standard = {
-    entity_id: 90_000_001,
-    entity_type: 'Organization',
-    login: 'acme',
-    app_id: 1001,
-    installation_id: 51_000_001,
-    stated_at: new Date(),
-  } as const;
+  const { entity_name: login, ...ids } = ACME;
+  const standard = { ...ids, login, stated_at: new Date() };
   await db
     .insertInto('installations')
     .values({ ...standard, ...given })

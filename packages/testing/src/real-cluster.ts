@@ -1,37 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@paddock/embedded-postgres/free-port';
+import { killWithParent } from '@paddock/processes/start-program';
 import { startPlayedNodes } from './played-nodes.ts';
 import { waitFor } from './wait-for.ts';
 
-export interface RealCluster {
-  /** Of the API server. */
-  readonly url: string;
-  /** Path of a kubeconfig with all rights. */
-  readonly kubeconfigFile: string;
-  /** The API server's own certificate with its key, valid for any server on 127.0.0.1. */
-  readonly certificate: { readonly certFile: string; readonly keyFile: string };
-  readonly apiServer: {
-    /** Kills it. It keeps its port. */
-    kill(): Promise<void>;
-    /** Starts it again on the same port, and waits until it is ready. */
-    start(): Promise<void>;
-    /** Makes it hang: it accepts connections and answers nothing until it is thawed. */
-    freeze(): Promise<void>;
-    thaw(): Promise<void>;
-  };
-  /** Removes the history: watches and lists that continue from an older version are refused. */
-  compact(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type RealCluster = Awaited<ReturnType<typeof startRealCluster>>;
 
 export interface RealClusterOptions {
   /** More flags of kube-apiserver. */
@@ -41,8 +22,6 @@ export interface RealClusterOptions {
    * pods.
    */
   readonly nodes?: number | undefined;
-  /** The folder for files; by default a temporary one, which `stop` removes. */
-  readonly folder?: string | undefined;
 }
 
 /**
@@ -51,11 +30,8 @@ export interface RealClusterOptions {
  * kube-controller-manager and kwok there. They end with this process, even if this one is killed.
  * Rejects with the end of the programs' logs if they do not become ready.
  */
-export async function startRealCluster(
-  assets: string,
-  options: RealClusterOptions = {},
-): Promise<RealCluster> {
-  const dir = options.folder ?? (await mkdtemp(join(tmpdir(), 'paddock-cluster-')));
+export async function startRealCluster(assets: string, options: RealClusterOptions = {}) {
+  const dir = await mkdtemp(join(tmpdir(), 'paddock-cluster-'));
   const token = randomBytes(16).toString('hex');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const serviceAccountKey = join(dir, 'service-account.key');
@@ -64,18 +40,12 @@ export async function startRealCluster(
     mode: 0o600,
   });
   await writeFile(tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 });
-  const [etcdPort, peerPort, apiPort] = [
-    await findFreePort(),
-    await findFreePort(),
-    await findFreePort(),
-  ];
-  const [etcd, peer, api] = [
-    `http://127.0.0.1:${etcdPort}`,
-    `http://127.0.0.1:${peerPort}`,
-    `https://127.0.0.1:${apiPort}`,
-  ];
+  const etcd = `http://127.0.0.1:${await findFreePort()}`;
+  const peer = `http://127.0.0.1:${await findFreePort()}`;
+  const apiPort = await findFreePort();
+  const api = `https://127.0.0.1:${apiPort}`;
 
-  const parts = new Map<string, ClusterPart>();
+  const parts = new Map<string, ReturnType<typeof startPart>>();
   const logs: string[] = [];
   const start = (name: string, flags: Readonly<Record<string, string>>): void => {
     const log = join(dir, `${name}.log`);
@@ -83,8 +53,8 @@ export async function startRealCluster(
     parts.set(name, startPart(join(assets, name), log, flags));
   };
   const stop = async (): Promise<void> => {
-    await Promise.all([...parts.values()].map(async (part) => part.stop()));
-    if (options.folder === undefined) await rm(dir, { recursive: true, force: true });
+    await Promise.all([...parts.values()].map((part) => part.stop()));
+    await rm(dir, { recursive: true, force: true });
   };
   const etcdFlags = {
     'data-dir': join(dir, 'etcd'),
@@ -132,19 +102,9 @@ export async function startRealCluster(
     await waitFor(`a first write to etcd at ${etcd}`, async () => growPast(etcd));
     await startApiServer();
     await writeFile(kubeconfigFile, kubeconfig(api, token, certificate.certFile), { mode: 0o600 });
-    if (options.nodes !== undefined) {
-      const { certFile, keyFile } = certificate;
-      await startPlayedNodes({
-        assets,
-        dir,
-        kubeconfigFile,
-        certFile,
-        keyFile,
-        serviceAccountKey,
-        count: options.nodes,
-        start,
-      });
-    }
+    const { nodes: count } = options;
+    const cluster = { dir, kubeconfigFile, ...certificate, serviceAccountKey, start };
+    if (count !== undefined) await startPlayedNodes({ assets, ...cluster, count });
   } catch (error) {
     const ends = await Promise.all(logs.map(endOf));
     await stop();
@@ -154,14 +114,20 @@ export async function startRealCluster(
   }
   return {
     url: api,
+    /** Path of a kubeconfig with all rights. */
     kubeconfigFile,
+    /** The API server's own certificate with its key, valid for any server on 127.0.0.1. */
     certificate,
     apiServer: {
+      /** Kills it. It keeps its port. */
       kill: async () => parts.get('kube-apiserver')?.stop(),
+      /** Starts it again on the same port, and waits until it is ready. */
       start: startApiServer,
-      freeze: async () => parts.get('kube-apiserver')?.signal('SIGSTOP'),
-      thaw: async () => parts.get('kube-apiserver')?.signal('SIGCONT'),
+      /** Makes it hang: it accepts connections and answers nothing until it is thawed. */
+      freeze: () => parts.get('kube-apiserver')?.signal('SIGSTOP'),
+      thaw: () => parts.get('kube-apiserver')?.signal('SIGCONT'),
     },
+    /** Removes the history: watches and lists that continue from an older version are refused. */
     compact: () => compactStore(etcd),
     stop,
   };
@@ -174,18 +140,13 @@ export async function startRealCluster(
 async function isReady(api: string, token: string, certificate: string): Promise<boolean> {
   const ca = await readFile(certificate).catch(() => undefined);
   if (ca === undefined) return false;
-  return new Promise((resolve) => {
-    const asked = request(
-      `${api}/readyz`,
-      { ca, agent: false, headers: { authorization: `Bearer ${token}` } },
-      (answer) => {
-        answer.resume();
-        resolve(answer.statusCode === 200);
-      },
-    );
-    asked.on('error', () => resolve(false));
-    asked.end();
-  });
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = request(`${api}/readyz`, { ca, agent: false, headers }).end();
+  const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
+  return answered.then(
+    ([answer]) => answer.resume().statusCode === 200,
+    () => false,
+  );
 }
 
 function kubeconfig(server: string, token: string, certificate: string): string {
@@ -234,62 +195,21 @@ const post = (
 ): Promise<Response> =>
   fetch(`${etcd}/v3/kv/${call}`, { method: 'POST', body: JSON.stringify(body) });
 
-/** A program of a cluster that runs. */
-interface ClusterPart {
-  /** Kills it, as a power failure does. Resolves when it is gone. */
-  stop(): Promise<void>;
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-}
-
-/**
- * Runs a program until fd 3 closes, which the system does even when this process is killed; writes
- * its process id to fd 4.
- */
-const GUARD = `
-"$@" </dev/null 3<&- 4>&- &
-part=$!
-trap '' HUP INT TERM
-( read -r _; kill -s KILL $part ) <&3 >/dev/null 2>&1 4>&- &
-exec 3<&-
-echo $part >&4
-exec 4>&-
-wait $part`;
-
-/**
- * Starts a program whose output goes to the end of a file. It ends with this process, however that
- * ends.
- */
-function startPart(
-  program: string,
-  logFile: string,
-  flags: Readonly<Record<string, string>>,
-): ClusterPart {
+/** Starts a program whose output goes to the end of a file. It never outlives this process. */
+function startPart(program: string, logFile: string, flags: Readonly<Record<string, string>>) {
   const log = openSync(logFile, 'a');
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const guard: ChildProcess = spawn(
-    '/bin/sh',
-    ['-c', GUARD, 'paddock-cluster-guard', program, ...args],
-    {
-      detached: true,
-      stdio: ['ignore', log, log, 'pipe', 'pipe'],
-    },
-  );
+  // Detached: a Ctrl-C ends this process first.
+  const part = spawn(program, args, { detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
-  const exited = once(guard, 'exit');
-  const [, , , life, said] = guard.stdio;
-  // To close the pipe of a guard that has ended fails, and is harmless.
-  life?.on('error', () => undefined);
-  const processId = once(createInterface({ input: said as Readable }), 'line').then(([line]) =>
-    Number(line),
-  );
-  processId.catch(() => undefined); // the sender of a signal gets the error
+  const exited = once(part, 'exit');
+  killWithParent(part, exited);
   return {
-    async stop() {
-      life?.destroy();
+    /** Kills it, as a power failure does. Resolves when it is gone. */
+    async stop(): Promise<void> {
+      part.kill('SIGKILL');
       await exited;
     },
-    async signal(signal) {
-      process.kill(await processId, signal);
-    },
+    signal: (signal: 'SIGSTOP' | 'SIGCONT') => void part.kill(signal),
   };
 }

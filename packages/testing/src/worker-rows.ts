@@ -1,5 +1,6 @@
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { workerName } from '@paddock/domain/workers/worker-name';
+import { ACME } from './demand-rows.ts';
 import { type InsertObject, type Selectable, sql } from 'kysely';
 
 let lastNumber = 0;
@@ -19,11 +20,7 @@ export async function putWorker(
   lastNumber += 1;
   const standard = {
     pod_name: workerName(instance, 'linux', String(lastNumber).padStart(12, '0')),
-    entity_id: 90_000_001,
-    entity_name: 'acme',
-    entity_type: 'Organization' as const,
-    app_id: 1001,
-    installation_id: 51_000_001,
+    ...ACME,
     scope_repo_id: 0,
     job_labels: '["linux"]',
     k8s_pool: 'linux',

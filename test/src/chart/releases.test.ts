@@ -32,6 +32,8 @@ const jobOf = (objects: readonly ChartObject[]): ChartObject => {
   return job;
 };
 
+const MIGRATES = { restarts: false, migrates: true };
+
 const described = HELM === undefined ? describe.skip : describe;
 
 described('a change (needs helm)', () => {
@@ -64,17 +66,9 @@ described('a change (needs helm)', () => {
       { config: { ...LEAST.config, pools: [{ ...POOL, maxWorkers: 50 }], entities: {} } },
       { restarts: false, migrates: false },
     ],
-    [
-      'the migrator’s image',
-      { image: { migrate: { tag: '9' } } },
-      { restarts: false, migrates: true },
-    ],
-    [
-      'the Job’s place',
-      { migration: { nodeSelector: { disk: 'fast' } } },
-      { restarts: false, migrates: true },
-    ],
-    ['the schema', { settings: { PADDOCK_SCHEMA: 'other' } }, { restarts: true, migrates: true }],
+    ['the migrator’s image', { image: { migrate: { tag: '9' } } }, MIGRATES],
+    ['the Job’s place', { migration: { nodeSelector: { disk: 'fast' } } }, MIGRATES],
+    ['the schema', { settings: { PADDOCK_SCHEMA: 'other' } }, { ...MIGRATES, restarts: true }],
   ])('of %s (A10)', (_of, set, effect) => {
     const after = renderChart(release(set));
     expect(after).not.toEqual(before);
@@ -98,18 +92,17 @@ described('a change (needs helm)', () => {
 /** Connections of each service beside its pool, as docs/roles.md lists them. */
 const BESIDE = { ingress: 0, scheduler: 3, reconciler: 3, console: 0, migrate: 2 };
 
-const sizes = {
+type Service = 'ingress' | 'console' | 'scheduler' | 'reconciler';
+
+const sizes: Readonly<Record<Service, number | undefined>> = {
   ingress: ingress.poolSize.default,
   console: ofConsole.poolSize.default,
   scheduler: scheduler.poolSize.default,
   reconciler: reconciler.poolSize.default,
 };
 
-/** Of replicas, and of one more of each service during an upgrade. */
-const connections = (
-  given: { ingress: number; scheduler: number; reconciler: number; console?: number },
-  pools: Partial<typeof sizes> = {},
-): number =>
+/** Of replicas, two unless given, and of one more of each service during an upgrade. */
+const connections = (given: Partial<typeof sizes>, pools: Partial<typeof sizes> = {}): number =>
   (['ingress', 'scheduler', 'reconciler', 'console'] as const).reduce(
     (sum, service) =>
       sum +
@@ -119,7 +112,7 @@ const connections = (
 
 described('NOTES say how many connections PostgreSQL must allow (A11; needs helm)', () => {
   test.each<[string, object, number]>([
-    ['by default', {}, connections({ ingress: 2, scheduler: 2, reconciler: 2 })],
+    ['by default', {}, connections({})],
     // Not even one more of the console during an upgrade.
     [
       'with other replicas and pools, of ingress as many as may be, and without the console',
@@ -146,7 +139,7 @@ described('NOTES say how many connections PostgreSQL must allow (A11; needs helm
     const [database] = podsOf(objects.filter(({ kind }) => kind === 'StatefulSet'));
     const [, most = 0] =
       /max_connections=(\d+)/.exec(JSON.stringify(database?.spec.containers[0])) ?? [];
-    expect(Number(most)).toBeGreaterThan(connections({ ingress: 2, scheduler: 9, reconciler: 2 }));
+    expect(Number(most)).toBeGreaterThan(connections({ scheduler: 9 }));
   });
 });
 
@@ -165,27 +158,26 @@ const releaseNamed = (name: string, namespace: string): Release => ({
 
 const LONG = 'e'.repeat(52);
 
+const SIMILAR = [`${LONG}a`, `${LONG}b`, 'a', 'a-paddock', 'a-paddock-webhook', 'paddock-console'];
+
 // All share the namespace of their runners.
-described.each<[string, readonly Release[]]>([
+described.each<[string, ...(readonly [release: string, namespace: string])[]]>([
   [
     'in one namespace, of long names, or named as the objects of each other',
-    [`${LONG}a`, `${LONG}b`, 'a', 'a-paddock', 'a-paddock-webhook', 'paddock-console'].map((name) =>
-      releaseNamed(name, 'ci'),
-    ),
+    ...SIMILAR.map((name) => [name, 'ci'] as const),
   ],
-  ['of one name in two namespaces', [releaseNamed('paddock', 'a'), releaseNamed('paddock', 'b')]],
-  [
-    'whose names and namespaces join alike',
-    [releaseNamed('paddock', 'ci-paddock'), releaseNamed('paddock-ci', 'paddock')],
-  ],
-])('releases %s (A8; needs helm)', (_name, releases) => {
+  ['of one name in two namespaces', ['paddock', 'a'], ['paddock', 'b']],
+  ['whose names and namespaces join alike', ['paddock', 'ci-paddock'], ['paddock-ci', 'paddock']],
+])('releases %s (A8; needs helm)', (_name, ...releases) => {
   let rendered: readonly (readonly ChartObject[])[];
   beforeAll(() => {
-    rendered = releases.map((one) => renderChart(one));
+    rendered = releases.map((names) => renderChart(releaseNamed(...names)));
   });
 
   test('have no object in common', () => {
-    const all = rendered.flatMap(places);
+    const all = rendered
+      .flat()
+      .map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
     expect(all.filter((place, index) => all.indexOf(place) !== index)).toEqual([]);
   });
 
@@ -204,9 +196,6 @@ described.each<[string, readonly Release[]]>([
     }
   });
 });
-
-const places = (objects: readonly ChartObject[]): string[] =>
-  objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
 
 /** The labels of releases' pods in a namespace, with those of their runners. */
 function podsIn(objects: readonly ChartObject[], namespace: string): Labels[] {
@@ -229,7 +218,7 @@ described('the policy of the console (H3; needs helm)', () => {
   ])('opens the port of the issuer %s', (issuer, port) => {
     const oidc = { url: 'https://ci.test', issuer, clientId: 'paddock' };
     const set = { ...LEAST, console: { signIn: { groups: { read: ['*'] }, oidc } } };
-    const policy = renderChart({ release: 'paddock', namespace: 'paddock', set }).find(
+    const policy = renderChart({ ...named, set }).find(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'paddock-console',
     );
     const egress = policy?.spec?.['egress'] as object[] | undefined;

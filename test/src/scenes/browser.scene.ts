@@ -171,71 +171,50 @@ export const cutOffInBar = (page: Page): Promise<unknown> => page.evaluate(CUT_O
 interface ByKeyboard {
   /** The endpoint by which the audit knows it. */
   readonly endpoint: string;
-  /** A view of the bar, or what is pasted into the field above every view. */
-  readonly at: { readonly view: string } | { readonly find: string };
+  /** A view of the bar, as `/jobs`, or what is pasted into the field above every view. */
+  readonly at: string;
   /** In the list of that view, it is the first row’s page that has the button. */
   readonly isFirst?: boolean;
   /** What the view says before. */
   readonly shows?: string;
-  /** The text of the button that asks. */
+  /** The text of the button that asks; or of its row. */
   readonly button: string | RegExp;
   readonly fill?: Readonly<Record<string, string>>;
   /** What the dialog says, such as the count. */
   readonly says?: string;
 }
 
+const HANDLE = { endpoint: 'handleFailedOperations', at: '/operations' };
+const HELD_BACK = 'token ada holds back pool:gpu-a100';
+const SINCE = { app: '1001', since: '-24h' };
+
 /** Every action of the page. */
-export const ACTIONS = (): readonly ByKeyboard[] => [
-  { endpoint: 'setSwitch', at: { find: 'gpu-a100' }, button: 'Stop making …' },
-  { endpoint: 'drainPool', at: { find: 'linux-arm64' }, button: 'Drain …', says: '0 workers' },
-  {
-    endpoint: 'liftSwitch',
-    at: { find: 'gpu-a100' },
-    shows: 'token ada holds back pool:gpu-a100',
-    button: 'Resume …',
-  },
-  { endpoint: 'drainWorker', at: { find: 'pdk-a1b2c3-linux-x64-0015' }, button: 'Drain …' },
-  { endpoint: 'retryOperation', at: { view: '/operations' }, isFirst: true, button: 'Retry …' },
-  { endpoint: 'discardOperation', at: { view: '/operations' }, isFirst: true, button: 'Discard …' },
-  {
-    endpoint: 'handleFailedOperations',
-    at: { view: '/operations' },
-    button: 'Retry all that fit …',
-    says: '6 operations',
-  },
-  {
-    endpoint: 'handleFailedOperations',
-    at: { view: '/operations' },
-    button: 'Discard all that fit …',
-    says: '0 operations',
-  },
-  { endpoint: 'redeliverDelivery', at: { find: MISSING }, button: 'Redeliver …' },
-  {
-    endpoint: 'runSweep',
-    at: { view: '/redeliveries' },
-    button: 'Redeliver since …',
-    fill: { app: '1001', since: '-24h' },
-  },
-  { endpoint: 'resyncInstallation', at: { find: '51000001' }, button: 'Resync …' },
-  { endpoint: 'resyncRepository', at: { find: 'acme/api' }, button: 'Resync …' },
-  { endpoint: 'setSwitch', at: { find: 'acme/api' }, button: 'Forbid resyncs …' },
-  { endpoint: 'runSweep', at: { view: '/switches' }, button: 'Run a sweep …' },
-  { endpoint: 'setSwitch', at: { view: '/switches' }, button: 'Pause a sweep …' },
-  { endpoint: 'liftSwitch', at: { view: '/switches' }, button: /^sweeps/ },
-  { endpoint: 'liftSwitch', at: { view: '/switches' }, button: /^pool:windows/ },
-  {
-    endpoint: 'createToken',
-    at: { view: '/tokens' },
-    button: 'New token …',
-    fill: { name: 'by-keyboard' },
-  },
+export const ACTIONS: readonly ByKeyboard[] = [
+  { endpoint: 'setSwitch', at: 'gpu-a100', button: 'Stop making …' },
+  { endpoint: 'drainPool', at: 'linux-arm64', button: 'Drain …', says: '0 workers' },
+  { endpoint: 'liftSwitch', at: 'gpu-a100', shows: HELD_BACK, button: 'Resume …' },
+  { endpoint: 'drainWorker', at: 'pdk-a1b2c3-linux-x64-0015', button: 'Drain …' },
+  { endpoint: 'retryOperation', at: '/operations', isFirst: true, button: 'Retry …' },
+  { endpoint: 'discardOperation', at: '/operations', isFirst: true, button: 'Discard …' },
+  { ...HANDLE, button: 'Retry all that fit …', says: '6 operations' },
+  { ...HANDLE, button: 'Discard all that fit …', says: '0 operations' },
+  { endpoint: 'redeliverDelivery', at: MISSING, button: 'Redeliver …' },
+  { endpoint: 'runSweep', at: '/redeliveries', button: 'Redeliver since …', fill: SINCE },
+  { endpoint: 'resyncInstallation', at: '51000001', button: 'Resync …' },
+  { endpoint: 'resyncRepository', at: 'acme/api', button: 'Resync …' },
+  { endpoint: 'setSwitch', at: 'acme/api', button: 'Forbid resyncs …' },
+  { endpoint: 'runSweep', at: '/switches', button: 'Run a sweep …' },
+  { endpoint: 'setSwitch', at: '/switches', button: 'Pause a sweep …' },
+  { endpoint: 'liftSwitch', at: '/switches', button: /^sweeps/ },
+  { endpoint: 'liftSwitch', at: '/switches', button: /^pool:windows/ },
+  { endpoint: 'createToken', at: '/tokens', button: 'New token …', fill: { name: 'by-keyboard' } },
   {
     endpoint: 'endSessions',
-    at: { view: '/tokens' },
+    at: '/tokens',
     button: 'Sign a person out …',
     fill: { person: 'ada@example.com' },
   },
-  { endpoint: 'revokeToken', at: { view: '/tokens' }, button: /^by-keyboard/ },
+  { endpoint: 'revokeToken', at: '/tokens', button: /^by-keyboard/ },
 ];
 
 /** Takes an action with keys only, and leaves its dialog. Returns what the dialog said. */
@@ -279,18 +258,16 @@ async function act(page: Page, action: ByKeyboard): Promise<string> {
   return said;
 }
 
-async function go(page: Page, at: ByKeyboard['at']): Promise<void> {
-  if ('view' in at) {
-    await reach(page, page.locator(`.top nav a[href$="${at.view}"]`));
+async function go(page: Page, at: string): Promise<void> {
+  if (at.startsWith('/')) {
+    await reach(page, page.locator(`.top nav a[href$="${at}"]`));
     await page.keyboard.press('Enter');
-    await page.waitForURL((url) => url.pathname === at.view);
+    await page.waitForURL((url) => url.pathname === at);
   } else {
     await reach(page, page.locator('.find input'));
-    await page.keyboard.insertText(at.find);
-    await page.keyboard.press('Enter');
-    await page.waitForURL(
-      (url) => !['/find'].includes(url.pathname) && url.href.includes(at.find.replace('/', '%2F')),
-    );
+    await type(page, at);
+    const found = at.replace('/', '%2F');
+    await page.waitForURL((url) => url.pathname !== '/find' && url.href.includes(found));
   }
 }
 

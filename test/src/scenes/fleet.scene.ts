@@ -1,13 +1,19 @@
-import { giveUpRedeliveries } from '@paddock/db/deliveries/redelivery';
-import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
+import { giveUpRedeliveries, rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { saveAppIds } from '@paddock/db/instance';
-import type { Db } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
+import { setSwitch } from '@paddock/db/switches';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  ACME,
+  examplePools,
+  putInstallation,
+  putJob,
+  putPools,
+} from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 
 /** What a stranger may have named a job, to see what a page makes of it. */
 export const HOSTILE =
@@ -21,75 +27,62 @@ export const MISSING = '1b989ba4-242f-11e5-81e1-000000000000';
 
 /** What GitHub delivered, what it could not, and what it no longer can. */
 async function putDeliveries(db: Db, hostile: number): Promise<string> {
-  const about = { app_id: 1001, entity_id: 90_000_001, installation_id: 51_000_001 };
   const payload = JSON.stringify({ action: 'queued', workflow_job: { name: HOSTILE } });
   const acme = { id: 51_000_001, account: { id: 90_000_001, login: 'acme', type: 'Organization' } };
   const named = (n: number) => ({ id: 780_000_000 + n, full_name: `acme/${['web', HOSTILE][n]}` });
+  const installed = {
+    ...ACME,
+    source: 'webhook' as const,
+    event: 'installation.created',
+    outcome: 'ok',
+    delivery_guid: '3b989ba4-242f-11e5-81e1-000000000000',
+    payload: JSON.stringify({
+      action: 'created',
+      installation: { ...acme, repository_selection: 'selected' },
+      repositories: [named(0), named(1)],
+    }),
+    received_at: ago(9_000),
+  };
   const came = {
-    ...about,
+    ...ACME,
     source: 'webhook' as const,
     event: 'workflow_job.queued',
+    outcome: 'job_stored',
     job_id: hostile,
     repo_id: 780_000_001,
     delivery_guid: CAME,
     payload,
+    received_at: ago(1),
   };
+  const again = { ...came, outcome: 'duplicate_delivery', received_at: ago(0.5) };
   const rows = await db
     .insertInto('installation_events')
-    .values([
-      {
-        ...about,
-        source: 'webhook',
-        event: 'installation.created',
-        outcome: 'ok',
-        delivery_guid: '3b989ba4-242f-11e5-81e1-000000000000',
-        payload: JSON.stringify({
-          action: 'created',
-          installation: { ...acme, repository_selection: 'selected' },
-          repositories: [named(0), named(1)],
-        }),
-        received_at: ago(9_000),
-      },
-      { ...came, outcome: 'job_stored', received_at: ago(1) },
-      { ...came, outcome: 'duplicate_delivery', received_at: ago(0.5) },
-    ])
+    .values([installed, came, again])
     .returning('id')
     .execute();
-  for (const [minutes, many] of [
-    [4_400, 2],
-    [30, 5],
-  ] as const) {
-    await rememberLostDeliveries(
-      db,
-      1001,
-      Array.from({ length: many }, (_, n) => ({
-        guid: minutes === 30 ? MISSING.replace(/0$/, String(n)) : `gone-${n}`,
-        deliveryId: String(9_007_199_254_740_993n + BigInt(n)),
-        event: n === 1 ? HOSTILE : 'workflow_job',
-        action: 'queued',
-        installationId: 51_000_001,
-        repositoryId: 780_000_001,
-        firstFailedAt: ago(minutes),
-        lastFailedAt: ago(minutes - 20),
-        lastStatusCode: n === 0 ? 0 : 502,
-        isDelivered: false,
-      })),
-      { isAsked: false },
-    );
-    if (minutes !== 30) await giveUpRedeliveries(db, 1001, 0);
-  }
+  const lose = (many: number, minutes: number, guidOf: (n: number) => string) => {
+    const lost = Array.from({ length: many }, (_, n) => ({
+      guid: guidOf(n),
+      deliveryId: String(9_007_199_254_740_993n + BigInt(n)),
+      event: n === 1 ? HOSTILE : 'workflow_job',
+      action: 'queued',
+      installationId: 51_000_001,
+      repositoryId: 780_000_001,
+      firstFailedAt: ago(minutes),
+      lastFailedAt: ago(minutes - 20),
+      lastStatusCode: n === 0 ? 0 : 502,
+      isDelivered: false,
+    }));
+    return rememberLostDeliveries(db, 1001, lost, { isAsked: false });
+  };
+  await lose(2, 4_400, (n) => `gone-${n}`);
+  await giveUpRedeliveries(db, 1001, 0);
+  await lose(5, 30, (n) => MISSING.replace(/0$/, String(n)));
   return String(rows[1]?.id);
 }
 
-/** Rows in every state that the page can show. */
-export async function putFleet(db: Db): Promise<{
-  waiting: number;
-  failed: string;
-  hostile: number;
-  huge: number;
-  operation: string;
-  event: string;
-}> {
+/** Rows in every state that the page can show; returns ids of some. */
+export async function putFleet(db: Db) {
   await saveAppIds(db, [1001]);
   await putPools(
     db,
@@ -129,14 +122,8 @@ export async function putFleet(db: Db): Promise<{
     started_at: ago(40),
   });
   const event = await putDeliveries(db, hostile.job_id);
-  return {
-    waiting,
-    failed,
-    hostile: hostile.job_id,
-    huge: huge.job_id,
-    operation: await putOperations(db),
-    event,
-  };
+  const operation = await putOperations(db);
+  return { waiting, failed, hostile: hostile.job_id, huge: huge.job_id, operation, event };
 }
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };
@@ -165,24 +152,31 @@ async function putDemand(db: Db): Promise<number> {
       completed_at: isWaiting || isRunning ? null : ago(Math.max(0, minutes - 9)),
     });
     if (n === 1) oldest = job.job_id;
-    if (n < 2)
-      await db
-        .insertInto('demand_keys')
-        .values({
-          demand_key: job.demand_key,
-          entity_id: job.entity_id,
-          entity_name: 'acme',
-          scope_repo_id: job.scope_repo_id,
-          k8s_pool: job.k8s_pool,
-          waiting: 12,
-          unassigned: 3,
-          wait_reason: 'at_pool_cap',
-          wait_since: ago(9),
-        })
-        .execute();
+    const waits = { waiting: 12, unassigned: 3, wait_reason: 'at_pool_cap', wait_since: ago(9) };
+    if (n < 2) await putKey(db, job.demand_key, { k8s_pool: job.k8s_pool, ...waits });
   }
   return oldest;
 }
+
+/** A key of acme. */
+const putKey = (
+  db: Db,
+  key: number,
+  given: Pick<Insertable<Database['demand_keys']>, 'k8s_pool'> &
+    Partial<Insertable<Database['demand_keys']>>,
+) =>
+  db
+    .insertInto('demand_keys')
+    .values({
+      demand_key: key,
+      entity_id: ACME.entity_id,
+      entity_name: ACME.entity_name,
+      scope_repo_id: 0,
+      waiting: 0,
+      unassigned: 0,
+      ...given,
+    })
+    .execute();
 
 const CONCLUSIONS = ['success', 'success', 'failure', 'cancelled', 'success'];
 
@@ -218,25 +212,16 @@ async function putSupply(db: Db): Promise<string> {
     exit_code: 137,
     failure_info: JSON.stringify(DIAGNOSIS),
   });
-  await db
-    .insertInto('demand_keys')
-    .values({
-      demand_key: 1,
-      entity_id: 90_000_001,
-      entity_name: 'acme',
-      scope_repo_id: 0,
-      k8s_pool: 'gpu-a100',
-      waiting: 0,
-      unassigned: 0,
-      failures: 3,
-      pauses: 2,
-      failure_class: 'image_pull',
-      failing_since: ago(9),
-      failed_at: ago(1),
-      paused_until: ago(-7),
-      failure_message: 'image registry.example.com/runner:gpu cannot be pulled: manifest unknown',
-    })
-    .execute();
+  await putKey(db, 1, {
+    k8s_pool: 'gpu-a100',
+    failures: 3,
+    pauses: 2,
+    failure_class: 'image_pull',
+    failing_since: ago(9),
+    failed_at: ago(1),
+    paused_until: ago(-7),
+    failure_message: 'image registry.example.com/runner:gpu cannot be pulled: manifest unknown',
+  });
   return failed;
 }
 
@@ -286,11 +271,7 @@ async function putInstallations(db: Db): Promise<void> {
     insert into actions (person, came_from, endpoint, subject, note)
     values ('ada', 'terminal', 'drainPool', '{"pool":"gpu-a100"}', 'the driver update hangs'),
       ('token ci', 'api', 'runSweep', '{"app":1001,"sweep":"redeliver"}', null)`.execute(db);
-  await sql`
-    insert into switches (subject_type, subject_id, switched_by, note)
-    values ('pool', 'windows', 'ada', 'the image is being rebuilt')`
-    .execute(db)
-    .catch(() => undefined);
+  await setSwitch(db, 'pool:windows', 'ada', 'the image is being rebuilt');
 }
 
 async function putOperations(db: Db): Promise<string> {

@@ -84,13 +84,13 @@ describeReal('the scheduler on a real API server', { clusterTimeoutMs: HASTY_MS 
     await world.queueJobs(4);
     await world.match();
     const first = world.runTasks();
-    await world.real.apiServer.freeze();
+    world.real.apiServer.freeze();
     try {
       await first;
       await world.makeDue();
       await world.runTasks();
     } finally {
-      await world.real.apiServer.thaw();
+      world.real.apiServer.thaw();
     }
     await allRun(4);
     expect(await world.pods()).toHaveLength(4);
