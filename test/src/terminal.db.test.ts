@@ -6,13 +6,13 @@ import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { putFleet } from './scenes/fleet.scene.ts';
 
-/** The answers to these are of the time when they are given. */
+/** The answers to these are of the time when they are given, and so is the width of a column of ages. */
 const withoutAges = ({ stdout, ...rest }: CommandResult) => ({
   ...rest,
-  stdout: stdout.replaceAll(AGES, ''),
+  stdout: stdout.replaceAll(AGES, '').replaceAll(/ +/g, ' '),
 });
 
-const AGES = /\b\d+ s\b|"(?:ageMs|readAt)":[^,]+/g;
+const AGES = /(?:\b\d+ (?:s|min)\b ?)+|"(?:ageMs|readAt)":[^,]+/g;
 
 describe('the terminal on the database and over the API', () => {
   const { database, service } = useConsole();

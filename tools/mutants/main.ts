@@ -25,7 +25,7 @@ try {
     copies.push(makeScratchCopy(root, stop.signal));
   const [first, ...others] = copies as [ScratchCopy, ...ScratchCopy[]];
   if (only === undefined) {
-    const { code, stdout, stderr } = await first.node(['tools/mutants/domain/run-stryker.ts']);
+    const { code, stdout, stderr } = await first.node(['tools/mutants/run-stryker.ts']);
     process.stdout.write(stdout + stderr);
     process.exitCode = code ?? 1;
   }

@@ -62,7 +62,7 @@ function whyUnreachable(error: unknown): string {
     : `no answer came (${printable(`${code} ${message}`.trim())}). ${RIGHT}`;
 }
 
-/** Whatever `fetch` throws is an error, though not always of this realm's class. */
+/** The innermost cause. `fetch` throws errors of other realms too, so their class is not asked for. */
 function connectionErrorOf(error: unknown): NodeJS.ErrnoException {
   const thrown = error as NodeJS.ErrnoException;
   return thrown.cause === undefined ? thrown : connectionErrorOf(thrown.cause);

@@ -8,8 +8,7 @@ import {
 } from '@paddock/api/sessions/sessions';
 import { type Bearer, checkToken, useOneTimeToken } from '@paddock/api/tokens/check-token';
 import { parseToken } from '@paddock/api/tokens/tokens';
-import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
 import { createPlaces } from './places.ts';
 import { isFromPage, sessionOf } from './session.ts';
 import type { ProxiedIdentity } from './sign-in/identity.ts';
@@ -22,7 +21,7 @@ export interface Credential {
   readonly ownerId: string;
   /** Absent: the request has the token itself, or a proxy names the person. */
   readonly session?: SessionParts;
-  readonly check: (db: Kysely<Database>) => Promise<Bearer | undefined>;
+  readonly check: (db: Db) => Promise<Bearer | undefined>;
 }
 
 export interface CredentialOptions {
@@ -82,9 +81,9 @@ export type Admit = (
 
 interface AdmitOptions extends CredentialOptions {
   /** The connections of answers. */
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   /** Connections of their own for tokens that were never good. */
-  readonly unproven: Kysely<Database>;
+  readonly unproven: Db;
   /** Most requests of one token at a time; others of it wait. */
   readonly mostEach: number;
 }

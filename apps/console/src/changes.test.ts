@@ -25,7 +25,7 @@ function page({ isStuck = false } = {}): { response: ServerResponse; text: () =>
 
 const zero = { jobs: 0, workers: 0 } as Changes['written'];
 
-/** Streams of which every token but `bad` is good, and nothing changes. */
+/** Streams of changes without a change. Every token is good, except `bad`. */
 function scene(more: Partial<ChangesOptions> = {}) {
   const streams = createChangeStreams({
     look: (tokens) =>
@@ -137,7 +137,7 @@ test('one caller gets its own places only, and all together no more than there a
   expect(await Promise.all(['c', 'a'].map(isIn))).toEqual([true, false]);
 });
 
-test('whoever waits gets the places of the same caller, in order, and others keep theirs', async () => {
+test('a request that waits gets the next place of its own caller, in order, and no place of others', async () => {
   const take = createPlaces({ most: 5, mostEach: 1, mostWaitingEach: 2 });
   const release = await take('a');
   const order: string[] = [];

@@ -202,7 +202,7 @@ describe.each(['', '/tools/paddock'])('below "%s"', (below) => {
     expect(await found('POST', path, accept)).toBe(404);
   });
 
-  test('files are sent by their name, compressed for whoever takes that', async () => {
+  test('a file is sent by its name, compressed if the request accepts that', async () => {
     for (const [encoding, file] of [
       ['', 'js'],
       ['br, gzip', 'gz'],
@@ -273,7 +273,7 @@ describe('an input', () => {
     expect((await text(socket)).match(/(?<=^HTTP\/1.1 )\d+/gmu)).toEqual(['413', '202']);
   });
 
-  test('that breaks off harms nobody', async () => {
+  test('that breaks off leaves later requests answered', async () => {
     const socket = connect(http.port, '127.0.0.1');
     socket.write(`${head(100)}{`, () => socket.destroy());
     await once(socket, 'close');

@@ -50,7 +50,7 @@ describe('the console', () => {
 });
 
 describe('the page', () => {
-  test('runs, shows and asks nothing but its own, and nobody frames it', async () => {
+  test('forbids the browser foreign scripts, foreign requests and frames', async () => {
     const { headers } = await get('jobs/7');
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -192,7 +192,7 @@ describe('the stream of changes', () => {
     );
   });
 
-  test('has a place for so many pages of one token, and then says when to come again', async () => {
+  test('serves a hundred pages of one token, and tells the next one when to come again', async () => {
     for (let n = 0; n < 100; n += 1) await open('changes');
     const { status, headers } = await get('changes', { cookie });
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);

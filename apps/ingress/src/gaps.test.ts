@@ -1,152 +1,85 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import type { WantedPasses } from '@paddock/db/schedules/schedules';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Gap, type GapsOptions, createGaps } from './gaps.ts';
+import { createGaps } from './gaps.ts';
 
-const SOON = { schedule: 'redeliver:7', forMs: 12_000, isUrgent: true };
+const wantedOf = (appId: number) => ({ schedule: `redeliver:${appId}`, forMs: 12_000 });
 
 describe('a gap (E1)', () => {
-  const ended: AbortController[] = [];
-  afterEach(() => {
-    for (const end of ended.splice(0)) end.abort();
-  });
+  let end: AbortController;
+  beforeEach(() => void (end = new AbortController()));
+  afterEach(() => end.abort());
 
-  /** A replica whose clock is the test's; `want` takes PostgreSQL's place. */
-  function start(
-    want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve(),
-    options: Partial<GapsOptions> = {},
-  ) {
-    const clock = { now: 0 };
-    const wanted: WantedPasses[] = [];
-    const seen: Gap[] = [];
+  /** A replica that reports every `apartMs`; `want` takes PostgreSQL's place. */
+  function start({ want = () => Promise.resolve(), apartMs = 1 } = {}) {
+    const wanted: unknown[] = [];
+    const seen: string[] = [];
     const errors: unknown[] = [];
     const gaps = createGaps({
       want: async (passes) => {
-        await want(passes);
+        await want();
         wanted.push(passes);
       },
-      onGap: (_appId, gap) => void seen.push(gap),
+      onGap: (appId, gap) => void seen.push(`${gap} ${appId}`),
       onError: (error) => void errors.push(error),
-      now: () => clock.now,
-      ...options,
+      apartMs,
     });
-    const end = new AbortController();
-    ended.push(end);
-    void gaps.run(end.signal);
+    const running = gaps.run(end.signal);
     /** Waits for so many gaps. */
     const untilSeen = (many: number) => waitFor(`${many} gaps`, () => seen.length >= many);
-    return { gaps, clock, wanted, seen, errors, untilSeen };
+    return { gaps, wanted, seen, errors, untilSeen, running };
   }
 
   test('has the log of each App looked at when the first delivery is stored after a start, and again some seconds later', async () => {
-    const { gaps, wanted, seen } = start();
-    gaps.stored(7);
-    gaps.stored(7);
-    gaps.stored(8);
-    await waitFor('both', () => wanted.length === 2);
-    expect(wanted).toEqual([SOON, { ...SOON, schedule: 'redeliver:8' }]);
-    expect(seen).toEqual(['start', 'start']);
-  });
-
-  test('is seen after a 503, by the first delivery that is stored', async () => {
-    const { gaps, clock, wanted, seen, untilSeen } = start();
-    gaps.stored(7);
-    await untilSeen(1);
-    clock.now = 1;
-    gaps.refused(7);
-    gaps.refused(7);
-    gaps.refused(8);
-    clock.now = 2;
-    gaps.stored(7);
-    clock.now = 3;
-    gaps.stored(7);
+    const { gaps, wanted, seen, untilSeen } = start();
+    for (const appId of [7, 7, 8]) gaps.stored(appId);
     await untilSeen(2);
-    expect(seen).toEqual(['start', 'refusal']);
-    // So soon after the last one it shares the looks that go on.
-    expect(wanted).toEqual([SOON, { ...SOON, isUrgent: false }]);
+    expect(wanted).toEqual([wantedOf(7), wantedOf(8)]);
+    expect(seen).toEqual(['start 7', 'start 8']);
   });
 
-  test('is the App’s that was refused: no other App’s delivery ends it', async () => {
-    const { gaps, clock, wanted, untilSeen } = start();
-    gaps.stored(7);
-    gaps.stored(8);
+  test.each<[number | undefined, string[]]>([
+    [7, ['refusal 7']],
+    [undefined, ['refusal 7', 'refusal 8']],
+  ])('is seen after a 503 to App %s, once, by the next delivery that is stored', async (to, by) => {
+    const { gaps, seen, untilSeen } = start();
+    const store = () => [7, 8].forEach((appId) => gaps.stored(appId));
+    store();
     await untilSeen(2);
-    clock.now = 1;
-    gaps.refused(8);
-    clock.now = 2;
-    gaps.stored(7);
-    gaps.stored(8);
-    await untilSeen(3);
-    expect(wanted.slice(2)).toEqual([{ ...SOON, schedule: 'redeliver:8', isUrgent: false }]);
+    gaps.refused(to);
+    gaps.refused(to);
+    store();
+    store();
+    gaps.stored(9);
+    await untilSeen(3 + by.length);
+    expect(seen).toEqual(['start 7', 'start 8', ...by, 'start 9']);
   });
 
-  test('is a silence of a minute too, for one look, and at most one in five minutes', async () => {
-    const { gaps, clock, wanted, seen, untilSeen } = start();
+  test('that comes while the last one is reported waits for the next round', async () => {
+    const { gaps, wanted, seen, running } = start({
+      want: () => {
+        gaps.refused(7);
+        gaps.stored(7);
+        return Promise.resolve();
+      },
+      apartMs: 5,
+    });
     gaps.stored(7);
-    await untilSeen(1);
-    clock.now = 59_000;
-    gaps.stored(7);
-    clock.now = 119_000;
-    gaps.stored(7);
-    await untilSeen(2);
-    expect(seen).toEqual(['start', 'silence']);
-    expect(wanted[1]).toEqual({ schedule: 'redeliver:7', restMs: 300_000 });
+    await waitFor('a second round', () => wanted.length > 1);
+    end.abort();
+    await running;
+    expect(seen.slice(0, 2)).toEqual(['start 7', 'refusal 7']);
   });
 
-  test('that may be a stranger’s doing has the log looked at once in five minutes', async () => {
-    const { gaps, clock, wanted, seen, untilSeen } = start();
-    gaps.stored(7);
-    await untilSeen(1);
-    const turnAwayAt = (second: number) => {
-      clock.now = second * 1_000;
-      gaps.turnedAway();
-      gaps.stored(7);
-    };
-    turnAwayAt(1);
-    await untilSeen(2);
-    for (let second = 2; second <= 300; second++) turnAwayAt(second);
-    gaps.stored(8);
-    await waitFor('what comes after them', () => seen.includes('start', 1));
-    turnAwayAt(301);
-    await untilSeen(4);
-    expect(seen).toEqual(['start', 'turned_away', 'start', 'turned_away']);
-    expect(wanted[1]).toEqual({ schedule: 'redeliver:7', forMs: 12_000, restMs: 300_000 });
-  });
-
-  test.each(['succeeds', 'fails'])(
-    'that comes again while ingress stores the first one waits for the pause, if storing %s',
-    async (how) => {
-      let told = 0;
-      const { gaps } = start(
-        () => {
-          if (++told < 10) {
-            gaps.refused(7);
-            gaps.stored(7);
-          }
-          return how === 'fails' && told < 10
-            ? Promise.reject(new Error('away'))
-            : Promise.resolve();
-        },
-        { rest: () => new Promise(() => undefined) },
-      );
-      gaps.stored(7);
-      await new Promise(setImmediate);
-      expect(told).toBe(1);
-    },
-  );
-
-  test('is stored again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
+  test('is reported again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
     let isAway = true;
-    const { gaps, clock, wanted, seen, errors, untilSeen } = start(() =>
-      isAway ? Promise.reject(new Error('away')) : Promise.resolve(),
-    );
+    const { gaps, wanted, errors, untilSeen } = start({
+      want: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
+    });
     gaps.stored(7);
     await waitFor('a failure', () => errors.length > 0);
-    clock.now = 60_000;
-    gaps.stored(7);
+    gaps.stored(8);
     isAway = false;
-    await untilSeen(1);
-    expect(seen).toEqual(['start']);
-    expect(wanted).toEqual([SOON]);
+    await untilSeen(2);
+    expect(wanted).toEqual([wantedOf(7), wantedOf(8)]);
   });
 });

@@ -1,8 +1,7 @@
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
-import type { Kysely } from 'kysely';
 
 export interface Pools {
   /** Undefined until the first read. */
@@ -24,7 +23,7 @@ export function createPools({
   onChange,
   onError,
 }: {
-  db: Kysely<Database>;
+  db: Db;
   refreshMs: number;
   onChange: (version: number) => void;
   onError: (error: unknown) => void;

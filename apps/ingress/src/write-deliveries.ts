@@ -1,10 +1,9 @@
 import { type DeliveryToRecord, recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { isOldDemand } from '@paddock/domain/jobs/merge-statement';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import type { Kysely } from 'kysely';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { placeJob } from '@paddock/domain/pools/place-job';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
@@ -19,11 +18,7 @@ export class NotReady extends Error {
  * Stores batches, judged by the pools in force at that moment. If a new job's delivery is old, it
  * asks for a look-up at GitHub. `onTimes` gets the times of the stored jobs.
  */
-export function createWriteDeliveries(
-  db: Kysely<Database>,
-  pools: Pools,
-  onTimes: (times: JobTimes) => void,
-) {
+export function createWriteDeliveries(db: Db, pools: Pools, onTimes: (times: JobTimes) => void) {
   return async function writeDeliveries(
     batch: readonly DeliveryToRecord[],
   ): Promise<readonly Outcome[]> {

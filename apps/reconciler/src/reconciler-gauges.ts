@@ -1,11 +1,10 @@
 import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
 import { countStuckJobs } from '@paddock/db/jobs/jobs-in-doubt';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { findProblemsOfApps } from '@paddock/db/schedules/sweep-states';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
-import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import type { Schedule } from './schedules/schedules.ts';
 import { readSweeps } from './schedules/watch-sweeps.ts';
@@ -41,7 +40,7 @@ const SWEEPS = {
 /** Gauges of the sweeps' objects. Each scrape reads them from the rows, so all replicas agree. */
 export function declareReconcilerGauges(
   metrics: Metrics,
-  db: Kysely<Database>,
+  db: Db,
   config: Pick<ReconcilerConfig, 'stopAlertMs' | 'recoveryLimit'>,
   schedules: () => readonly Schedule[],
 ): void {

@@ -1,5 +1,5 @@
 import { hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { findSwitchOfSweep, type Switch } from '@paddock/db/switches';
 import { DELETING_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { GitHub } from '@paddock/github/connect';
@@ -9,7 +9,6 @@ import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import type { Handler, Kind, Kinds, Task } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Service } from '@paddock/runtime/reach';
-import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
@@ -17,7 +16,7 @@ import { scheduleOf } from './schedules/sweep-schedules.ts';
 
 /** The dependencies of all sweeps. */
 export interface SweepContext {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly github: GitHub;
   readonly cluster: Cluster;
   readonly config: ReconcilerConfig;

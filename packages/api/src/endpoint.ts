@@ -1,11 +1,10 @@
 import type { Subject } from '@paddock/db/schema/columns';
-import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
 import { z } from 'zod';
 
 /** Who asks, and where the rows are. */
 export interface Caller {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   /** Stored with what this person does. */
   readonly person: string;
   /** Where the request came from. Stored with what this person does. */

@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import type { Db } from './schema/tables.ts';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { valuesOf } from '@paddock/runtime/rules';
 import { dbRules, matchingRules } from './rules.ts';
 
 /** The id of this environment. Others may share its organisation, namespace or cluster. */
-export async function findInstance(db: Kysely<Database>): Promise<string> {
+export async function findInstance(db: Db): Promise<string> {
   const { instance_id: instance } = await db
     .selectFrom('instance')
     .select('instance_id')
@@ -14,7 +13,7 @@ export async function findInstance(db: Kysely<Database>): Promise<string> {
 }
 
 /** Keeps the Apps of this scheduler for people's questions, whose services know none. */
-export async function saveAppIds(db: Kysely<Database>, appIds: readonly number[]): Promise<void> {
+export async function saveAppIds(db: Db, appIds: readonly number[]): Promise<void> {
   await db
     .updateTable('instance')
     .set({ app_ids: JSON.stringify(appIds) })
@@ -22,9 +21,7 @@ export async function saveAppIds(db: Kysely<Database>, appIds: readonly number[]
 }
 
 /** As the scheduler that started last matches; undefined: none has started yet. */
-export async function findMatchingSettings(
-  db: Kysely<Database>,
-): Promise<MatchingSettings | undefined> {
+export async function findMatchingSettings(db: Db): Promise<MatchingSettings | undefined> {
   const row = await db.selectFrom('instance').select('app_ids').executeTakeFirst();
   const appIds = row?.app_ids ?? undefined;
   return appIds && { appIds, ...matchingRules(valuesOf(dbRules)) };

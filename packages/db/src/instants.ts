@@ -1,5 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Db } from './schema/tables.ts';
 import { isUnended, LIVE } from './states/states.ts';
 
 // PostgreSQL's clock may be wrong for a time, as after a failover to a host that booted with a wrong
@@ -92,10 +92,7 @@ export interface MendedInstants {
  * Makes void instants now. Changes nothing while PostgreSQL's clock and ours disagree: if its clock
  * is behind, all right instants look void.
  */
-export async function mendInstants(
-  db: Kysely<Database>,
-  ours = new Date(),
-): Promise<MendedInstants> {
+export async function mendInstants(db: Db, ours = new Date()): Promise<MendedInstants> {
   const { rows: columns } = await sql<{ table: string; column: string }>`
     select relname as "table", attname as "column" from pg_attribute join pg_class on pg_class.oid = attrelid
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and atttypid = 'timestamptz'::regtype and not attisdropped`.execute(

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { connectDatabase } from './connection/connect.ts';
 import { assertSchemaName } from './connection/schema-name.ts';
-import type { Database } from './schema/tables.ts';
+import type { Db } from './schema/tables.ts';
 import { sqlStateOf } from './connection/errors.ts';
 
 /**
@@ -49,7 +49,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  * Gives each service's role its rights, and takes all others away. Returns the roles that are
  * missing and that we may not make; then nothing is granted.
  */
-async function grantServices(db: Kysely<Database>, schema: string): Promise<string[]> {
+async function grantServices(db: Db, schema: string): Promise<string[]> {
   const missing: string[] = [];
   for (const role of rolesOf(schema)) {
     await sql
@@ -115,7 +115,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
  * indexes. Returns its name, unless none is left.
  */
 const applyNext = (
-  db: Kysely<Database>,
+  db: Db,
   schema: string,
   folder: string,
 ): Promise<{ next?: string | undefined; unknown?: string | undefined }> =>
@@ -141,7 +141,7 @@ const applyNext = (
 
 /** The names of the migrations that a schema lacks, in order, and of one that is unknown here. */
 async function findPending(
-  db: Kysely<Database>,
+  db: Db,
   schema: string,
   folder: string,
 ): Promise<{ pending: string[]; unknown?: string | undefined }> {
@@ -182,7 +182,7 @@ const bookkeeping = (name: string): string =>
 
 async function withDatabase<T>(
   { url, schema }: MigrateOptions,
-  work: (db: Kysely<Database>) => Promise<T>,
+  work: (db: Db) => Promise<T>,
 ): Promise<T> {
   assertSchemaName(schema);
   const { db, close } = connectDatabase({

@@ -1,5 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from './schema/tables.ts';
 
 /** A place in a list: when the row was created, by `exactText`, and its id. */
 export type Position<Id> = readonly [at: string, id: Id];
@@ -42,7 +42,7 @@ export interface ListedColumns {
 
 /** Reads the rows of a page, from the statement of its ids. */
 export async function readListed<Row extends { readonly position: Position<unknown> }>(
-  db: Kysely<Database>,
+  db: Db,
   { id, columns, joined, positionId }: ListedTable & ListedColumns,
   ids: RawBuilder<unknown>,
 ): Promise<Row[]> {

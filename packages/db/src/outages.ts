@@ -1,8 +1,8 @@
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { createReach, type Probe, type Reach, type Service } from '@paddock/runtime/reach';
-import { type Kysely, sql } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import { sql } from 'kysely';
+import type { Db } from './schema/tables.ts';
 
 // A row of `outages` says that a probe of some process was not answered. It holds back the making of
 // workers, and tells people. Each process claims tasks by the word of its own probes alone.
@@ -11,7 +11,7 @@ import type { Database } from './schema/tables.ts';
 const ROW_OF = { github: 'github', cluster: 'default' } as const satisfies Record<Service, string>;
 
 /** Notes that a service is away. The first reason stays. */
-export const noteAway = (db: Kysely<Database>, service: string, message: string) =>
+export const noteAway = (db: Db, service: string, message: string) =>
   db
     .insertInto('outages')
     .values({ service, message })
@@ -19,7 +19,7 @@ export const noteAway = (db: Kysely<Database>, service: string, message: string)
     .execute();
 
 /** Notes that a service answers, whoever noted that it was away. */
-export const noteBack = (db: Kysely<Database>, service: string) =>
+export const noteBack = (db: Db, service: string) =>
   db.deleteFrom('outages').where('service', '=', service).execute();
 
 /** For a SELECT: the services that are away, as their rows call them. */
@@ -28,7 +28,7 @@ export const AWAY_SERVICES = sql<string[]>`array(select service from outages ord
 export type Reaches = Readonly<Record<Service, Reach>>;
 
 export interface ReachesOptions {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly metrics: Metrics;
   readonly probes: Readonly<Record<Service, Probe>>;
@@ -75,7 +75,7 @@ const NAMES = { github: 'GitHub', cluster: 'the API server' } as const;
 
 /** Deletes rows of services that answer us: who wrote them died, or only its calls fail. */
 export async function confirmOutages(
-  db: Kysely<Database>,
+  db: Db,
   reaches: Reaches,
   rows: readonly string[],
 ): Promise<void> {

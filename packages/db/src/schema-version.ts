@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import { sql } from 'kysely';
+import type { Db } from './schema/tables.ts';
 
 /** The newest migration that this code was written for; a test compares it. */
 export const SCHEMA_VERSION = 1;
@@ -8,7 +8,7 @@ export const SCHEMA_VERSION = 1;
  * Returns why a service cannot work on this database; undefined: it can. A newer schema is fine: in
  * a rolling upgrade the migration runs first, then old and new services work side by side.
  */
-export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
+export async function whyUnfit(db: Db, schema: string): Promise<string | undefined> {
   const version = await currentVersion(db);
   if (version === undefined)
     return `this login sees no tables of Paddock in the schema ${schema}: run \`pnpm db:migrate\`, or make it a member of its service’s role, see docs/roles.md`;
@@ -19,11 +19,11 @@ export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<st
 }
 
 /** Whether the schema lacks a migration that this code needs. */
-export async function isMigrationNeeded(db: Kysely<Database>): Promise<boolean> {
+export async function isMigrationNeeded(db: Db): Promise<boolean> {
   return ((await currentVersion(db)) ?? 0) < SCHEMA_VERSION;
 }
 
-async function currentVersion(db: Kysely<Database>): Promise<number | undefined> {
+async function currentVersion(db: Db): Promise<number | undefined> {
   const { rows: found } = await sql<{ present: boolean }>`
     select to_regclass('schema_migration') is not null as present`.execute(db);
   if (found[0]?.present !== true) return undefined;

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import { sql } from 'kysely';
+import type { Db } from './schema/tables.ts';
 import { hasEnded, isLive, isUnended } from './states/states.ts';
 
 /** A year can be compared with the one before. */
@@ -18,7 +18,7 @@ export interface HoursToSum {
  * first. Hours older than `keptDays` stay as they are: their jobs may have been deleted.
  */
 export async function findHoursToSum(
-  db: Kysely<Database>,
+  db: Db,
   { keptDays, most }: { keptDays: number; most: number },
 ): Promise<HoursToSum> {
   const { rows } = await sql<{ hour: Date; isOpen: boolean }>`
@@ -63,7 +63,7 @@ const QUEUED_SECONDS = sql`
 const RAN_ON = sql`w.pod_name = j.k8s_pod and w.assigned_job_id = j.job_id`;
 
 /** Sums up one hour anew, and counts what has not ended in it. */
-export async function sumUsage(db: Kysely<Database>, hour: Date): Promise<void> {
+export async function sumUsage(db: Db, hour: Date): Promise<void> {
   await sql`
     with used as (
       select j.entity_id, j.repo_id, j.repo_full_name, coalesce(j.workflow_name, '') as workflow_name, j.k8s_pool,
@@ -94,7 +94,7 @@ export async function sumUsage(db: Kysely<Database>, hour: Date): Promise<void> 
 }
 
 /** Removes sums older than KEEP_MONTHS, and of hours to come (wrong clock). Returns how many. */
-export async function retireUsage(db: Kysely<Database>): Promise<number> {
+export async function retireUsage(db: Db): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('usage_hours')
     .where(

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from './schema/tables.ts';
+import { sql } from 'kysely';
+import type { Database, Db } from './schema/tables.ts';
 
 /**
  * What a switch holds back. `environment`, `pool:NAME` and `entity:ID`: the making of workers.
@@ -18,7 +18,7 @@ export interface Switch {
 
 /** Holds the subject back at once. If somebody holds it back already, who did it and why stays. */
 export async function setSwitch(
-  db: Kysely<Database>,
+  db: Db,
   subject: SwitchSubject,
   switchedBy: string,
   note?: string,
@@ -31,7 +31,7 @@ export async function setSwitch(
 }
 
 /** Lets the subject go on. What another switch holds back stays. */
-export async function liftSwitch(db: Kysely<Database>, subject: SwitchSubject): Promise<void> {
+export async function liftSwitch(db: Db, subject: SwitchSubject): Promise<void> {
   await db
     .deleteFrom('switches')
     .where(({ and }) => and(keyOf(subject)))
@@ -39,10 +39,7 @@ export async function liftSwitch(db: Kysely<Database>, subject: SwitchSubject): 
 }
 
 /** The switches of these subjects, the oldest first. */
-export const findSwitches = (
-  db: Kysely<Database>,
-  subjects: readonly SwitchSubject[],
-): Promise<Switch[]> =>
+export const findSwitches = (db: Db, subjects: readonly SwitchSubject[]): Promise<Switch[]> =>
   db
     .selectFrom('switches')
     .select([SUBJECT.as('subject'), 'switched_by as by', 'since', 'note'])
@@ -53,7 +50,7 @@ export const findSwitches = (
 
 /** The oldest switch that holds a sweep's task of this subject back. */
 export const findSwitchOfSweep = async (
-  db: Kysely<Database>,
+  db: Db,
   kind: string,
   subjectId: string,
 ): Promise<Switch | undefined> =>

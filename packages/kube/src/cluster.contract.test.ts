@@ -46,7 +46,7 @@ const RUNNING = {
  * a test sets pods' status itself.
  */
 function clusterContract(name: string, start: () => Promise<ContractCluster>): void {
-  // eslint-disable-next-line jest/valid-title -- the title says which cluster it is
+  // oxlint-disable-next-line jest/valid-title -- the title says which cluster it is
   describe(name, () => {
     let started: ContractCluster;
     let cluster: Cluster;

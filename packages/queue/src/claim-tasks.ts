@@ -1,8 +1,8 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { isTooFarAhead, LEASE } from '@paddock/db/instants';
 import { milliseconds } from '@paddock/db/milliseconds';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { type RawBuilder, sql } from 'kysely';
 import type { Task } from './kind.ts';
 import { CARRIED, countEnded, withFailure } from './operations.ts';
 
@@ -61,7 +61,7 @@ const CRASH_MESSAGE =
  * own free slots, so no kind waits for another. Concurrent claimers take distinct rows.
  */
 export async function claimTasks(
-  db: Kysely<Database>,
+  db: Db,
   { slots, takeOver, ...claim }: ClaimOptions,
 ): Promise<ClaimedTask[]> {
   const taken = takeOver ? await takeOverTasks(db, expiredOf(wantedOf(slots)), claim) : [];
@@ -93,7 +93,7 @@ const COLUMNS = sql.raw(
 );
 
 async function claimDue(
-  db: Kysely<Database>,
+  db: Db,
   wanted: RawBuilder<unknown>,
   { holder, claimMs }: Pick<ClaimOptions, 'holder' | 'claimMs'>,
 ): Promise<ClaimedTask[]> {
@@ -124,7 +124,7 @@ const expiredOf = (wanted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
  * SELECT that locks them.
  */
 export async function takeOverTasks(
-  db: Kysely<Database>,
+  db: Db,
   expired: RawBuilder<unknown>,
   { holder, claimMs, keepFailedMs }: Omit<ClaimOptions, 'slots' | 'takeOver'>,
 ): Promise<ClaimedTask[]> {
@@ -165,10 +165,7 @@ export const taskOf = (
  * In how many milliseconds, by PostgreSQL's clock, the next queued task of these kinds is due, or
  * undefined if none waits. Ignores due tasks: their twin runs, or another transaction locks them.
  */
-export async function nextDueInMs(
-  db: Kysely<Database>,
-  kinds: readonly string[],
-): Promise<number | undefined> {
+export async function nextDueInMs(db: Db, kinds: readonly string[]): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`${prepared}
     select ceil(extract(epoch from min(next.due_at) - now()) * 1000)::double precision as ms
     from unnest(${kinds}::text[]) as wanted(kind) cross join lateral (

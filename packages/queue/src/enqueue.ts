@@ -1,8 +1,8 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 
 /** A task to enqueue. A queued task of the same kind and subject serves for this one too. */
 export interface NewTask {
@@ -41,18 +41,14 @@ export interface Enqueued {
  * Locks a queued task of the same kind and subject until the caller commits. A run that began
  * before the commit would not see what the caller wrote. A running task gets a successor.
  */
-export const enqueue = (
-  trx: Transaction<Database>,
-  tasks: readonly NewTask[],
-): Promise<Enqueued[]> => write(trx, tasks);
+export const enqueue = (trx: Trx, tasks: readonly NewTask[]): Promise<Enqueued[]> =>
+  write(trx, tasks);
 
 /** Enqueues in a transaction of its own, in one round trip to PostgreSQL. */
-export const enqueueAlone = (
-  db: Kysely<Database>,
-  tasks: readonly NewTask[],
-): Promise<Enqueued[]> => write(db, tasks);
+export const enqueueAlone = (db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> =>
+  write(db, tasks);
 
-async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> {
+async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
   if (tasks.length === 0) return [];
   const given = sql`jsonb_to_recordset(${jsonText(oncePerSubject(tasks))}::jsonb) as given(
     kind text, subject jsonb, payload jsonb, origin text, "requestedBy" text, "deliveryGuid" text,
@@ -114,7 +110,7 @@ export interface AskedTask extends Pick<
  * now. Returns the id of the task that serves.
  */
 export async function enqueueAsked(
-  trx: Transaction<Database>,
+  trx: Trx,
   { kind, subject, payload = {}, requestedBy, deliveryGuid, ...limits }: AskedTask,
 ): Promise<string> {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS, maxCrashes = DEFAULT_MAX_CRASHES } = limits;
@@ -139,10 +135,7 @@ export async function enqueueAsked(
 }
 
 /** Makes queued tasks due now and wakes their executors when the caller commits. */
-export async function bringForward(
-  trx: Transaction<Database>,
-  ids: readonly string[],
-): Promise<void> {
+export async function bringForward(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     with brought as (

@@ -1,8 +1,8 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { beatMs, ENOUGH_LEFT } from './claim-tasks.ts';
 import type { Task } from './kind.ts';
 import type { Run } from './run-handler.ts';
@@ -44,7 +44,7 @@ export const keyOf = ({ id, fence }: Pick<Claim, 'id' | 'fence'>): string => `${
 
 export interface HeartbeatOptions {
   /** A pool of its own: a renewal must not wait behind a full one. */
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly held: HeldTasks;
   readonly holder: string;
   readonly claimMs: number;

@@ -1,7 +1,7 @@
 import type { TaskFailure } from '@paddock/db/schema/columns';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { AskedTask } from './enqueue.ts';
 
 /** How one run failed. */
@@ -40,7 +40,7 @@ export const countEnded = (operations: RawBuilder<unknown>): RawBuilder<unknown>
  * that ended well. Returns its id.
  */
 export async function recordDone(
-  trx: Transaction<Database>,
+  trx: Trx,
   { kind, subject, requestedBy }: Pick<AskedTask, 'kind' | 'subject' | 'requestedBy'>,
   output: object,
 ): Promise<string> {
@@ -63,7 +63,7 @@ export async function recordDone(
  * Deletes expired operations, oldest first, at most `batch`. Returns how many; fewer than `batch`
  * means that none is left. Any number of processes may do this at once. Keeps the counts per hour.
  */
-export async function purgeOperations(db: Kysely<Database>, batch: number): Promise<number> {
+export async function purgeOperations(db: Db, batch: number): Promise<number> {
   const { rows } = await sql`
     delete from operations where id = any (array(
       select id from operations where expires_at < now() order by expires_at limit ${batch} for update skip locked))
@@ -97,7 +97,7 @@ export interface FailedOperation {
  * somebody else who has one of them. They come in the order in which enqueuers lock tasks.
  */
 export async function lockFailed(
-  trx: Transaction<Database>,
+  trx: Trx,
   filter: FailedFilter,
   limit: number,
 ): Promise<FailedOperation[]> {
@@ -132,7 +132,7 @@ export interface Handled {
 
 /** Notes who dealt with failed operations that `lockFailed` has locked. */
 export async function noteHandled(
-  trx: Transaction<Database>,
+  trx: Trx,
   handled: readonly Handled[],
   by: string,
 ): Promise<void> {
@@ -164,7 +164,7 @@ export interface CountsRange {
 
 /** The counts of a range, oldest first, rolled up or not. */
 export async function readTaskCounts(
-  db: Kysely<Database>,
+  db: Db,
   { from, to, step, kind }: CountsRange,
 ): Promise<TaskCount[]> {
   const { rows } = await sql<TaskCount>`
@@ -188,9 +188,7 @@ const SCATTERED_DAYS = 7;
  * `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row, and the
  * next pass adds late rows.
  */
-export async function rollUpTaskCounts(
-  db: Kysely<Database>,
-): Promise<{ merged: number; removed: number }> {
+export async function rollUpTaskCounts(db: Db): Promise<{ merged: number; removed: number }> {
   const { rows } = await sql<{ merged: number; removed: number }>`
     with old as (
       delete from task_counts where hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) returning 1 as one

@@ -1,6 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 
 /**
  * The unfinished tasks of one kind. If due tasks of a kind grow while none runs, it has no live
@@ -17,7 +17,7 @@ export interface QueueDepth {
 }
 
 /** Counts unfinished tasks by kind, by the database's clock. */
-export async function readQueueDepth(db: Kysely<Database>): Promise<QueueDepth[]> {
+export async function readQueueDepth(db: Db): Promise<QueueDepth[]> {
   const { rows } = await sql<QueueDepth>`
     select kind,
            count(*) filter (where status = 'queued') as queued,
@@ -37,7 +37,7 @@ const GAUGES = {
 } satisfies DeclaredGauges;
 
 /** Declares the gauges of the queue's depth, read from the rows at each scrape. */
-export function declareQueueDepth(metrics: Metrics, db: Kysely<Database>): void {
+export function declareQueueDepth(metrics: Metrics, db: Db): void {
   metrics.readings(GAUGES, async () =>
     (await readQueueDepth(db)).flatMap(({ kind, due, queued, oldestDueSeconds }) => [
       { gauge: 'paddock_task_due', labels: { kind }, value: due },

@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { isExpired, takeOverTasks, taskOf } from './claim-tasks.ts';
 import { type Keep, requeueTasks, retryConflicts } from './write-settlements.ts';
 import { identityOf, type TaskIdentity } from './executor-events.ts';
@@ -27,10 +27,7 @@ const CLAIM = { holder: 'recover-tasks', claimMs: 15_000 };
  * Frees tasks with an expired claim. Executors take over tasks of their kinds; this covers kinds
  * that no executor runs now. It takes tasks over as an executor does, and gives them back.
  */
-export async function recoverTasks(
-  db: Kysely<Database>,
-  { batch, keep }: RecoverOptions,
-): Promise<Recovered> {
+export async function recoverTasks(db: Db, { batch, keep }: RecoverOptions): Promise<Recovered> {
   const expired = sql`
     select id, crashes >= max_crashes as spent from tasks
     where status = 'running' and ${isExpired}

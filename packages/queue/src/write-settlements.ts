@@ -1,9 +1,9 @@
 import { isBadData, isConflict, isUniqueViolation } from '@paddock/db/connection/errors';
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { EndSettlement, Settlement } from './decide-settlement.ts';
 import { enqueue, mergedPayload } from './enqueue.ts';
 import { CARRIED, countEnded, withFailure } from './operations.ts';
@@ -26,7 +26,7 @@ const TRIES = 10;
  * Throws PostgreSQL's error. For bad data (class 22 or 23) one of the settlements is at fault.
  */
 export async function writeSettlements(
-  db: Kysely<Database>,
+  db: Db,
   settlements: readonly ClaimSettlement[],
   keep: Keep,
 ): Promise<Set<string>> {
@@ -44,11 +44,7 @@ export async function writeSettlements(
   return settled;
 }
 
-async function settleEnded(
-  db: Kysely<Database>,
-  tasks: readonly EndedTask[],
-  keep: Keep,
-): Promise<string[]> {
+async function settleEnded(db: Db, tasks: readonly EndedTask[], keep: Keep): Promise<string[]> {
   const followOn = tasks.flatMap(({ claim, settlement }) =>
     settlement.to === 'ok' ? settlement.followOn.map((next) => ({ of: claim.id, next })) : [],
   );
@@ -108,11 +104,7 @@ export interface Keep {
  * Moves ended tasks to the operations and counts them. Returns the ids that moved. The other tasks
  * have another claim now, and do not change.
  */
-export async function endTasks(
-  db: Kysely<Database>,
-  tasks: readonly EndedTask[],
-  keep: Keep,
-): Promise<string[]> {
+export async function endTasks(db: Db, tasks: readonly EndedTask[], keep: Keep): Promise<string[]> {
   if (tasks.length === 0) return [];
   // Most tasks end well without an output: PostgreSQL reads four arrays faster than objects.
   const ids = tasks.map(({ claim }) => claim.id);
@@ -172,7 +164,7 @@ export type RequeuedTask = Claim &
  * Throws a unique violation (23505) if a successor commits at this moment: repeat the call.
  */
 export async function requeueTasks(
-  db: Kysely<Database>,
+  db: Db,
   tasks: readonly RequeuedTask[],
   keepOkMs: number,
 ): Promise<string[]> {

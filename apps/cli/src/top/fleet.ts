@@ -28,7 +28,7 @@ export async function readFleet(asker: Asker) {
   };
 }
 
-/** A table of which the first rows matter most. */
+/** A table with a head line. Its first rows matter most. */
 interface Section {
   readonly head: string;
   readonly rows: readonly string[];

@@ -6,7 +6,7 @@ export interface Live {
   readonly intervalMs: number;
   /** Reads anew what is shown. Never rejects. */
   refresh(): Promise<void>;
-  /** The lines of a screen with so many. */
+  /** Returns the lines for a screen of this height. */
   draw(height: number): readonly string[];
 }
 

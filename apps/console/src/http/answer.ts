@@ -3,9 +3,8 @@ import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
 import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/check-token';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Request, Response } from 'express';
-import type { Kysely } from 'kysely';
 import type { Admit, Admitted } from '../admit.ts';
 import { readInput, readPath } from './read-input.ts';
 import { problem, type Reply } from './reply.ts';
@@ -21,7 +20,7 @@ export interface Answered {
 
 export interface AnswerOptions {
   readonly admit: Admit;
-  readonly db: Kysely<Database>;
+  readonly db: Db;
 }
 
 /**

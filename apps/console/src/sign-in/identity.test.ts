@@ -36,8 +36,8 @@ describe('whom a proxy names (G5)', () => {
   });
 
   test('is nobody’s word without configured peers, nor of a header from further away', () => {
-    const nobody = createProxiedIdentity(undefined);
-    expect(nobody(request(ADA))).toBeUndefined();
+    const withoutProxy = createProxiedIdentity(undefined);
+    expect(withoutProxy(request(ADA))).toBeUndefined();
     const from = { ...ADA, 'x-forwarded-for': '10.0.7.9', forwarded: 'for=10.0.7.9' };
     expect(identity(request(from, '192.0.2.1'))).toBeUndefined();
   });
@@ -78,8 +78,8 @@ describe('the credential of a request behind a proxy (G5)', () => {
   });
 
   test('of somebody whose groups may do nothing has no bearer', async () => {
-    const nobody = { ...options, accessOf: () => undefined };
-    expect(await credentialOf(request(ADA), nobody)?.check(db)).toBeUndefined();
+    const withoutAccess = { ...options, accessOf: () => undefined };
+    expect(await credentialOf(request(ADA), withoutAccess)?.check(db)).toBeUndefined();
   });
 
   test.each([

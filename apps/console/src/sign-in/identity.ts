@@ -36,7 +36,7 @@ export const createAccessOf =
     return mayRead ? 'read' : undefined;
   };
 
-/** Whom the proxy before the console names. Undefined: nobody, or the peer is no such proxy. */
+/** Reads the person that a trusted proxy names. Undefined: it names none, or the peer is not trusted. */
 export type ProxiedIdentity = (
   request: Pick<IncomingMessage, 'headers' | 'socket'>,
 ) => Identity | undefined;

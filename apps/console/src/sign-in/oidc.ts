@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type AccessOf, beginSession, type Identity } from '@paddock/api/sessions/sessions';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Request } from 'express';
-import type { Kysely } from 'kysely';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -27,7 +26,7 @@ import type { OidcOptions } from './sign-in-file.ts';
 interface SignInOptions {
   readonly oidc: OidcOptions;
   readonly accessOf: AccessOf;
-  readonly db: Kysely<Database>;
+  readonly db: Db;
 }
 
 /** Sign-ins at a time that ask the provider. Anybody may begin one. */

@@ -1,8 +1,7 @@
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Task } from '@paddock/queue/kind';
 import type { Service } from '@paddock/runtime/reach';
-import type { Kysely } from 'kysely';
 
 /** The visit of one object. */
 export interface Turn {
@@ -54,7 +53,7 @@ export interface PassEnd {
 }
 
 export interface PassOptions extends Pick<Pass, 'task' | 'signal' | 'dryRun'> {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly schedule: string;
   /** Our own probe of a service. */
   readonly isAway: (service: Service) => Promise<boolean>;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findDueRedeliveries } from '@paddock/db/deliveries/redelivery';
 import { takeTick } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -58,15 +59,18 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.world.github.queueJob(hosted);
     await scene.world.github.uninstall(scene.world.user.installationId);
     await scene.world.github.settled();
-    await scene.cycle();
+    await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
+    const rules = { perMinute: 150, earlyMs: 0, cycleMs: 300_000 };
+    const { due } = await findDueRedeliveries(scene.db, scene.world.appId, rules);
     const attempts = await scene.attempts();
-    const actionOf = new Map(attempts.map((one) => [one.id, `${one.event}.${one.action}`]));
-    expect(scene.asked.map((id) => actionOf.get(id))).toEqual([
+    const actionOf = new Map(attempts.map((one) => [one.guid, `${one.event}.${one.action}`]));
+    expect(due.map(({ guid }) => actionOf.get(guid))).toEqual([
       'workflow_job.queued',
       'installation.deleted',
       'workflow_job.completed',
       'workflow_job.in_progress',
     ]);
+    expect(await scene.cycle()).toMatchObject({ accepted: 4 });
   });
 });
 

@@ -1,9 +1,8 @@
 import { readScheduleTimes, takeExtraPasses, takeTick } from '@paddock/db/schedules/schedules';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { bringForward, enqueue, type NewTask } from '@paddock/queue/enqueue';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
-import type { Kysely } from 'kysely';
 import { schedule as ringAt } from 'node-cron';
 import type { ReconcilerEvents } from '../events.ts';
 import { cronExpression, missedTicks, nominalTick } from './nominal-tick.ts';
@@ -17,7 +16,7 @@ export interface Schedule {
 }
 
 export interface SchedulesOptions {
-  db: Kysely<Database>;
+  db: Db;
   /** Those of now: an App comes and goes with its own. */
   schedules: () => readonly Schedule[];
   events: Pick<ReconcilerEvents, 'tickTaken' | 'scheduleFailed'>;

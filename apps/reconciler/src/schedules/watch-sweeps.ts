@@ -1,8 +1,7 @@
 import { mendInstants } from '@paddock/db/instants';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { findSweepStates, type SweepState } from '@paddock/db/schedules/sweep-states';
 import { isOverdue, whyOverdue } from '@paddock/domain/tasks/why-overdue';
-import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
 import type { Schedule } from './schedules.ts';
 
@@ -12,10 +11,7 @@ export interface WatchedSweep extends SweepState {
 }
 
 /** The state of each configured schedule, the same in every replica. */
-export async function readSweeps(
-  db: Kysely<Database>,
-  schedules: readonly Schedule[],
-): Promise<WatchedSweep[]> {
+export async function readSweeps(db: Db, schedules: readonly Schedule[]): Promise<WatchedSweep[]> {
   const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
   const states = await findSweepStates(
     db,
@@ -40,7 +36,7 @@ const MOST_SECONDS = 60;
  * and ours disagree, until they agree again: one of them is wrong.
  */
 export function createWatch(
-  db: Kysely<Database>,
+  db: Db,
   schedules: () => readonly Schedule[],
   events: Pick<
     ReconcilerEvents,

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { findInstance } from '@paddock/db/instance';
 import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { instancePrefix } from '@paddock/domain/workers/worker-name';
@@ -6,7 +6,6 @@ import type { InstallationClient } from '@paddock/github/connect';
 import { findRepository } from '@paddock/github/repositories';
 import { type GitHubRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
-import type { Kysely } from 'kysely';
 import type { Ask } from '../passes/ask-github.ts';
 
 /** Where runners register; 0 is the organisation. */
@@ -29,7 +28,7 @@ export interface ListedRunners {
  * Reads from GitHub what `read` makes of the runners of a scope. Undefined, so that the caller
  * concludes nothing, if GitHub does not answer, or does not show us the repository.
  */
-export const createReadRunners = async (db: Kysely<Database>) => {
+export const createReadRunners = async (db: Db) => {
   const prefix = instancePrefix(await findInstance(db));
   return async <T>(
     place: Place,

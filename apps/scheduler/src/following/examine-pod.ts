@@ -1,11 +1,10 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { saveDiagnosis } from '@paddock/db/workers/workers';
 import type { Cluster } from '@paddock/kube/connect';
 import { podEvents } from '@paddock/kube/events';
 import { asUnreadable, readLog, type Unreadable } from '@paddock/kube/logs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import type { Kysely } from 'kysely';
 import { diagnose, type Diagnosis, withoutLogs } from './diagnosis.ts';
 
 export const TAIL_LINES = 200;
@@ -37,7 +36,7 @@ export async function examinePod(
  * worker's state allows no diagnosis now.
  */
 export async function keepDiagnosis(
-  db: Kysely<Database>,
+  db: Db,
   { podName, pool }: { readonly podName: string; readonly pool: string },
   diagnosis: Diagnosis,
 ): Promise<boolean> {

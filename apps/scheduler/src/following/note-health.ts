@@ -1,13 +1,12 @@
 import { noteKeyFailure, noteKeySuccess } from '@paddock/db/workers/failing-keys';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { PodTransition } from '@paddock/db/workers/worker-pods';
 import type { FailureRules } from '@paddock/domain/matching/failure-classes';
 import { OUTDATED_RUNNER, START_FAILURES } from '@paddock/domain/workers/stop-reasons';
-import type { Kysely } from 'kysely';
 
 /** What functions need that count failures of workers. */
 export interface NotingFailures {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly failureRules: FailureRules;
 }
 

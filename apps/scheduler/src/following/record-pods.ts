@@ -1,6 +1,6 @@
 import { adoptWorkers, type PodToAdopt } from '@paddock/db/workers/registrations';
 import { isBadData } from '@paddock/db/connection/errors';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Trx } from '@paddock/db/schema/tables';
 import {
   type PodState,
   type PodTransition,
@@ -14,7 +14,6 @@ import { podSays } from '@paddock/domain/workers/nothing-runs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure } from '@paddock/kube/pod-failure';
 import { enqueue } from '@paddock/queue/enqueue';
-import type { Transaction } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 import { noteHealth, type NotingFailures } from './note-health.ts';
 import { hideSecrets } from './hide-secrets.ts';
@@ -142,7 +141,7 @@ function podToAdopt(pod: ObservedPod): PodToAdopt | undefined {
 }
 
 async function recordWithFollowUps(
-  trx: Transaction<Database>,
+  trx: Trx,
   states: Parameters<typeof recordPodStates>[1],
   unexplainedGraceMs: number,
   following: typeof followUps = followUpsOfSeen,

@@ -4,20 +4,19 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 import { saveAppIds } from '@paddock/db/instance';
 import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
 import { confirmOutages, type Reaches } from '@paddock/db/outages';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { enqueue } from '@paddock/queue/enqueue';
 import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
-import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 import type { PodsSync } from '../following/sync-pods.ts';
 import { matchOnce } from './match.ts';
 import { WORKER_TASK, provisionTask } from '@paddock/domain/tasks/worker-tasks';
 
 export interface Matching {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   /** For the listener's own connection; from `clientConfig`. */
   readonly config: ListenOptions['config'];
   readonly schema: string;
@@ -97,10 +96,7 @@ const MOST_FORGOTTEN = 250;
  * fourth crash of an executor. Such a row would count as supply for ever, and its job would never
  * run. Returns their names.
  */
-export async function reprovisionForgotten(
-  db: Kysely<Database>,
-  olderThanMs: number,
-): Promise<string[]> {
+export async function reprovisionForgotten(db: Db, olderThanMs: number): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     const forgotten = await findForgottenWorkers(trx, {
       kind: WORKER_TASK.provisionWorker,

@@ -21,12 +21,11 @@ import {
   reserveWorkers,
 } from '@paddock/db/matching/reserve-workers';
 import { noteUnservedKeys, type UnservedKey } from '@paddock/db/workers/failing-keys';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db, Trx } from '@paddock/db/schema/tables';
 import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';
 import { provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
-import type { Kysely, Transaction } from 'kysely';
 
 /** The work of a pass, and the work that it leaves to the next. */
 export interface Matched {
@@ -61,11 +60,7 @@ const LIMITS: MatchingLimits = {
  * Matches demand with supply once, in a transaction of its own. It calls nothing outside of
  * PostgreSQL. Throws what PostgreSQL throws, and then keeps nothing.
  */
-export const matchOnce = (
-  db: Kysely<Database>,
-  settings: MatchingSettings,
-  limits = LIMITS,
-): Promise<Matched> =>
+export const matchOnce = (db: Db, settings: MatchingSettings, limits = LIMITS): Promise<Matched> =>
   db
     .transaction()
     .setIsolationLevel('read committed')
@@ -73,7 +68,7 @@ export const matchOnce = (
 
 /** The same in a READ COMMITTED transaction of the caller's. */
 export async function matchIn(
-  trx: Transaction<Database>,
+  trx: Trx,
   settings: MatchingSettings,
   limits: MatchingLimits,
 ): Promise<Matched> {
@@ -127,7 +122,7 @@ const NOTHING = {
 
 /** Writes the plan. Each worker that is made or has to end gets its task. */
 async function applyPlan(
-  trx: Transaction<Database>,
+  trx: Trx,
   plan: PassPlan,
   settings: MatchingSettings,
 ): Promise<Pick<Matched, 'reserved' | 'ended' | 'stopped' | 'takenBack'>> {

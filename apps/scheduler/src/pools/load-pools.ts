@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { forgetFailuresOfChangedPools } from '@paddock/db/workers/failing-keys';
 import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Pool } from '@paddock/domain/pools/pool';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
@@ -13,7 +13,6 @@ import { type RunnerPodSpec, runnerPod } from '@paddock/kube/runner-pod';
 import { createFileReading } from '@paddock/runtime/file-reading';
 import { pause } from '@paddock/runtime/pause';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
-import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 
 export interface PoolsLoader {
@@ -28,7 +27,7 @@ export interface PoolsLoader {
 }
 
 export interface PoolsLoaderOptions {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   /** Its API server judges the pods of a changed file. */
   readonly cluster: Cluster;
   /** The configuration file. `followKeys` reads its Apps. */

@@ -1,20 +1,19 @@
 import { recordRefusal } from '@paddock/db/entities/refusals';
 import type { Reaches } from '@paddock/db/outages';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
-import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
 import { ifClusterAway, ifGitHubAway } from '../if-away.ts';
 import { HiddenRunnerError } from './read-evidence.ts';
 
 interface Failing {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly reach: Reaches;
   readonly events: SchedulerEvents;
   readonly stopRules: Pick<StopRules, 'retryMs'>;

@@ -1,7 +1,7 @@
 import { endRefusals } from '@paddock/db/entities/refusals';
 import { findFittingRuns, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import { noteRunsRead, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import {
   type JobsSay,
   type LogSays,
@@ -19,7 +19,6 @@ import type { Cluster } from '@paddock/kube/connect';
 import { readJobInLog } from '@paddock/kube/runner-log';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
-import type { Kysely } from 'kysely';
 import { scopeOf, unseenRepository } from '../scope-of.ts';
 import type { createRecentRunJobs } from './recent-run-jobs.ts';
 
@@ -27,7 +26,7 @@ import type { createRecentRunJobs } from './recent-run-jobs.ts';
 const MOST_RUNS = 100;
 
 export interface ReadingEvidence {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly github: GitHub;
   readonly cluster: Cluster;
   /** Most runs with waiting jobs that one attempt asks GitHub for. */

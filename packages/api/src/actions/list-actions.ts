@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Db, Trx } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
 import { type Act, type Caller, endpoint } from '../endpoint.ts';
@@ -19,7 +19,7 @@ export const note = z
  * operation that it asked for.
  */
 export async function record(
-  trx: Transaction<Database>,
+  trx: Trx,
   { person, from }: Caller,
   { endpoint: name, subject, note: why }: Act,
   operation: string | null = null,
@@ -41,11 +41,7 @@ export async function record(
  * Does what a person asked for, in one transaction with its row in the audit. If `work` rejects,
  * neither is done, and the error is the caller's.
  */
-export const act = <T>(
-  caller: Caller,
-  request: Act,
-  work: (trx: Transaction<Database>) => Promise<T>,
-): Promise<T> =>
+export const act = <T>(caller: Caller, request: Act, work: (trx: Trx) => Promise<T>): Promise<T> =>
   caller.db.transaction().execute(async (trx) => {
     const result = await work(trx);
     await record(trx, caller, request);
@@ -90,7 +86,7 @@ export const listActionsEndpoint = endpoint({
 
 /** Actions, the newest first, from the first one before `after`. */
 const listActions = (
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: last }: { limit: number; after?: readonly [number] | undefined },
 ): Promise<Placed<ActionRow>[]> =>
   db
@@ -103,7 +99,7 @@ const listActions = (
 
 /** What people did to an entity and what belongs to it, the newest first. */
 export function listEntityActions(
-  db: Kysely<Database>,
+  db: Db,
   entityId: number,
   page: PageOfTime<number | string>,
 ): Promise<Placed<ActionRow, Position<number>>[]> {

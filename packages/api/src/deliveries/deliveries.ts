@@ -5,8 +5,8 @@ import {
   type PageOfTime,
   type Position,
 } from '@paddock/db/newest-first';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
@@ -60,7 +60,7 @@ export const listRedeliveriesEndpoint = endpoint({
  * for which it failed.
  */
 async function listUnresolved(
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: last, guid }: UnresolvedPage,
 ): Promise<Unresolved[]> {
   const isMeant = allOf(
@@ -107,7 +107,7 @@ export const listGivenUpEndpoint = endpoint({
 
 /** What GitHub can no longer repeat, the newest first. */
 async function listGivenUp(
-  db: Kysely<Database>,
+  db: Db,
   page: PageOfTime<string>,
 ): Promise<Placed<z.output<typeof givenUp>>[]> {
   const at = sql`received_at`;

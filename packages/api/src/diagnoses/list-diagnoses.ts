@@ -1,5 +1,5 @@
 import { findMatchingSettings } from '@paddock/db/instance';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import {
   diagnoseEntity,
   type AuthFailures,
@@ -8,7 +8,7 @@ import {
   type InstalledApp,
   type WaitingKey,
 } from '@paddock/domain/entities/diagnose-entity';
-import { type Kysely, type NotNull, type Selectable, sql } from 'kysely';
+import { type NotNull, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { SAID_BY_GITHUB } from '../installations/installations.ts';
@@ -63,10 +63,7 @@ interface Subject {
 }
 
 /** What the rows say about an entity, or one repository of it. */
-async function findDiagnosisFacts(
-  db: Kysely<Database>,
-  { asked, entityId }: Subject,
-): Promise<EntityFacts> {
+async function findDiagnosisFacts(db: Db, { asked, entityId }: Subject): Promise<EntityFacts> {
   const configuredApps = (await findMatchingSettings(db))?.appIds ?? null;
   const apps = await findApps(db, entityId, asked.repository);
   const login = apps[0]?.login ?? null;
@@ -89,11 +86,7 @@ async function findDiagnosisFacts(
 
 type App = InstalledApp & { readonly login: string };
 
-async function findApps(
-  db: Kysely<Database>,
-  entityId: number,
-  repository: string | null,
-): Promise<App[]> {
+async function findApps(db: Db, entityId: number, repository: string | null): Promise<App[]> {
   const { rows } = await sql<App>`
     select login, app_id as "appId", installation_id as "installationId", repository_selection as selection, suspended_at as "suspendedAt",
       deleted_at as "deletedAt", ${repository === null ? sql`null` : choiceOf(repository)} as choice
@@ -134,11 +127,7 @@ const newestOf = (entityId: number) =>
   where entity_id = ${entityId} order by received_at desc limit ${MOST_EVENTS})`.as('newest');
 
 /** What the newest deliveries came to. */
-const findOutcomes = (
-  db: Kysely<Database>,
-  entityId: number,
-  repoId: number | null,
-): Promise<IgnoredJobs[]> =>
+const findOutcomes = (db: Db, entityId: number, repoId: number | null): Promise<IgnoredJobs[]> =>
   db
     .selectFrom(newestOf(entityId))
     .select(({ fn }) => [
@@ -162,11 +151,7 @@ const findOutcomes = (
 type Seen = Pick<EntityFacts, 'installationsSeen' | 'lastDeliveryAt' | 'isRepositorySeen'>;
 
 /** What the newest deliveries name. */
-async function findSeen(
-  db: Kysely<Database>,
-  entityId: number,
-  repoId: number | null,
-): Promise<Seen> {
+async function findSeen(db: Db, entityId: number, repoId: number | null): Promise<Seen> {
   const rows = await db
     .selectFrom(newestOf(entityId))
     .select(['app_id as appId', 'installation_id as installationId'])
@@ -187,7 +172,7 @@ async function findSeen(
 
 /** Of the last day: those that name the entity, and those of its Apps that name none. */
 async function findAuthFailures(
-  db: Kysely<Database>,
+  db: Db,
   entityId: number,
   apps: readonly App[],
 ): Promise<AuthFailures[]> {
@@ -207,10 +192,7 @@ async function findAuthFailures(
 }
 
 /** Few rows are unresolved, unless GitHub cannot reach us at all. */
-async function findUndelivered(
-  db: Kysely<Database>,
-  apps: readonly App[],
-): Promise<EntityFacts['undelivered']> {
+async function findUndelivered(db: Db, apps: readonly App[]): Promise<EntityFacts['undelivered']> {
   const installationIds = apps.map(({ installationId }) => installationId);
   const { count, since } = await db
     .selectFrom('unresolved_deliveries')
@@ -226,11 +208,7 @@ async function findUndelivered(
 }
 
 /** A key of the whole organisation holds jobs of each of its repositories. */
-const findWaitingKeys = (
-  db: Kysely<Database>,
-  entityId: number,
-  repoId: number | null,
-): Promise<WaitingKey[]> =>
+const findWaitingKeys = (db: Db, entityId: number, repoId: number | null): Promise<WaitingKey[]> =>
   db
     .selectFrom('demand_keys as d')
     .innerJoin('jobs as j', 'j.demand_key', 'd.demand_key')

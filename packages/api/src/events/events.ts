@@ -5,9 +5,9 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { OUTCOMES } from '@paddock/domain/deliveries/outcomes';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { instant } from '../lists/dates.ts';
 import type { Placed } from '../lists/page.ts';
@@ -65,7 +65,7 @@ export interface AppPlace {
 
 /** The events of an entity, and of these Apps without an entity, the newest first. */
 export const listEntityEvents = (
-  db: Kysely<Database>,
+  db: Db,
   { entityId, places }: { entityId: number | null; places: readonly AppPlace[] },
   page: PageOfTime<string>,
 ): Promise<ListedEvent[]> =>
@@ -83,7 +83,7 @@ export const listEntityEvents = (
 
 /** The events about a job, the newest first: three, and more only if they are redelivered. */
 export const listJobEvents = (
-  db: Kysely<Database>,
+  db: Db,
   jobId: number,
   page: PageOfTime<string>,
 ): Promise<ListedEvent[]> =>
@@ -91,7 +91,7 @@ export const listJobEvents = (
 
 /** The events of one delivery, the newest first: more than one if it was delivered again. */
 export const listDeliveryEvents = (
-  db: Kysely<Database>,
+  db: Db,
   guid: string,
   page: PageOfTime<string>,
 ): Promise<ListedEvent[]> =>
@@ -139,7 +139,7 @@ export const traceEventEndpoint = endpoint({
 
 /** Undefined: there is no such event, or it was deleted. */
 async function findEventPayload(
-  db: Kysely<Database>,
+  db: Db,
   id: string,
 ): Promise<(EventRow & { readonly size: number; readonly payload: unknown }) | undefined> {
   const { rows } = await sql<EventRow & { size: number; payload: unknown }>`

@@ -1,7 +1,7 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { readJobReference } from '@paddock/domain/why/job-reference';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { findRepositoryByName, FORMER_LOGINS, ID } from '../lists/named.ts';
@@ -71,7 +71,7 @@ async function find(caller: Caller, text: string): Promise<Named[]> {
 }
 
 /** What has this id of GitHub’s, or is the event with it: each by an index. Of runs, those that wait or run. */
-const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]> =>
+const findByNumber = (db: Db, id: number): Promise<Named[]> =>
   read(
     db,
     sql`
@@ -88,7 +88,7 @@ const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]> =>
   );
 
 /** What has this UUID: an operation, or a delivery that was stored or is missing. */
-const findByUuid = (db: Kysely<Database>, uuid: string): Promise<Named[]> =>
+const findByUuid = (db: Db, uuid: string): Promise<Named[]> =>
   read(
     db,
     sql`
@@ -101,7 +101,7 @@ const findByUuid = (db: Kysely<Database>, uuid: string): Promise<Named[]> =>
   );
 
 /** What has this name: a worker, a pool, or an entity, also by a former login. */
-const findByName = (db: Kysely<Database>, name: string): Promise<Named[]> =>
+const findByName = (db: Db, name: string): Promise<Named[]> =>
   read(
     db,
     sql`
@@ -113,7 +113,7 @@ const findByName = (db: Kysely<Database>, name: string): Promise<Named[]> =>
       and not exists (select from installations where lower(login) = lower(${name})) order by left_at desc limit 1)`,
   );
 
-async function read(db: Kysely<Database>, found: RawBuilder<unknown>): Promise<Named[]> {
+async function read(db: Db, found: RawBuilder<unknown>): Promise<Named[]> {
   const { rows } =
     await sql<Named>`select kind, id, name from (${found}) found order by place`.execute(db);
   return rows;

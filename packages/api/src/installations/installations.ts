@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
@@ -49,7 +49,7 @@ export const listInstallationsEndpoint = endpoint({
 
 /** Installations in the order of entity and App, from the first one after `after`. */
 const listInstallations = (
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: last }: { limit: number; after?: readonly [number, number] | undefined },
 ): Promise<Placed<Installation>[]> =>
   db
@@ -64,7 +64,7 @@ const listInstallations = (
     .execute();
 
 /** Undefined: no App is installed under this id, or another installation took its place. */
-const findInstallation = (db: Kysely<Database>, id: number): Promise<Installation | undefined> =>
+const findInstallation = (db: Db, id: number): Promise<Installation | undefined> =>
   db
     .selectFrom('installations')
     .select(COLUMNS)
@@ -111,7 +111,7 @@ export const SAID_BY_GITHUB = sql<boolean>`event like 'installation%' and source
 
 /** The newest events about an installation itself, the newest first. */
 const findInstallationEvents = (
-  db: Kysely<Database>,
+  db: Db,
   installationId: number,
 ): Promise<z.output<typeof installationEvent>[]> =>
   db

@@ -1,9 +1,9 @@
 import { allOf, has, hasText, isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { instant, timeline, timelineOf } from '../lists/dates.ts';
+import { instant, timeline, timelineOf, instantText } from '../lists/dates.ts';
 import { entity, pool, repository } from '../lists/named.ts';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
 import { githubId } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
@@ -24,7 +24,7 @@ export const jobRow = z.object({
   conclusion: z.string().nullable().describe('GitHub’s; null until it has ended'),
   failure: z.string().nullable().describe('Why Paddock ended it, where GitHub has not'),
   wait: z
-    .object({ reason: z.string(), since: z.iso.datetime() })
+    .object({ reason: z.string(), since: instantText })
     .nullable()
     .describe(
       'Why the jobs of its entity and pool get no more workers, and since when; null: nothing holds them, or it does not wait for a worker',
@@ -142,7 +142,7 @@ const JOB_TIMELINE = timelineOf({
 
 /** Undefined: there is no row of this job, or it was deleted. */
 async function findJob(
-  db: Kysely<Database>,
+  db: Db,
   jobId: number,
 ): Promise<Omit<z.output<typeof job>, 'deliveries'> | undefined> {
   const { rows } = await sql<Omit<z.output<typeof job>, 'deliveries'>>`

@@ -9,10 +9,10 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { hasEnded, isUnended } from '@paddock/db/states/states';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
@@ -91,14 +91,14 @@ const JOBS = {
 };
 
 const readFew = (
-  db: Kysely<Database>,
+  db: Db,
   condition: RawBuilder<unknown>,
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> => readListed(db, JOBS, newestOfFew(JOBS, condition, page));
 
 /** Jobs that wait or run, newest first: they are few, so that every combination is fast. */
 const listActiveJobs = (
-  db: Kysely<Database>,
+  db: Db,
   { state, ...place }: JobPlace & { readonly state: 'waiting' | 'running' },
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> =>
@@ -106,7 +106,7 @@ const listActiveJobs = (
 
 /** Jobs that wait for a worker, and their keys for this reason. */
 const listJobsByReason = (
-  db: Kysely<Database>,
+  db: Db,
   { reason, ...place }: JobPlace & { readonly reason: string },
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> => {
@@ -123,7 +123,7 @@ const listJobsByReason = (
  * or a conclusion. No job has a conclusion before it has ended.
  */
 export function listJobs(
-  db: Kysely<Database>,
+  db: Db,
   {
     isEnded = false,
     conclusion,
@@ -164,7 +164,7 @@ export const countWaitsEndpoint = endpoint({
  * pool and one reason, so this groups by key first: there are far fewer keys than jobs.
  */
 async function countWaits(
-  db: Kysely<Database>,
+  db: Db,
   {
     from,
     to,

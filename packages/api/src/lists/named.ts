@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
 import { wrong } from '../problem.ts';
@@ -45,10 +45,7 @@ export const FORMER_LOGINS = sql`(
  * The entity with this login: the one that has the App, before one that had it, before the one that
  * had this login last.
  */
-export async function findEntityByLogin(
-  db: Kysely<Database>,
-  login: string,
-): Promise<number | undefined> {
+export async function findEntityByLogin(db: Db, login: string): Promise<number | undefined> {
   const { rows } = await sql<{ entityId: number }>`
     select "entityId" from (
       (select 0 as place, entity_id as "entityId" from installations where lower(login) = lower(${login})
@@ -60,10 +57,7 @@ export async function findEntityByLogin(
 }
 
 /** The repository with this full name, as discovery or the newest unended job names it. */
-export async function findRepositoryByName(
-  db: Kysely<Database>,
-  fullName: string,
-): Promise<number | undefined> {
+export async function findRepositoryByName(db: Db, fullName: string): Promise<number | undefined> {
   const { rows } = await sql<{ repoId: number }>`
     select "repoId" from (
       select repo_id as "repoId", coalesce(named_at, active_at) as at from repositories where lower(full_name) = lower(${fullName})

@@ -1,8 +1,7 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Trx } from '@paddock/db/schema/tables';
 import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { enqueueAsked } from '@paddock/queue/enqueue';
 import { type FailedOperation, lockFailed, noteHandled } from '@paddock/queue/operations';
-import type { Transaction } from 'kysely';
 import { requireUnpaused } from './start-operation.ts';
 import { refused } from '../problem.ts';
 import { failedFilter, operation, readOperation } from './operation.ts';
@@ -20,7 +19,7 @@ type How = 'retry' | 'discard';
  * is paused: it would end without having done anything.
  */
 async function handle(
-  trx: Transaction<Database>,
+  trx: Trx,
   caller: Caller,
   request: Act,
   how: How,
@@ -40,7 +39,7 @@ async function handle(
 }
 
 /** Locks one failed operation. Rejects with a Problem if it is none, or somebody dealt with it. */
-async function lockOneFailed(trx: Transaction<Database>, id: string): Promise<FailedOperation> {
+async function lockOneFailed(trx: Trx, id: string): Promise<FailedOperation> {
   const { status } = await readOperation(trx, id);
   if (status !== 'ERROR') throw refused(`The operation has not failed: it is ${status}.`);
   const [failed] = await lockFailed(trx, { id }, 1);

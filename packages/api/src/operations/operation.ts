@@ -1,9 +1,9 @@
 import { isoText } from '@paddock/db/newest-first';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { type FailedFilter, isFailed, readTaskCounts } from '@paddock/queue/operations';
-import { dates, instant } from '../lists/dates.ts';
+import { dates, instant, instantText } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
@@ -30,7 +30,7 @@ export const operation = z.object({
   handled: z
     .object({
       by: z.string(),
-      at: z.iso.datetime(),
+      at: instantText,
       retriedAs: z.uuid().nullable().describe('The operation that repeats it; null: discarded'),
     })
     .nullable()
@@ -39,7 +39,7 @@ export const operation = z.object({
     .array(
       z.object({
         attempt: z.int(),
-        at: z.iso.datetime({ offset: true }),
+        at: instantText,
         reason: z.string(),
         message: z.string(),
       }),
@@ -102,7 +102,7 @@ export const findOperationEndpoint = endpoint({
 });
 
 /** An operation with all that is known of it. Rejects with a Problem if there is none of this id. */
-export async function readOperation(db: Kysely<Database>, id: string): Promise<Operation> {
+export async function readOperation(db: Db, id: string): Promise<Operation> {
   const found = await findOperation(db, id);
   if (found === undefined)
     throw notFound(
@@ -115,7 +115,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The operation of this id, or undefined if there is none or it has expired. */
 export async function findOperation(
-  db: Kysely<Database>,
+  db: Db,
   id: string,
 ): Promise<Omit<Operation, 'askers'> | undefined> {
   if (!UUID.test(id)) return undefined;
@@ -132,7 +132,7 @@ export async function findOperation(
  * running task does with its successor when it has to run again.
  */
 async function findAskers(
-  db: Kysely<Database>,
+  db: Db,
   { id, kind, subject }: Pick<Operation, 'id' | 'kind'> & { subject: { type: string; id: string } },
 ): Promise<Operation['askers']> {
   const merged = db
@@ -186,7 +186,7 @@ export const listOperationsEndpoint = endpoint({
  * output and failed runs, which may be long.
  */
 async function listOperationsOf(
-  db: Kysely<Database>,
+  db: Db,
   of: { readonly type: string; readonly id: string },
   { limit: most, after: last, detail: hasDetail }: Page & { readonly detail: boolean },
 ): Promise<ListedOperation<z.output<typeof listedOperation>>[]> {
@@ -219,7 +219,7 @@ export const listFailedOperationsEndpoint = endpoint({
 
 /** Failed operations that nobody has dealt with, the one that ended last first. */
 async function listFailedOperations(
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: last, ...filter }: Page & FailedFilter,
 ): Promise<ListedOperation[]> {
   const { rows } = await sql<ListedOperation>`

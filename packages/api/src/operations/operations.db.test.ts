@@ -49,6 +49,13 @@ const list = async (id = subject.id, more: object = {}) =>
   (await ask(listOperationsEndpoint, database.db, { subject: `repository:${id}`, ...more })).items;
 
 describe('an operation', () => {
+  test('whose next run is in the year 33658 is listed beside the others (P6)', async () => {
+    await enqueueOne('quick');
+    await sql`update tasks set due_at = '33658-01-01T00:00:00Z'`.execute(database.db);
+    await enqueueOne('quick', 'acme/other');
+    expect(await list()).toMatchObject([{ nextRunAt: '+033658-01-01T00:00:00.000Z' }]);
+  });
+
   test('answers through its whole life (F1)', async () => {
     const id = await enqueueOne('slow');
     expect(await find(id)).toMatchObject({ status: 'QUEUED', startedAt: null, attempt: 0 });

@@ -1,7 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Trx } from '@paddock/db/schema/tables';
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue';
-import type { Transaction } from 'kysely';
 import type { z } from 'zod';
 import { record } from '../actions/list-actions.ts';
 import type { Act, Caller } from '../endpoint.ts';
@@ -11,7 +10,7 @@ import { type operation, readOperation } from './operation.ts';
 type Task = Omit<AskedTask, 'requestedBy'>;
 
 /** Does what comes before the task. Rejects with a Problem if it must not run. */
-type Prepare = (trx: Transaction<Database>) => Promise<Task> | Task;
+type Prepare = (trx: Trx) => Promise<Task> | Task;
 
 /**
  * Enqueues what a person asked for, in one transaction with what `prepare` does and the row in the
@@ -43,11 +42,7 @@ export const startSweep = (
   });
 
 /** Rejects with a Problem if the sweep is paused: the task would end without having done anything. */
-export async function requireUnpaused(
-  trx: Transaction<Database>,
-  kind: string,
-  subjectId: string,
-): Promise<void> {
+export async function requireUnpaused(trx: Trx, kind: string, subjectId: string): Promise<void> {
   const found = await findSwitchOfSweep(trx, kind, subjectId);
   if (found === undefined) return;
   const { by, since, note: why } = found;

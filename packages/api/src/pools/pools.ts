@@ -1,8 +1,8 @@
 import { isoText } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
@@ -14,7 +14,7 @@ import { recordDone } from '@paddock/queue/operations';
 import { note, record } from '../actions/list-actions.ts';
 import { operation, readOperation } from '../operations/operation.ts';
 import { requireKnown } from '../switches/switches.ts';
-import { instant } from '../lists/dates.ts';
+import { instant, instantText } from '../lists/dates.ts';
 
 const count = z.int();
 
@@ -26,7 +26,7 @@ const poolRow = z.object({
   labels: z.array(z.string()),
   demand: z.object({
     waiting: count.describe('Jobs that wait for a worker'),
-    oldestSince: z.iso.datetime().nullable().describe('When the oldest of them was stored'),
+    oldestSince: instantText.nullable().describe('When the oldest of them was stored'),
     oldestJob: z.int().nullable().describe('Its id'),
   }),
   supply: z.object({
@@ -51,7 +51,7 @@ const poolRow = z.object({
           .describe('Only workers for this entity are held back; null: a service is away'),
         login: z.string().nullable().describe('Of that entity'),
         message: z.string(),
-        since: z.iso.datetime(),
+        since: instantText,
         until: z.iso
           .datetime()
           .nullable()
@@ -88,7 +88,7 @@ type Pool = z.output<typeof poolRow>;
  * All pools, by name: demand, supply and what holds them back. One statement, so that the figures
  * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
  */
-async function listPools(db: Kysely<Database>): Promise<Pool[]> {
+async function listPools(db: Db): Promise<Pool[]> {
   const { rows } = await sql<Pool>`
     with in_force as materialized (
       select p ->> 'name' as pool, p -> 'labels' as labels, (p ->> 'maxWorkers')::integer as "maxWorkers" from ${POOLS_IN_FORCE}
@@ -250,7 +250,7 @@ const line = (value: string) =>
  * reservation to its end. Left out are jobs that began before the newest rows and ended since, and
  * such workers whose pods are gone: jobs and workers that live are always there.
  */
-async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
+async function readLastHour(db: Db): Promise<LastHour> {
   const { rows } = await sql<LastHour>`
     with newest_job as materialized (
       select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker

@@ -1,6 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { note } from '../actions/list-actions.ts';
 import { endpoint } from '../endpoint.ts';
@@ -43,10 +43,7 @@ export const resyncRepositoryEndpoint = endpoint({
 });
 
 /** Whether any App may be used on the entity with this login now. Undefined: none ever was. */
-async function findOwner(
-  db: Kysely<Database>,
-  login: string,
-): Promise<{ isUsable: boolean } | undefined> {
+async function findOwner(db: Db, login: string): Promise<{ isUsable: boolean } | undefined> {
   const rows = await db
     .selectFrom('installations')
     .select(['suspended_at', 'deleted_at'])
@@ -77,7 +74,7 @@ export const findResyncEndpoint = endpoint({
 });
 
 /** When a resync of the repository last ended well. Null: never, as far as the rows know. */
-async function findResyncedAt(db: Kysely<Database>, fullName: string): Promise<Date | null> {
+async function findResyncedAt(db: Db, fullName: string): Promise<Date | null> {
   const { at } = await db
     .selectFrom('repositories')
     .select(({ fn }) => fn.max('resynced_at').as('at'))

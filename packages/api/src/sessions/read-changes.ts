@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Database, Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { GOES_ON } from './sessions.ts';
 
 /** The tables that the page watches. */
@@ -35,7 +35,7 @@ export interface Changes {
  * transactions, at most once a second, and at the latest when it has been idle for 10 s.
  */
 export async function readChanges(
-  db: Kysely<Database>,
+  db: Db,
   asked: Pick<Changes, 'tokens' | 'sessions'>,
 ): Promise<Changes> {
   const { rows } = await sql<Changes>`

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isTooFarAhead, SESSION } from '@paddock/db/instants';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Bearer, type FoundToken, proves, RIGHTS, toBearer } from '../tokens/check-token.ts';
 import { hashSecret, newSecret, type TokenRights } from '../tokens/tokens.ts';
@@ -40,7 +40,7 @@ export const ownerIdOf = (person: string): string =>
  * may do nothing (any longer).
  */
 export async function checkSession(
-  db: Kysely<Database>,
+  db: Db,
   parts: SessionParts,
   accessOf: AccessOf,
 ): Promise<Bearer | undefined> {
@@ -59,7 +59,7 @@ export function bearerWith({ person, groups }: Identity, accessOf: AccessOf): Be
 }
 
 /** Ends a session; repeating it changes nothing. */
-export async function endSession(db: Kysely<Database>, { id }: SessionParts): Promise<void> {
+export async function endSession(db: Db, { id }: SessionParts): Promise<void> {
   await db.deleteFrom('sessions').where('id', '=', id).execute();
 }
 
@@ -83,10 +83,7 @@ export interface Identity {
  * Begins a session of a good token, by its id, or of a person, and returns its text, which only its
  * cookie ever has. Deletes those that have expired, and those that are too many of its owner.
  */
-export async function beginSession(
-  db: Kysely<Database>,
-  owner: string | Identity,
-): Promise<string> {
+export async function beginSession(db: Db, owner: string | Identity): Promise<string> {
   const { id, secret } = newSecret();
   const [tokenId, person, groups] =
     typeof owner === 'string'
@@ -108,7 +105,7 @@ export async function beginSession(
 
 /** The token of this session; its hash is the session's. Undefined: it is over, or the token is. */
 export const findSession = (
-  db: Kysely<Database>,
+  db: Db,
   { id, tokenId }: { readonly id: string; readonly tokenId: string },
 ): Promise<FoundToken | undefined> =>
   db
@@ -124,7 +121,7 @@ export const findSession = (
 
 /** Whose session this is, if it is of somebody without a token. Undefined: it is over. */
 export async function findIdentity(
-  db: Kysely<Database>,
+  db: Db,
   id: string,
 ): Promise<(Identity & { readonly secretSha256: string }) | undefined> {
   return db
@@ -166,7 +163,7 @@ const PERSON = sql<string>`substr(s.person, ${sql.lit(personOf('').length + 1)})
 
 /** Who is signed in, by name, from the first one after `after`. */
 const listSignedIn = (
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },
 ): Promise<Placed<z.output<typeof signedIn>>[]> =>
   db

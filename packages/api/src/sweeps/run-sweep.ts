@@ -1,5 +1,4 @@
-import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
 import { z } from 'zod';
 import {
   DELETING_SWEEPS,
@@ -19,7 +18,7 @@ import { githubId } from '../lists/page.ts';
 export const app = githubId().describe('An App’s id');
 
 /** The App that is meant: the only one, if none is named. Rejects with a Problem. */
-export async function meantApp(db: Kysely<Database>, given: number | undefined): Promise<number> {
+export async function meantApp(db: Db, given: number | undefined): Promise<number> {
   const known = await findScheduledApps(db);
   const names = known.join(', ') || 'none';
   if (given === undefined && known.length !== 1)
@@ -30,7 +29,7 @@ export async function meantApp(db: Kysely<Database>, given: number | undefined):
 }
 
 /** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */
-async function findScheduledApps(db: Kysely<Database>): Promise<number[]> {
+async function findScheduledApps(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('schedules')
     .select('name')

@@ -1,5 +1,5 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import {
   EVERY_SWEEP,
@@ -10,7 +10,7 @@ import {
   type SwitchSubject,
 } from '@paddock/db/switches';
 import { DISCOVER_JOBS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
@@ -46,7 +46,7 @@ export const switchState = z.object({
 
 /** How the switch of this subject stands now. */
 export async function readSwitch(
-  db: Kysely<Database>,
+  db: Db,
   subject: SwitchSubject,
 ): Promise<z.output<typeof switchState>> {
   const [found] = await findSwitches(db, [subject]);
@@ -87,7 +87,7 @@ export async function requireKnown({ db }: Caller, subject: SwitchSubject): Prom
 }
 
 /** Whether a pool of this name is in force, or workers of it are alive. */
-async function isKnownPool(db: Kysely<Database>, name: string): Promise<boolean> {
+async function isKnownPool(db: Db, name: string): Promise<boolean> {
   const { rows } = await sql`
     select where exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = ${name})
       or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
@@ -105,7 +105,7 @@ export const listSwitchesEndpoint = endpoint({
 
 /** What people hold back, the oldest first, from the first one after `after`. */
 async function listSwitches(
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: last }: { limit: number; after?: readonly [string, string] | undefined },
 ): Promise<Placed<z.output<typeof switchRow>>[]> {
   const isAfter =

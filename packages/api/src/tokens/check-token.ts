@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isTooFarAhead } from '@paddock/db/instants';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import {
   hashSecret,
   NARROWED_TO,
@@ -27,7 +27,7 @@ const NO_HASH = '0'.repeat(64);
  * The bearer of a token. Undefined: the token is unknown, revoked, wrong, or for one sign-in. Notes
  * its use.
  */
-export async function checkToken(db: Kysely<Database>, text: string): Promise<Bearer | undefined> {
+export async function checkToken(db: Db, text: string): Promise<Bearer | undefined> {
   const parts = parseToken(text);
   if (parts === undefined || parts.isOneTime) return undefined;
   return toBearer(db, parts, await findToken(db, parts.id));
@@ -37,10 +37,7 @@ export async function checkToken(db: Kysely<Database>, text: string): Promise<Be
  * The bearer of a token for one sign-in, which this uses up. Undefined: the token is unknown,
  * revoked, wrong, used or too old.
  */
-export async function useOneTimeToken(
-  db: Kysely<Database>,
-  text: string,
-): Promise<Bearer | undefined> {
+export async function useOneTimeToken(db: Db, text: string): Promise<Bearer | undefined> {
   const parts = parseToken(text);
   if (parts?.isOneTime !== true) return undefined;
   const found = await findOneTimeToken(db, parts.id);
@@ -50,7 +47,7 @@ export async function useOneTimeToken(
 
 /** The bearer of the token that was found, if the secret proves it. Notes its use. */
 export async function toBearer(
-  db: Kysely<Database>,
+  db: Db,
   { id, secret }: Pick<TokenParts, 'id' | 'secret'>,
   found: FoundToken | undefined,
 ): Promise<Bearer | undefined> {
@@ -94,7 +91,7 @@ export const RIGHTS = [
   sql<boolean>`coalesce(last_used_at > now() - interval '1 hour', false)`.as('isUseNoted'),
 ] as const;
 
-const selectToken = (db: Kysely<Database>, id: string) =>
+const selectToken = (db: Db, id: string) =>
   db
     .selectFrom('tokens')
     .select(RIGHTS)
@@ -103,20 +100,18 @@ const selectToken = (db: Kysely<Database>, id: string) =>
     .where('revoked_at', 'is', null);
 
 /** The token of this id, unless it is revoked or for one sign-in. */
-export const findToken = (db: Kysely<Database>, id: string): Promise<FoundToken | undefined> =>
+export const findToken = (db: Db, id: string): Promise<FoundToken | undefined> =>
   selectToken(db, id).where('one_time', '=', false).executeTakeFirst();
 
 /** A sign-in has an hour. */
 const IS_TO_COME = sql<boolean>`one_time and last_used_at is null and created_at > now() - interval '1 hour' and not ${isTooFarAhead(sql`created_at`)}`;
 
 /** The token of this id, if it is for one sign-in, which is still to come. */
-export const findOneTimeToken = (
-  db: Kysely<Database>,
-  id: string,
-): Promise<FoundToken | undefined> => selectToken(db, id).where(IS_TO_COME).executeTakeFirst();
+export const findOneTimeToken = (db: Db, id: string): Promise<FoundToken | undefined> =>
+  selectToken(db, id).where(IS_TO_COME).executeTakeFirst();
 
 /** Uses up a token for one sign-in. False: another request was first, or its time is over. */
-async function useUpToken(db: Kysely<Database>, id: string): Promise<boolean> {
+async function useUpToken(db: Db, id: string): Promise<boolean> {
   const row = await db
     .updateTable('tokens')
     .set({ last_used_at: sql`now()` })
@@ -129,7 +124,7 @@ async function useUpToken(db: Kysely<Database>, id: string): Promise<boolean> {
 }
 
 /** Notes that a token is used. */
-async function noteTokenUse(db: Kysely<Database>, id: string): Promise<void> {
+async function noteTokenUse(db: Db, id: string): Promise<void> {
   await db
     .updateTable('tokens')
     .set({ last_used_at: sql`now()` })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Subject } from '@paddock/db/schema/columns';
 import { instant } from '../lists/dates.ts';
 import { endpoint, type Endpoint, fieldsOfPath } from '../endpoint.ts';
@@ -104,7 +104,7 @@ export const listTokensEndpoint = endpoint({
 
 /** Tokens in the order of their names, from the first one after `after`. */
 const listTokens = (
-  db: Kysely<Database>,
+  db: Db,
   { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },
 ): Promise<Placed<Token>[]> =>
   db

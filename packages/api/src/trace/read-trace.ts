@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
-import { dates } from '../lists/dates.ts';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
+import { dates, instantText } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed } from '../lists/page.ts';
 import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
 import { jobRow, type JobRow } from '../jobs/job.ts';
@@ -29,7 +29,7 @@ const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-const common = { at: z.iso.datetime(), what: z.string().describe('What happened, in words') };
+const common = { at: instantText, what: z.string().describe('What happened, in words') };
 
 /** One thing that happened. */
 const traceItem = z.discriminatedUnion('kind', [
@@ -155,7 +155,7 @@ function startOf(kind: Kind, [at, reached, id]: Traced['position']): Position<st
 }
 
 function readKind(
-  db: Kysely<Database>,
+  db: Db,
   kind: Kind,
   { entity, places }: Subject,
   page: PageOfTime<string>,
@@ -203,7 +203,7 @@ const ofEntity = (entityId: number) => sql`case subject_type
  * their enqueuing, the newest first.
  */
 async function listEntityOperations(
-  db: Kysely<Database>,
+  db: Db,
   entityId: number,
   page: PageOfTime<string>,
 ): Promise<ListedOperation[]> {

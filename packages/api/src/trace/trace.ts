@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { findEntityByLogin, FORMER_LOGINS, ID } from '../lists/named.ts';
 import { type Caller, endpoint } from '../endpoint.ts';
@@ -8,10 +8,7 @@ import { notFound, wrong } from '../problem.ts';
 import { readTrace, type Subject, traceAnswer, traceInput } from './read-trace.ts';
 
 /** What is known of an entity by its id. Undefined: nothing. */
-async function findTracedEntity(
-  db: Kysely<Database>,
-  entityId: number,
-): Promise<Subject | undefined> {
+async function findTracedEntity(db: Db, entityId: number): Promise<Subject | undefined> {
   const rows = await db
     .selectFrom('installations')
     .select(['login', 'app_id as appId', 'installation_id as installationId'])
@@ -48,7 +45,7 @@ async function findTracedEntity(
  * Undefined: no row names it.
  */
 export async function findTracedInstallation(
-  db: Kysely<Database>,
+  db: Db,
   installationId: number,
 ): Promise<Subject | undefined> {
   const { rows } = await sql<{ entityId: number | null; appId: number | null }>`
@@ -70,7 +67,7 @@ export async function findTracedInstallation(
 
 /** The entity of a job, also of one that no pool serves. Undefined: no row names the job. */
 async function findTracedJob(
-  db: Kysely<Database>,
+  db: Db,
   jobId: number,
 ): Promise<{ entityId: number | null } | undefined> {
   const { rows } = await sql<{ entityId: number | null }>`

@@ -1,6 +1,6 @@
 import { allOf, has } from '@paddock/db/newest-first';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
@@ -151,7 +151,7 @@ const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => summed([name, nam
  * the span twice is faster than to keep its rows.
  */
 async function readUsage(
-  db: Kysely<Database>,
+  db: Db,
   by: UsageBy,
   filter: UsageFilter,
   { limit: most, after: last }: { limit: number; after?: UsagePosition | undefined },
@@ -218,7 +218,7 @@ function nameOf(by: UsageBy): RawBuilder<unknown> {
 }
 
 /** When the sums were last made; null: never. */
-async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | null> {
+async function findUsageSummedAt(db: Db): Promise<Date | null> {
   const hours = db.selectFrom('usage_hours').select('summed_at').orderBy('hour', 'desc').limit(1);
   return (await hours.executeTakeFirst())?.summed_at ?? null;
 }

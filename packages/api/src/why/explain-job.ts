@@ -2,13 +2,13 @@ import { WORKER_STATES } from '@paddock/domain/why/worker-progress';
 import { explainWait, type WaitAnswer } from '@paddock/domain/why/explain-wait';
 import { z } from 'zod';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain-unserved';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isUnended } from '@paddock/db/states/states';
-import { instant } from '../lists/dates.ts';
+import { instant, instantText } from '../lists/dates.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
 import { githubId, pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
@@ -22,7 +22,7 @@ export const whyAnswer = z.object({
     repository: z.string(),
     pool: z.string().nullable().describe('null: no pool serves it'),
     url: z.string().nullable().describe('Its page at GitHub'),
-    queuedAt: z.iso.datetime().nullable(),
+    queuedAt: instantText.nullable(),
   }),
   state: z.enum(['waiting', 'in_doubt', 'held', 'not_served', 'running', 'ended']),
   reason: z.string().nullable().describe('The stored word for it; null: workers are on their way'),
@@ -90,7 +90,7 @@ const toWhyAnswer = (
  * All that is read is of one instant, and nothing can be written. Undefined: neither a row nor a
  * stored delivery tells of the job.
  */
-const explainJob = (db: Kysely<Database>, jobId: number): Promise<Explained | undefined> =>
+const explainJob = (db: Db, jobId: number): Promise<Explained | undefined> =>
   db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -119,10 +119,7 @@ function explainRow(facts: WaitFacts): Explained {
 }
 
 /** A job that no pool serves has no row, only its deliveries. */
-async function explainDelivery(
-  db: Kysely<Database>,
-  jobId: number,
-): Promise<Explained | undefined> {
+async function explainDelivery(db: Db, jobId: number): Promise<Explained | undefined> {
   const stated = newest(await findJobDeliveries(db, jobId));
   if (stated === undefined) return undefined;
   const { job, outcome, receivedAt } = stated;
@@ -153,7 +150,7 @@ const MOST_OF_JOB = 50;
 
 /** The deliveries about a job, the newest first. A repeated body is empty and says nothing. */
 const findJobDeliveries = (
-  db: Kysely<Database>,
+  db: Db,
   jobId: number,
 ): Promise<{ outcome: string; receivedAt: Date; payload: unknown }[]> =>
   db
@@ -206,7 +203,7 @@ export const whyRunEndpoint = endpoint({
  * an entity with this login: its jobs are found by the entity, as runs have no index.
  */
 async function findJobsOfRun(
-  db: Kysely<Database>,
+  db: Db,
   run: { run: number; owner: string; limit: number; after?: readonly [number] | undefined },
 ): Promise<Placed<{ jobId: number }>[]> {
   const { rows } = await sql<Placed<{ jobId: number }, [number]>>`

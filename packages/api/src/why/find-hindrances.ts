@@ -6,8 +6,8 @@ import type {
   ToldFacts,
   WaitFacts,
 } from '@paddock/domain/why/wait-facts';
-import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Database } from '@paddock/db/schema/tables';
+import { type RawBuilder, sql } from 'kysely';
+import type { Trx } from '@paddock/db/schema/tables';
 import { PLACELESS, UNEXPLAINED } from '@paddock/db/states/states';
 import { findSwitches } from '@paddock/db/switches';
 import { installationToday, loginToday } from '@paddock/db/entities/told';
@@ -31,7 +31,7 @@ type Row = Omit<ExplainedJob, 'job' | 'key' | 'place'> &
 
 /** `appIds`: the Apps that are configured. Undefined: there is no row of this job. */
 export async function findExplainedJob(
-  trx: Transaction<Database>,
+  trx: Trx,
   jobId: number,
   appIds: readonly number[],
 ): Promise<ExplainedJob | undefined> {
@@ -62,7 +62,7 @@ export async function findExplainedJob(
 }
 
 /** Each count is a walk of the index of waiting jobs; other keys are found among `demand_keys`. */
-async function findPlace(trx: Transaction<Database>, jobId: number): Promise<PlaceFacts> {
+async function findPlace(trx: Trx, jobId: number): Promise<PlaceFacts> {
   const { rows } = await sql<PlaceFacts>`
     select
       (select count(*) from jobs o where o.demand_key = j.demand_key and o.wants_worker and (o.created_at, o.job_id) <= (j.created_at, j.job_id)) as position,
@@ -98,7 +98,7 @@ type Numbers = Pick<WaitFacts, 'unexplained' | 'withoutNode'>;
 
 /** What people, failures, GitHub and the cluster put in the way of workers for a job. */
 export async function findHindrances(
-  trx: Transaction<Database>,
+  trx: Trx,
   explained: ExplainedJob,
   appIds: readonly number[],
 ): Promise<Hindrances> {
@@ -127,10 +127,7 @@ export async function findHindrances(
   };
 }
 
-const findFailures = (
-  trx: Transaction<Database>,
-  demandKey: number,
-): Promise<FailingFacts | undefined> =>
+const findFailures = (trx: Trx, demandKey: number): Promise<FailingFacts | undefined> =>
   trx
     .selectFrom('demand_keys')
     .select([
@@ -145,7 +142,7 @@ const findFailures = (
 
 /** What ends last first. */
 async function findTold(
-  trx: Transaction<Database>,
+  trx: Trx,
   { appId, job: { entityId, scopeRepoId } }: ExplainedJob,
 ): Promise<ToldFacts[]> {
   const ofInstallation = sql`from installations where entity_id = ${entityId} and app_id = ${appId}`;
@@ -161,7 +158,7 @@ async function findTold(
   return rows;
 }
 
-const findBudget = (trx: Transaction<Database>, installationId: number) =>
+const findBudget = (trx: Trx, installationId: number) =>
   trx
     .selectFrom('installations')
     .select(['registrations_left as remaining', 'registrations_reset_at as resetAt'])
@@ -170,7 +167,7 @@ const findBudget = (trx: Transaction<Database>, installationId: number) =>
     .$narrowType<{ remaining: number; resetAt: Date }>()
     .executeTakeFirst();
 
-const findGroup = (trx: Transaction<Database>, { demandKey, repoFullName }: ExplainedJob['job']) =>
+const findGroup = (trx: Trx, { demandKey, repoFullName }: ExplainedJob['job']) =>
   trx
     .selectFrom('runner_groups')
     .select([
@@ -189,7 +186,7 @@ const findGroup = (trx: Transaction<Database>, { demandKey, repoFullName }: Expl
  * A configured App before others, and a suspension before a removal: the suspended App is the one
  * that is left.
  */
-const findLostApp = (trx: Transaction<Database>, entityId: number, appIds: readonly number[]) =>
+const findLostApp = (trx: Trx, entityId: number, appIds: readonly number[]) =>
   trx
     .selectFrom('installations')
     .select(['app_id as app', sql<Date>`coalesce(deleted_at, suspended_at)`.as('at')])

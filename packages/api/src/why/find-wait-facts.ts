@@ -11,20 +11,17 @@ import type {
   WaitFacts,
   WorkerFacts,
 } from '@paddock/domain/why/wait-facts';
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { countLiveWorkers } from '@paddock/db/matching/read-snapshot';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Trx } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { type ExplainedJob, findExplainedJob, findHindrances } from './find-hindrances.ts';
 
 /** All that the answer for a job depends on. Undefined: there is no row of the job. */
-export async function findWaitFacts(
-  trx: Transaction<Database>,
-  jobId: number,
-): Promise<WaitFacts | undefined> {
+export async function findWaitFacts(trx: Trx, jobId: number): Promise<WaitFacts | undefined> {
   const settings = await findMatchingSettings(trx);
   const appIds = settings?.appIds ?? [];
   const found = await findExplainedJob(trx, jobId, appIds);
@@ -66,7 +63,7 @@ const NO_FACTS = {
 };
 
 async function findCaps(
-  trx: Transaction<Database>,
+  trx: Trx,
   job: ExplainedJob['job'],
   settings: MatchingSettings,
 ): Promise<CapFacts[]> {
@@ -76,7 +73,7 @@ async function findCaps(
 }
 
 /** Workers that should have gone a minute ago, the longest held first. */
-function findHeldWorkers(trx: Transaction<Database>): Promise<HeldWorkerFacts[]> {
+function findHeldWorkers(trx: Trx): Promise<HeldWorkerFacts[]> {
   const since = sql<Date>`least(stop_held_since, terminating_at)`;
   return trx
     .selectFrom('workers')
@@ -93,10 +90,7 @@ function findHeldWorkers(trx: Transaction<Database>): Promise<HeldWorkerFacts[]>
 }
 
 /** The workers of a key that live and have no job. */
-async function findWorkersOfKey(
-  trx: Transaction<Database>,
-  demandKey: number,
-): Promise<WorkerFacts[]> {
+async function findWorkersOfKey(trx: Trx, demandKey: number): Promise<WorkerFacts[]> {
   const { rows } = await sql<WorkerFacts>`
     select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
       registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",
@@ -116,7 +110,7 @@ const MOST_READ = 1_000;
 
 /** The last jobs of a key that started on our workers in 30 days. Null: none did. */
 async function findLastStarts(
-  trx: Transaction<Database>,
+  trx: Trx,
   { demandKey, entityId, pool }: Pick<WaitFacts['job'], 'demandKey' | 'entityId' | 'pool'>,
 ): Promise<LastStarts | null> {
   const { rows } = await sql<LastStarts>`
@@ -145,7 +139,7 @@ const MOST_EARLIER = 200;
  * The reasons of a job's key that have ended while the job waited, the latest first. A job that
  * runs or has ended waited until it started, or ended: some time in the second that GitHub names.
  */
-const findEarlierReasons = (trx: Transaction<Database>, jobId: number): Promise<EarlierReason[]> =>
+const findEarlierReasons = (trx: Trx, jobId: number): Promise<EarlierReason[]> =>
   trx
     .selectFrom('jobs as j')
     .innerJoin('wait_reason_changes as c', 'c.demand_key', 'j.demand_key')

@@ -10,11 +10,11 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { dates, instant, timeline, timelineOf } from '../lists/dates.ts';
+import { dates, instant, timeline, timelineOf, instantText } from '../lists/dates.ts';
 import type { FailureInfo } from '@paddock/db/schema/columns';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
 import { notFound, refused } from '../problem.ts';
 import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';
@@ -26,7 +26,7 @@ import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 
-const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
+const reason = z.object({ reason: z.string(), since: instantText.nullable() }).nullable();
 
 /** A worker as lists have it. */
 export const workerRow = z.object({
@@ -130,7 +130,7 @@ type FoundWorker = Omit<z.output<typeof wholeWorker>, 'diagnosis' | 'noLog'> & {
 };
 
 /** Undefined: there is no worker of this name, or its row was deleted. */
-async function findWorker(db: Kysely<Database>, podName: string): Promise<FoundWorker | undefined> {
+async function findWorker(db: Db, podName: string): Promise<FoundWorker | undefined> {
   const { rows } = await sql<FoundWorker>`
     select ${WORKER_COLUMNS}, w.made_for_job_id as "madeFor", w.job_labels as labels, w.registered_labels as "registeredLabels", w.k8s_image as image,
       w.app_id as app, w.installation_id as installation, w.runner_id as runner, w.cluster, w.namespace, w.pod_uid as "podUid", w.exit_code as "exitCode",
@@ -215,7 +215,7 @@ const WORKERS = {
 
 /** Workers, newest first. Those that live are few, so that every combination of them is fast. */
 export function listWorkers(
-  db: Kysely<Database>,
+  db: Db,
   { state, ...place }: Place & { readonly state?: WorkerRow['state'] | undefined },
   page: PageOfTime<string>,
 ): Promise<ListedWorker[]> {

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import type { Database } from '../schema/tables.ts';
+import type { Database, Db } from '../schema/tables.ts';
 import { Client, type ClientOptions, SilentConnection } from './client.ts';
 import { separateParameters } from './database-url.ts';
 import type { Outage } from './outage.ts';
@@ -43,7 +43,7 @@ export interface DatabaseOptions {
 }
 
 export interface DatabaseConnection {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly pool: pg.Pool;
   /** For connections that are not pooled. */
   readonly config: ConnectionConfig;

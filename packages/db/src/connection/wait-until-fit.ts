@@ -1,13 +1,13 @@
 import { pause } from '@paddock/runtime/pause';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Client } from './client.ts';
 import type { ConnectionConfig } from './connect.ts';
 import { sqlStateOf } from './errors.ts';
 import { whyUnfit } from '../schema-version.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 
 export interface FitnessOptions {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly schema: string;
   /** How to open connections that test the way to PostgreSQL. */
   readonly config: ConnectionConfig;
@@ -109,7 +109,7 @@ export async function whyPooled(
 
 const SESSION = `select pg_backend_pid() as pid, current_setting('search_path') as path`;
 
-async function isReadOnly(db: Kysely<Database>): Promise<boolean> {
+async function isReadOnly(db: Db): Promise<boolean> {
   const { rows } = await sql<{
     setting: string;
   }>`select current_setting('transaction_read_only') as setting`.execute(db);

@@ -7,7 +7,6 @@ import {
   type PlacedJob,
   placeJob,
 } from '@paddock/domain/pools/place-job';
-import type { Kysely, Transaction } from 'kysely';
 import {
   type InstallationMention,
   noteInstallations,
@@ -25,7 +24,7 @@ import { type JobToStore, jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
 import { type StoredJob, storeJobs, storeNewJob, untilStored } from '../jobs/store-jobs.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { endRefusalsOfRepositories } from '../entities/refusals.ts';
 
 /** One verified delivery. */
@@ -49,7 +48,7 @@ export interface DeliveryToRecord {
  * Returns the outcomes in the order of the batch.
  */
 export async function recordDeliveries(
-  db: Kysely<Database>,
+  db: Db,
   batch: readonly DeliveryToRecord[],
   pools: CurrentPools,
 ): Promise<readonly Outcome[]> {
@@ -73,7 +72,7 @@ export async function recordDeliveries(
 
 /** Stores all of a batch but the workers' bindings. */
 async function store(
-  trx: Transaction<Database>,
+  trx: Trx,
   batch: readonly DeliveryToRecord[],
   jobs: readonly JobToStore[],
   pools: CurrentPools,
@@ -173,7 +172,7 @@ interface Judging {
  * result of each, in order.
  */
 async function storeOtherDeliveries(
-  trx: Transaction<Database>,
+  trx: Trx,
   batch: readonly GivenBody[],
   judging: Judging,
 ): Promise<{ outcome: Outcome; leavesRow: boolean }[]> {

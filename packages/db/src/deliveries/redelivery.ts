@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
 
 /** A delivery of GitHub's log, by all its attempts. */
@@ -20,7 +20,7 @@ const IS_NEWER = sql`(excluded.last_failed_at, excluded.delivery_id) > (known.la
  * due at once. `isAsked`: a person wants them, those too that had arrived. Returns the new ones.
  */
 export async function rememberLostDeliveries(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   lost: readonly JudgedDelivery[],
   { isAsked }: { isAsked: boolean },
@@ -59,7 +59,7 @@ export async function rememberLostDeliveries(
  * only where GitHub calls the delivery successful. Returns how many.
  */
 export async function resolveDeliveries(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   arrived: readonly string[],
 ): Promise<number> {
@@ -90,7 +90,7 @@ export async function resolveDeliveries(
  * cause another look at the log.
  */
 export async function bringForwardRequests(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   success: { id: string; deliveredAt: Date },
 ): Promise<void> {
@@ -137,7 +137,7 @@ export interface DueRedelivery {
  * vain is a probe: when it gets through, our endpoint is back.
  */
 export async function findDueRedeliveries(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   { perMinute, earlyMs, cycleMs }: { perMinute: number; earlyMs: number; cycleMs: number },
 ): Promise<{
@@ -177,7 +177,7 @@ export async function findDueRedeliveries(
  * later ones up to twelve. Without an id: GitHub did not accept the request.
  */
 export async function recordRedeliveryRequest(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   { guid, deliveryId }: { guid: string; deliveryId: string | null },
   firstStepMs: number,
@@ -198,7 +198,7 @@ export async function recordRedeliveryRequest(
 
 /** The newest attempt at an unresolved delivery that we know of; undefined: there is none. */
 export const findUnresolved = (
-  db: Kysely<Database>,
+  db: Db,
   guid: string,
   appIds: readonly number[],
 ): Promise<{ guid: string; appId: number; deliveryId: string } | undefined> =>
@@ -211,7 +211,7 @@ export const findUnresolved = (
     .executeTakeFirst();
 
 /** The age of the oldest unresolved delivery of any App, in seconds; 0: there is none. */
-export async function oldestUnresolvedSeconds(db: Kysely<Database>): Promise<number> {
+export async function oldestUnresolvedSeconds(db: Db): Promise<number> {
   const age = sql<number | null>`extract(epoch from now() - min(first_failed_at))::float8`;
   const { seconds } = await db
     .selectFrom('unresolved_deliveries')
@@ -231,7 +231,7 @@ export interface LogMark {
 
 /** The App's mark, when it was stored (null: never), and the database's clock. */
 export async function readLogMark(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
 ): Promise<{ mark: LogMark; readAt: Date | null; now: Date }> {
   const { now, readAt, readTo, cursor, from } = await db
@@ -245,7 +245,7 @@ export async function readLogMark(
 }
 
 export async function storeLogMark(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   { readTo, rest }: LogMark,
 ): Promise<void> {
@@ -276,11 +276,7 @@ const handOverToDiscovery = (lost: string) =>
  * While more than `most` deliveries are unresolved, hands their repositories to discovery, which is
  * faster than requests. Returns how many.
  */
-export async function handOverUnresolved(
-  db: Kysely<Database>,
-  appId: number,
-  most: number,
-): Promise<number> {
+export async function handOverUnresolved(db: Db, appId: number, most: number): Promise<number> {
   const { rows } = await sql`
     with unresolved as (
       select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null
@@ -295,7 +291,7 @@ export async function handOverUnresolved(
  * repositories to discovery, in one statement. Returns how many.
  */
 export async function giveUpRedeliveries(
-  db: Kysely<Database>,
+  db: Db,
   appId: number,
   olderThanMs: number,
 ): Promise<number> {

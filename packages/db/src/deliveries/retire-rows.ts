@@ -1,12 +1,12 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isTooFarAhead } from '../instants.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { hasEnded, isUnended, LIVE } from '../states/states.ts';
 
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
 
 /** The id up to which events were retired; 0 before the first time. */
-export async function retiredUpTo(db: Kysely<Database>): Promise<number> {
+export async function retiredUpTo(db: Db): Promise<number> {
   const row = await db.selectFrom('instance').select('events_retired_to').executeTakeFirstOrThrow();
   return row.events_retired_to;
 }
@@ -36,7 +36,7 @@ const isVoid = isTooFarAhead(sql`received_at`);
  * it reads nothing twice and at most one younger event. Passes over one with a void instant.
  */
 export async function retireEvents(
-  db: Kysely<Database>,
+  db: Db,
   { afterId, keepDays, batch }: { afterId: number; keepDays: number; batch: number },
 ): Promise<RetiredEvents> {
   const { rows } = await sql<{
@@ -69,7 +69,7 @@ export async function retireEvents(
  * worker, and of no run that goes on. Returns how many; fewer than `batch`: none is left.
  */
 export async function retireJobs(
-  db: Kysely<Database>,
+  db: Db,
   { keepDays, batch }: { keepDays: number; batch: number },
 ): Promise<number> {
   // Live rows are read once for all jobs: `not in` is hashed, while `not exists` would read them
@@ -91,7 +91,7 @@ export async function retireJobs(
  * fewer than `batch`: none is left.
  */
 export async function retireWaitReasons(
-  db: Kysely<Database>,
+  db: Db,
   { keepHours, batch }: { keepHours: number; batch: number },
 ): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -1,7 +1,7 @@
 import type { InstallationStatement } from '@paddock/domain/deliveries/installation-event';
-import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import type { KnownInstallation } from '@paddock/domain/entities/compare-installations';
 import { appendEvents } from '../events/installation-events.ts';
 import type { NamedEntity } from '@paddock/domain/pools/entities';
@@ -16,7 +16,7 @@ import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
  * until the transaction ends: the statement for jobs pins logins too, and would deadlock with us.
  */
 export async function pinLogins(
-  trx: Transaction<Database>,
+  trx: Trx,
   entities: readonly NamedEntity[],
 ): Promise<ReadonlySet<number>> {
   await lockInstallations(trx);
@@ -64,7 +64,7 @@ const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
  * second. So callers leave out repeated deliveries.
  */
 export async function storeInstallations(
-  trx: Transaction<Database>,
+  trx: Trx,
   statements: readonly InstallationToStore[],
 ): Promise<void> {
   const sorted = statements.toSorted((a, b) => a.entity.id - b.entity.id || a.appId - b.appId);
@@ -102,7 +102,7 @@ export async function storeInstallations(
  * installations themselves have not changed.
  */
 export async function noteOtherRepositories(
-  trx: Transaction<Database>,
+  trx: Trx,
   installations: readonly Pick<InstallationToStore, 'appId' | 'entity' | 'installationId'>[],
 ): Promise<void> {
   for (const { appId, entity, installationId } of installations) {
@@ -121,7 +121,7 @@ export async function noteOtherRepositories(
  * before any row: it passes twice over the entities, and two such transactions would deadlock.
  * `pinLogins` takes it too.
  */
-export async function lockInstallations(trx: Transaction<Database>): Promise<void> {
+export async function lockInstallations(trx: Trx): Promise<void> {
   await sql`lock table installations in share row exclusive mode`.execute(trx);
 }
 
@@ -142,7 +142,7 @@ export interface InstallationMention {
  * installation replaces it, except for a login stated later. Locks no row without news.
  */
 export async function noteInstallations(
-  trx: Transaction<Database>,
+  trx: Trx,
   mentions: readonly InstallationMention[],
 ): Promise<void> {
   if (mentions.length > 0)
@@ -209,10 +209,7 @@ export interface AppInstallation extends KnownInstallation {
 }
 
 /** Our rows of an App's installations, deleted ones included. */
-export const findAppInstallations = (
-  db: Kysely<Database>,
-  appId: number,
-): Promise<AppInstallation[]> =>
+export const findAppInstallations = (db: Db, appId: number): Promise<AppInstallation[]> =>
   db
     .selectFrom('installations')
     .select(['entity_id as entityId', 'entity_type as entityType', 'login'])
@@ -227,7 +224,7 @@ export const findAppInstallations = (
  * asking, so a delivery of a later change wins.
  */
 export async function repairInstallations(
-  trx: Transaction<Database>,
+  trx: Trx,
   statements: readonly InstallationToStore[],
 ): Promise<void> {
   if (statements.length === 0) return;

@@ -3,9 +3,9 @@ import {
   refusalReason,
   refusedSubject,
 } from '@paddock/domain/entities/refused-subject';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Db, EntityType, Trx } from '../schema/tables.ts';
 
 /** The subjects that a call depends on; only an App, if it called for itself. */
 export interface Asked {
@@ -41,7 +41,7 @@ export interface Refusal {
  * is refused, or a repository without a known id. Wakes the matcher.
  */
 export async function recordRefusal(
-  db: Kysely<Database>,
+  db: Db,
   source: 'scheduler' | 'reconciler',
   { call, refusal }: { call: RefusedCall; refusal: Refusal },
 ): Promise<number | undefined> {
@@ -51,7 +51,7 @@ export async function recordRefusal(
 }
 
 async function appendEvent(
-  db: Kysely<Database>,
+  db: Db,
   source: 'scheduler' | 'reconciler',
   {
     appId,
@@ -104,7 +104,7 @@ const NONE = sql.raw(
  * prolonged. Returns its rest.
  */
 async function refuse(
-  db: Kysely<Database>,
+  db: Db,
   subject: RefusedSubject,
   { appId, entityId = 0, installationId = 0, repoId = 0 }: Asked,
   { kind, message }: Pick<Refusal, 'kind' | 'message'>,
@@ -133,7 +133,7 @@ async function refuse(
 
 /** Ends the refusals of all subjects of a call, because GitHub has answered it. */
 export async function endRefusals(
-  db: Kysely<Database>,
+  db: Db,
   { appId, entityId = 0, repoId = 0 }: Asked,
 ): Promise<void> {
   const places = {
@@ -154,7 +154,7 @@ export async function endRefusals(
 }
 
 /** Ends all refusals of an App and of what it asks for: its key has changed, or it is new. */
-export async function endRefusalsOfApp(db: Kysely<Database>, appId: number): Promise<void> {
+export async function endRefusalsOfApp(db: Db, appId: number): Promise<void> {
   const ofApp = sql`app_id = ${appId}`;
   await end(db, { apps: ofApp, installations: ofApp, repositories: ofApp });
   await db
@@ -167,7 +167,7 @@ export async function endRefusalsOfApp(db: Kysely<Database>, appId: number): Pro
 
 /** Repositories have changed at GitHub. Runs with the owner's rights. Wakes the matcher. */
 export async function endRefusalsOfRepositories(
-  trx: Transaction<Database>,
+  trx: Trx,
   repoIds: readonly number[],
 ): Promise<void> {
   if (repoIds.length > 0) await sql`select end_refusals(null, ${repoIds}::bigint[])`.execute(trx);
@@ -175,7 +175,7 @@ export async function endRefusalsOfRepositories(
 
 /** Wakes the matcher. */
 async function end(
-  db: Kysely<Database>,
+  db: Db,
   places: Readonly<Record<'apps' | 'installations' | 'repositories', RawBuilder<unknown>>>,
 ): Promise<void> {
   const ending = (table: keyof typeof places, key: string) => sql`

@@ -1,7 +1,7 @@
 import { line } from '@paddock/runtime/events';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 // Every call asks first whether GitHub has asked its caller to wait. Only time or a person ends a
@@ -42,7 +42,7 @@ export interface Waits {
 }
 
 /** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
-export const createWaits = (db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits => ({
+export const createWaits = (db: Db, onBegun: (wait: BegunWait) => void): Waits => ({
   left: (caller, resource) => findWait(db, caller, resource),
   async note(caller, named) {
     const wait = { ...named, caller };
@@ -72,7 +72,7 @@ const rowOf = (caller: Caller) =>
 
 /** The longest wait in force. */
 async function findWait(
-  db: Kysely<Database>,
+  db: Db,
   caller: Caller,
   resource: string,
 ): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
@@ -86,10 +86,7 @@ async function findWait(
 }
 
 /** The longer wait wins. True: none was in force. */
-async function writeWait(
-  db: Kysely<Database>,
-  { caller, message, ms, resource }: BegunWait,
-): Promise<boolean> {
+async function writeWait(db: Db, { caller, message, ms, resource }: BegunWait): Promise<boolean> {
   const { table, isIt } = rowOf(caller);
   const until = sql`now() + ${milliseconds(ms)}`;
   const ofAll = {
@@ -134,7 +131,7 @@ export interface RegistrationBudget {
  * it after GitHub has answered, never inside a longer transaction.
  */
 export async function noteRegistrationBudget(
-  db: Kysely<Database>,
+  db: Db,
   { installationId, remaining, resetAt }: RegistrationBudget,
 ): Promise<void> {
   await db

@@ -1,7 +1,7 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { asRecord, preparedText } from '../connection/prepared.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 
 export interface EventToAppend {
@@ -26,10 +26,7 @@ export interface EventToAppend {
 }
 
 /** Appends events, in their order. */
-export async function appendEvents(
-  trx: Transaction<Database>,
-  events: readonly EventToAppend[],
-): Promise<void> {
+export async function appendEvents(trx: Trx, events: readonly EventToAppend[]): Promise<void> {
   if (events.length === 0) return;
   await trx.executeQuery(CompiledQuery.raw(APPEND_EVENTS, eventParameters(events)));
 }
@@ -135,7 +132,7 @@ export const isArrivalOf = (row: string, countsReplays: string) => {
 
 /** The GUIDs of the deliveries that reached us, or that we gave up. */
 export async function findStoredDeliveries(
-  db: Kysely<Database>,
+  db: Db,
   deliveries: readonly LoggedDelivery[],
 ): Promise<Set<string>> {
   const stored = new Set<string>();
@@ -230,7 +227,7 @@ const WAS_STORED = `given.job_id is null and exists (select from installation_ev
 
 /** Returns for each delivery, in order, the facts about its body. */
 export async function compareBodies(
-  db: Kysely<Database>,
+  db: Db,
   deliveries: readonly GivenBody[],
 ): Promise<KnownBody[]> {
   const given = deliveries.map(({ appId, guid, bodyDigest, parsed }) => ({

@@ -1,7 +1,7 @@
 import type { DeclaredGauges, Metrics, Sample } from '@paddock/runtime/metrics';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isMigrationNeeded } from '../schema-version.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { LIVE } from '../states/states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
@@ -52,7 +52,7 @@ const SCHEMA = {
 /**
  * Declares the gauges. Each scrape reads them; they are absent while PostgreSQL does not answer.
  */
-export function declareSharedGauges(metrics: Metrics, db: Kysely<Database>): void {
+export function declareSharedGauges(metrics: Metrics, db: Db): void {
   metrics.readings(SHARED, () => readSharedState(db));
   // In a separate statement: with an older schema the other one may fail.
   metrics.readings(SCHEMA, async () => [
@@ -128,6 +128,6 @@ const sharedState = sql<Sample<SharedGauge>>`
       ('repository', (select count(*) from repositories where refused_since is not null))
     ) told(subject, refused)`;
 
-export async function readSharedState(db: Kysely<Database>): Promise<Sample<SharedGauge>[]> {
+export async function readSharedState(db: Db): Promise<Sample<SharedGauge>[]> {
   return (await sharedState.execute(db)).rows;
 }

@@ -1,6 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { isUnanswered } from './look-ups.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { hasLiveRunner, isUnended, LIVE } from '../states/states.ts';
 import { ANSWER_AGE_LIMIT } from '../workers/worker-stops.ts';
@@ -68,10 +68,7 @@ const isUnsettled = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
  * look-up follows, and if GitHub knows better, the job counts as misjudged. A row that changes
  * meanwhile stays as it is.
  */
-export async function markJobsInDoubt(
-  db: Kysely<Database>,
-  rules: DoubtRules,
-): Promise<JobInDoubt[]> {
+export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInDoubt[]> {
   const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs } = rules;
   const { perKey, batch } = rules;
   const whyLost = `the job was stuck, ${limit} recoveries did not help, and GitHub has not answered for it for ${Math.round(silenceMs / 60_000)} minutes`;
@@ -174,10 +171,7 @@ export interface JoblessEnd {
  * Takes workers of one entity in one pool only, so that its transaction always locks in one order.
  * Returns them and wakes the matcher; none: no more are left, or they have changed.
  */
-export async function endJoblessGraces(
-  trx: Transaction<Database>,
-  perKey: number,
-): Promise<JoblessEnd[]> {
+export async function endJoblessGraces(trx: Trx, perKey: number): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`
     with answered as (
       select ends.pod_name, ends.k8s_pool, ends.entity_id
@@ -209,7 +203,7 @@ export async function endJoblessGraces(
 
 /** How many jobs stay stuck after `limit` recoveries, and how many of a day were misjudged. */
 export async function countStuckJobs(
-  db: Kysely<Database>,
+  db: Db,
   limit: number,
 ): Promise<{ stuck: number; misjudged: number }> {
   const { rows } = await sql<{ stuck: number; misjudged: number }>`

@@ -1,7 +1,7 @@
 import type { JobToJudge, JobVerdict } from '@paddock/domain/jobs/judge-job';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { hasLiveRunner, isUnended } from '../states/states.ts';
-import type { Database, Status } from '../schema/tables.ts';
+import type { Db, Status, Trx } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
 import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
 
@@ -29,7 +29,7 @@ const MAY_ASK = mayCall('j', 'j.repo_id');
 
 /** The jobs that are due to be looked up. */
 export async function findJobsToLookUp(
-  db: Kysely<Database>,
+  db: Db,
   { batch, secondLookMs, appIds }: LookUpQuery,
 ): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
@@ -92,7 +92,7 @@ const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
  * the ids of the changed rows.
  */
 export async function noteLookUps(
-  trx: Transaction<Database>,
+  trx: Trx,
   notes: readonly LookUpNote[],
   looks: NextLooks,
 ): Promise<Set<number>> {
@@ -146,10 +146,7 @@ const HIDDEN_AT_MOST = sql`interval '48 hours'`;
  * they are no demand; after two days they have failed, unless a live worker runs them. Appends an
  * event, at most once a day for each job.
  */
-export async function noteHiddenJobs(
-  db: Kysely<Database>,
-  jobs: readonly JobToLookUp[],
-): Promise<void> {
+export async function noteHiddenJobs(db: Db, jobs: readonly JobToLookUp[]): Promise<void> {
   const isLost = sql`(${isUnended('j')} and j.hidden_since < now() - ${HIDDEN_AT_MOST} and not ${hasLiveRunner})`;
   const since = sql`coalesce(j.hidden_since, now())`;
   await sql`
@@ -204,7 +201,7 @@ export const waitSince = (instant: RawBuilder<unknown>, firstMs: number): RawBui
  * silence begins with the first question since its last answer.
  */
 export async function postponeLookUps(
-  db: Kysely<Database>,
+  db: Db,
   jobIds: readonly number[],
   firstMs: number,
 ): Promise<void> {
@@ -217,11 +214,7 @@ export async function postponeLookUps(
 }
 
 /** The ids of these jobs, of those for which a condition holds. Locks them in one order. */
-const lockJobs = (
-  db: Kysely<Database>,
-  jobIds: readonly number[],
-  condition: RawBuilder<boolean>,
-) =>
+const lockJobs = (db: Db, jobIds: readonly number[], condition: RawBuilder<boolean>) =>
   db
     .selectFrom('jobs')
     .select('job_id')
@@ -234,10 +227,7 @@ const lockJobs = (
 export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
 /** Makes jobs due for a look-up now. */
-export async function askForLookUps(
-  db: Kysely<Database>,
-  jobIds: readonly number[],
-): Promise<void> {
+export async function askForLookUps(db: Db, jobIds: readonly number[]): Promise<void> {
   if (jobIds.length === 0) return;
   await db
     .updateTable('jobs')

@@ -6,7 +6,7 @@ import {
   poolsClosedTo,
   poolsNamingLogin,
 } from '@paddock/domain/pools/place-job';
-import { CompiledQuery, type Transaction } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import { asRecord, preparedText } from '../connection/prepared.ts';
 import {
   AMONG_GIVEN,
@@ -20,7 +20,7 @@ import {
   mentionsParameter,
   notingInstallations,
 } from '../entities/installations.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Trx } from '../schema/tables.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
@@ -180,7 +180,7 @@ const READ_AND_NOTE = reading(`, noted as (${notingInstallations('$2')})`);
  * `mentions`. Returns the statements in their order.
  */
 export async function readJobs(
-  trx: Transaction<Database>,
+  trx: Trx,
   jobs: readonly JobToStore[],
   mentions: readonly InstallationMention[],
 ): Promise<StatedJob[]> {

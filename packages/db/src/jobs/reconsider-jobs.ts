@@ -1,11 +1,11 @@
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { NOT_SERVED, type PlacedJob, placeJob, replaceJob } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { type Kysely, type NotNull, sql, type Transaction } from 'kysely';
+import { type NotNull, sql } from 'kysely';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import { recordFindings } from './record-jobs.ts';
 import { storeJobs, untilStored } from './store-jobs.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import { loginToday } from '../entities/told.ts';
 import type { EventToAppend } from '../events/installation-events.ts';
 import { type JobToStore, jobToStore } from './read-jobs.ts';
@@ -18,19 +18,11 @@ const PAGE = 500;
  * through the usual statement, with an event each. Returns how many have another pool now. Safe to
  * run twice, or in two processes at once.
  */
-export async function reconsiderJobs(
-  db: Kysely<Database>,
-  pools: CurrentPools,
-  hours: number,
-): Promise<number> {
+export async function reconsiderJobs(db: Db, pools: CurrentPools, hours: number): Promise<number> {
   return (await replaceWaitingJobs(db, pools)) + (await placeIgnoredJobs(db, pools, hours));
 }
 
-async function placeIgnoredJobs(
-  db: Kysely<Database>,
-  pools: CurrentPools,
-  hours: number,
-): Promise<number> {
+async function placeIgnoredJobs(db: Db, pools: CurrentPools, hours: number): Promise<number> {
   const oldest = await newestIdBefore(db, hours);
   let before = Number.MAX_SAFE_INTEGER;
   let placed = 0;
@@ -53,7 +45,7 @@ interface IgnoredEvent {
 /**
  * Ids rise with time: a walk along the primary key saves an index that every event would pay for.
  */
-async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<number> {
+async function newestIdBefore(db: Db, hours: number): Promise<number> {
   const newest = await db
     .selectFrom('installation_events')
     .select('id')
@@ -68,11 +60,7 @@ async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<numb
  * Queued jobs that were ignored, without any later statement, newest first. A replay does not count
  * as one, and a late or repeated `queued` does not undo the job's beginning.
  */
-const findIgnoredJobs = (
-  db: Kysely<Database>,
-  after: number,
-  before: number,
-): Promise<readonly IgnoredEvent[]> =>
+const findIgnoredJobs = (db: Db, after: number, before: number): Promise<readonly IgnoredEvent[]> =>
   db
     .selectFrom('installation_events as event')
     .select(['id', 'app_id as appId', 'delivery_guid as guid', 'payload'])
@@ -94,7 +82,7 @@ interface PlacedEvent extends IgnoredEvent {
 }
 
 async function recordPlaced(
-  db: Kysely<Database>,
+  db: Db,
   events: readonly IgnoredEvent[],
   pools: CurrentPools,
 ): Promise<number> {
@@ -122,7 +110,7 @@ async function recordPlaced(
  * an event with both places. Returns how many moved.
  */
 export async function replaceWaitingJobs(
-  db: Kysely<Database>,
+  db: Db,
   { document, version }: CurrentPools,
 ): Promise<number> {
   let after = 0;
@@ -151,11 +139,7 @@ interface Move extends JobToStore {
   readonly place: PlacedJob;
 }
 
-async function move(
-  trx: Transaction<Database>,
-  moves: readonly Move[],
-  version: number,
-): Promise<number> {
+async function move(trx: Trx, moves: readonly Move[], version: number): Promise<number> {
   const stored = await storeJobs(trx, moves, version, {
     eventsOf: (results) =>
       moves.flatMap((one, index) =>
@@ -217,7 +201,7 @@ interface WaitingRow {
 
 /** A page of waiting jobs that an older document has placed, in order of their ids. */
 async function findWaitingJobs(
-  db: Kysely<Database>,
+  db: Db,
   { after, version }: { after: number; version: number },
 ): Promise<WaitingRow[]> {
   const { rows } = await sql<WaitingRow>`

@@ -1,15 +1,15 @@
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import type { CurrentPools } from '../pools/pools-documents.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Trx } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import { jobToStore } from './read-jobs.ts';
 import { type StoredJob, storeJobs } from './store-jobs.ts';
 
 /** Binds the workers that run jobs which were just stored. */
 export async function bindRunners(
-  trx: Transaction<Database>,
+  trx: Trx,
   stored: readonly StoredJob[],
   pools: CurrentPools,
 ): Promise<void> {
@@ -40,7 +40,7 @@ const isFound = ({ before, changed, place }: StoredJob): boolean =>
  * Reads what stored deliveries state of these jobs, whose deliveries were only recorded until now.
  */
 async function findEarlierStatements(
-  trx: Transaction<Database>,
+  trx: Trx,
   jobIds: readonly number[],
 ): Promise<DeliveredStatement[]> {
   const { rows } = await sql<{ appId: number; guid: string | null; payload: unknown }>`
@@ -70,7 +70,7 @@ export interface Finding {
  * event for each change. Returns the result of each, in order.
  */
 export async function recordFindings(
-  trx: Transaction<Database>,
+  trx: Trx,
   findings: readonly Finding[],
   pools: CurrentPools,
 ): Promise<StoredJob[]> {

@@ -1,9 +1,9 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-job';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type EntityToAsk, installationToday, isUsable, mayCall } from '../entities/told.ts';
 import { isPinned } from '../entities/installations.ts';
 import { waitSince } from './look-ups.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { ago, milliseconds, NOW } from '../milliseconds.ts';
 
 /** A repository and who may ask GitHub about it now. */
@@ -71,7 +71,7 @@ const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.act
  * name back. Returns how many changed.
  */
 export async function noteActiveRepositories(
-  db: Kysely<Database>,
+  db: Db,
   { activeMs, everyMs }: RepositoryIntervals,
 ): Promise<number> {
   const { rows } = await sql`
@@ -94,7 +94,7 @@ export async function noteActiveRepositories(
 }
 
 /** Forgets repositories without a run for a week whose entity has lost the App. */
-export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
+export async function forgetRepositories(db: Db): Promise<void> {
   await db
     .deleteFrom('repositories as r')
     .where('active_at', '<', sql<Date>`now() - interval '7 days'`)
@@ -116,7 +116,7 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
  * be used, and repositories where GitHub refused us lately.
  */
 export async function findDueRepositories(
-  db: Kysely<Database>,
+  db: Db,
   { most, activeMs, appIds }: DueRepositories,
 ): Promise<DueRepository[]> {
   const since = sql`now() - ${milliseconds(activeMs)}`;
@@ -163,7 +163,7 @@ const ENTITY_TO_ASK = [
  * undefined if none of these Apps may be used there.
  */
 export const findInstallation = (
-  db: Kysely<Database>,
+  db: Db,
   named: { readonly login: string } | { readonly installationId: number },
   appIds: readonly number[],
 ): Promise<EntityToAsk | undefined> =>
@@ -182,11 +182,7 @@ export const findInstallation = (
     .executeTakeFirst();
 
 /** Has the runs of an entity's active repositories read anew, and first. Returns how many. */
-export async function readAnew(
-  db: Kysely<Database>,
-  entityId: number,
-  activeMs: number,
-): Promise<number> {
+export async function readAnew(db: Db, entityId: number, activeMs: number): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('repositories')
     .set({ due_at: sql`now() - interval '1 day'`, full_at: null, etags: '{}' })
@@ -214,7 +210,7 @@ export interface RepositoryListing {
  * in full have that at different times of the day.
  */
 export async function saveRepositoryListing(
-  db: Kysely<Database>,
+  db: Db,
   listing: RepositoryListing,
   { everyMs }: RepositoryIntervals,
 ): Promise<void> {
@@ -232,7 +228,7 @@ export async function saveRepositoryListing(
 }
 
 /** Notes that a resync of the repository has ended well. Its listing has made the row. */
-export async function noteResynced(db: Kysely<Database>, repoId: number): Promise<void> {
+export async function noteResynced(db: Db, repoId: number): Promise<void> {
   await db
     .updateTable('repositories')
     .set({ resynced_at: NOW })
@@ -242,7 +238,7 @@ export async function noteResynced(db: Kysely<Database>, repoId: number): Promis
 
 /** GitHub did not answer for a repository: it is due again, twice as late each time. */
 export async function postponeRepository(
-  db: Kysely<Database>,
+  db: Db,
   repoId: number,
   { everyMs }: RepositoryIntervals,
 ): Promise<void> {
@@ -256,7 +252,7 @@ export async function postponeRepository(
 
 /** The known facts about these jobs, by id. */
 export async function findKnownJobs(
-  db: Kysely<Database>,
+  db: Db,
   jobIds: readonly number[],
 ): Promise<Map<number, KnownJob>> {
   const rows = await db
@@ -289,7 +285,7 @@ export interface UnlistedQuery {
  * ago; changed ones first. Leaves out those where GitHub refused us lately.
  */
 export function findUnlistedInstallations(
-  db: Kysely<Database>,
+  db: Db,
   { everyMs, appIds, most, except }: UnlistedQuery,
 ): Promise<UnlistedInstallation[]> {
   const hasChanged = sql<boolean>`(listed_at is null or listed_at < updated_at)`;
@@ -322,7 +318,7 @@ export interface ListedRepository {
  * change of the installation, new ones and those pushed to in the last `activeMs` are due at once.
  */
 export async function noteListedRepositories(
-  db: Kysely<Database>,
+  db: Db,
   { entityId, appId, hasChanged, now }: UnlistedInstallation,
   repositories: readonly ListedRepository[],
   activeMs: number,

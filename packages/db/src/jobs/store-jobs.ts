@@ -1,14 +1,14 @@
 import { jobOutcome, type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';
 import {
   appendingGiven,
   eventParameters,
   type EventToAppend,
 } from '../events/installation-events.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { type Columns, each, type JobToStore, MERGED, readJobs } from './read-jobs.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { storableLabels } from '@paddock/domain/pools/labels';
@@ -82,7 +82,7 @@ const WRITE_NEW_JOB = preparedText(
 
 /** Writes jobs and events in one statement. False: nothing is written that may be kept. */
 async function write(
-  db: Kysely<Database>,
+  db: Db,
   statement: string,
   jobs: Iterable<object>,
   events: readonly EventToAppend[],
@@ -151,7 +151,7 @@ export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
  * installations, new jobs by id, workers. A known job is updated after the new ones are inserted.
  */
 export async function storeJobs(
-  trx: Transaction<Database>,
+  trx: Trx,
   jobs: readonly JobToStore[],
   poolsVersion: number,
   {
@@ -205,7 +205,7 @@ export async function storeJobs(
  * job has a row or needs more than its pool and a known entity.
  */
 export async function storeNewJob(
-  db: Kysely<Database>,
+  db: Db,
   { facts, place, byLogin }: JobToStore,
   poolsVersion: number,
   eventOf: (outcome: Outcome) => EventToAppend,

@@ -1,6 +1,6 @@
 import { pause } from '@paddock/runtime/pause';
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import { sql } from 'kysely';
+import type { Db } from '../schema/tables.ts';
 import { isTooFarAhead, LEASE } from '../instants.ts';
 import { milliseconds } from '../milliseconds.ts';
 
@@ -11,7 +11,7 @@ import { milliseconds } from '../milliseconds.ts';
  * PostgreSQL was away, takes it again at once. Returns the new fence; undefined: another holds it.
  */
 export async function takeLease(
-  db: Kysely<Database>,
+  db: Db,
   name: string,
   holder: string,
   leaseMs: number,
@@ -28,7 +28,7 @@ export async function takeLease(
 
 /** Prolongs a lease that this holder still has. False: another has it now. */
 export async function renewLease(
-  db: Kysely<Database>,
+  db: Db,
   name: string,
   fence: number,
   leaseMs: number,
@@ -43,7 +43,7 @@ export async function renewLease(
 }
 
 /** Gives a lease back at once. The row stays: its fence must not start again. */
-async function releaseLease(db: Kysely<Database>, name: string, fence: number): Promise<void> {
+async function releaseLease(db: Db, name: string, fence: number): Promise<void> {
   await db
     .updateTable('leases')
     .set({ expires_at: sql`'-infinity'` })
@@ -53,7 +53,7 @@ async function releaseLease(db: Kysely<Database>, name: string, fence: number): 
 }
 
 interface HoldLeaseOptions {
-  db: Kysely<Database>;
+  db: Db;
   name: string;
   /** Who we are, unique per process. */
   holder: string;

@@ -1,10 +1,10 @@
 import type { Demand } from '@paddock/domain/matching/snapshot';
 import { NOT_ASSIGNED, OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { installationToday, loginToday, TOLD_ENDS } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
 import { AWAY_SERVICES } from '../outages.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { PLACELESS, RESERVED, RETURNABLE, UNASSIGNED, UNEXPLAINED } from '../states/states.ts';
 import { BLAMED } from '../workers/failing-keys.ts';
 import { hasWarm } from './reserve-workers.ts';
@@ -65,7 +65,7 @@ const nextPauseEnd = sql`(
       ) pauses)`;
 
 /** Whether there is anything to match, at the cost of counting the waiting jobs. */
-export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
+export async function sumUpDemand(db: Db): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}
     select count(*) filter (where waiting > 0) as keys, exists (select from demand_keys where waiting > 0 or not ${IS_KEPT}) as "hasStored",
@@ -94,10 +94,7 @@ const lacksNodes = sql`coalesce(unplaced.workers >= d.unassigned, false)`;
 /**
  * All keys that lack workers or have reservations, and those that `demand_keys` describes wrongly.
  */
-export async function findDemand(
-  db: Kysely<Database>,
-  appIds: readonly number[],
-): Promise<Demand[]> {
+export async function findDemand(db: Db, appIds: readonly number[]): Promise<Demand[]> {
   const { rows } = await sql<Demand>`${prepared}
     with ${deficits}, ${unplaced}, ${reserved}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
@@ -124,10 +121,7 @@ export async function findDemand(
  * Stores the findings of a pass about keys. A reason that stays keeps its first instant; one that
  * changes leaves its time to `wait_reason_changes`.
  */
-export async function saveKeyStates(
-  trx: Transaction<Database>,
-  states: readonly KeyState[],
-): Promise<void> {
+export async function saveKeyStates(trx: Trx, states: readonly KeyState[]): Promise<void> {
   if (states.length === 0) return;
   await sql`${prepared}
     with state as (
@@ -153,7 +147,7 @@ export async function saveKeyStates(
 const IS_KEPT = sql.raw<boolean>(`(failures > 0 and failed_at > now() - interval '1 day')`);
 
 /** Ends the reasons of keys without waiting jobs, and removes rows that need not stay. */
-export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
+export async function forgetRestingKeys(trx: Trx): Promise<void> {
   await sql`${prepared}
     with resting as materialized (
       select demand_key, wait_reason, wait_since,

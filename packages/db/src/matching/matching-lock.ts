@@ -1,6 +1,6 @@
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Trx } from '../schema/tables.ts';
 import type { PassPlan } from '@paddock/domain/matching/plan-pass';
 import { RESERVED, RETIRABLE, RETURNABLE } from '../states/states.ts';
 
@@ -18,10 +18,7 @@ export interface MatchingLimits {
  * statement: statements that count demand and supply must see the rows of the pass before, or two
  * passes make two workers for one job.
  */
-export async function lockMatching(
-  trx: Transaction<Database>,
-  limits: MatchingLimits,
-): Promise<void> {
+export async function lockMatching(trx: Trx, limits: MatchingLimits): Promise<void> {
   await sql`${prepared} select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
     set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
     set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
@@ -38,7 +35,7 @@ export async function lockMatching(
  * Never waits.
  */
 export async function lockPlanned(
-  trx: Transaction<Database>,
+  trx: Trx,
   plan: Pick<PassPlan, 'giveBack' | 'takeBack' | 'warm'>,
 ): Promise<string[]> {
   const { giveBack, takeBack, warm } = plan;

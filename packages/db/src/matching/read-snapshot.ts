@@ -1,19 +1,19 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
 import { EMPTY_SNAPSHOT, lackingOf, type Snapshot } from '@paddock/domain/matching/snapshot';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type DemandTotals, findDemand } from './demand.ts';
 import { findReservations, findReturnableWorkers, findSpareKeys } from './spare-workers.ts';
 import { findStoredRules } from './stored-rules.ts';
 import { findJobTimes, findWarmKeys } from './reserve-workers.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import type { LiveWorkers } from '@paddock/domain/matching/share-room';
 import { prepared } from '../connection/prepared.ts';
 import { LIVE, STOPPING } from '../states/states.ts';
 
 /** Reads what a pass may need, each thing once. Writes nothing. */
 export async function readSnapshot(
-  trx: Transaction<Database>,
+  trx: Trx,
   totals: DemandTotals,
   settings: MatchingSettings,
 ): Promise<Snapshot> {
@@ -35,10 +35,7 @@ export async function readSnapshot(
   return { ...snapshot, jobTimes: await findJobTimes(trx, findSnapshotRivals(snapshot)) };
 }
 
-const countWorkers = async (
-  db: Kysely<Database>,
-  state: RawBuilder<boolean>,
-): Promise<LiveWorkers[]> => {
+const countWorkers = async (db: Db, state: RawBuilder<boolean>): Promise<LiveWorkers[]> => {
   const { rows } = await sql<LiveWorkers>`${prepared}
     select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
     from workers where ${state} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(
@@ -48,9 +45,7 @@ const countWorkers = async (
 };
 
 /** Live workers per key. Those that are stopping count in every cap until they have ended. */
-export const countLiveWorkers = (db: Kysely<Database>): Promise<LiveWorkers[]> =>
-  countWorkers(db, LIVE);
+export const countLiveWorkers = (db: Db): Promise<LiveWorkers[]> => countWorkers(db, LIVE);
 
 /** Live workers per key whose end has been asked for. */
-export const countStoppingWorkers = (db: Kysely<Database>): Promise<LiveWorkers[]> =>
-  countWorkers(db, STOPPING);
+export const countStoppingWorkers = (db: Db): Promise<LiveWorkers[]> => countWorkers(db, STOPPING);

@@ -1,9 +1,9 @@
 import type { WarmKey, WorkersToMake } from '@paddock/domain/matching/snapshot';
-import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Expression, type RawBuilder, sql } from 'kysely';
 import { installationToday, isUsable } from '../entities/told.ts';
 import { bearsOwnLogin } from '../entities/installations.ts';
 import { prepared } from '../connection/prepared.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../states/states.ts';
 import { WORKER_PREFIX } from '@paddock/domain/workers/worker-name';
 import { milliseconds } from '../milliseconds.ts';
@@ -33,7 +33,7 @@ const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
 
 /** For each key when its oldest waiting jobs became known, in seconds since the epoch. */
 export async function findJobTimes(
-  db: Kysely<Database>,
+  db: Db,
   keys: readonly JobsOfKey[],
 ): Promise<ReadonlyMap<number, number[]>> {
   if (keys.length === 0) return new Map();
@@ -59,7 +59,7 @@ export interface ReservedWorker {
  * fewer, and the next pass makes up for it; that takes about 2^24 workers of a pool.
  */
 export async function reserveWorkers(
-  trx: Transaction<Database>,
+  trx: Trx,
   keys: readonly JobsOfKey[],
   appIds: readonly number[],
 ): Promise<ReservedWorker[]> {
@@ -123,7 +123,7 @@ export interface WarmScope {
  * Scopes without warm workers, because it is unknown where these would register. In a fixed order.
  */
 export async function findUnknownWarmScopes(
-  db: Kysely<Database>,
+  db: Db,
   appIds: readonly number[],
 ): Promise<WarmScope[]> {
   const { rows } = await sql<WarmScope>`${prepared}
@@ -135,7 +135,7 @@ export async function findUnknownWarmScopes(
 
 /** Keys with configured warm workers, as far as their scope is known. */
 export async function findWarmKeys(
-  db: Kysely<Database>,
+  db: Db,
   { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
 ): Promise<WarmKey[]> {
   const { rows } = await sql<WarmKey>`${prepared}
@@ -163,7 +163,7 @@ export async function findWarmKeys(
 
 /** Marks the newest workers as warm until each key has its number. */
 export async function markWarm(
-  trx: Transaction<Database>,
+  trx: Trx,
   keys: readonly { readonly demandKey: number; readonly count: number }[],
 ): Promise<void> {
   if (keys.length === 0) return;
@@ -191,7 +191,7 @@ export async function markWarm(
 
 /** Inserts workers that no job asked for, with all labels of their pool. */
 export async function reserveWarmWorkers(
-  trx: Transaction<Database>,
+  trx: Trx,
   keys: readonly WorkersToMake[],
 ): Promise<ReservedWorker[]> {
   if (keys.length === 0) return [];

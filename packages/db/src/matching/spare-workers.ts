@@ -1,17 +1,17 @@
 import type { SpareStops } from '@paddock/domain/matching/plan-spare';
 import type { Returnable, SpareKey } from '@paddock/domain/matching/snapshot';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { deficits } from './demand.ts';
 import { loginToday } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { RESERVED, RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/states.ts';
 import { milliseconds } from '../milliseconds.ts';
 import type { Reservation } from '@paddock/domain/matching/pick-unwanted';
 
 /** Keys with more unassigned workers than waiting jobs, with the entity's login today. */
-export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {
+export async function findSpareKeys(db: Db): Promise<SpareKey[]> {
   const { rows } = await sql<SpareKey>`${prepared}
     with ${deficits}
     select d.demand_key as "demandKey", w.entity_id as "entityId", ${loginToday('w')} as login, w.scope_repo_id as "scopeRepoId",
@@ -38,7 +38,7 @@ export interface SpareWorker {
  * writing: the matcher never waits.
  */
 export async function stopSpareWorkers(
-  trx: Transaction<Database>,
+  trx: Trx,
   leaving: readonly SpareStops[],
   { surplusAfterMs }: { surplusAfterMs: number },
 ): Promise<SpareWorker[]> {
@@ -60,7 +60,7 @@ export async function stopSpareWorkers(
 
 /** Asks for the end of warm workers for their age. */
 export async function renewWarmWorkers(
-  trx: Transaction<Database>,
+  trx: Trx,
   podNames: readonly string[],
 ): Promise<SpareWorker[]> {
   return podNames.length === 0
@@ -69,7 +69,7 @@ export async function renewWarmWorkers(
 }
 
 async function stop(
-  trx: Transaction<Database>,
+  trx: Trx,
   chosen: ReturnType<typeof sql>,
   reason: StopReason,
 ): Promise<SpareWorker[]> {
@@ -94,7 +94,7 @@ export interface TakenBack {
 }
 
 /** Surplus workers that were asked to end and can serve again, the newest first. */
-export async function findReturnableWorkers(db: Kysely<Database>): Promise<Returnable[]> {
+export async function findReturnableWorkers(db: Db): Promise<Returnable[]> {
   const { rows } = await sql<Returnable>`${prepared}
     select pod_name as "podName", demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool
     from workers where ${RETURNABLE} order by created_at desc, pod_name`.execute(db);
@@ -105,10 +105,7 @@ export async function findReturnableWorkers(db: Kysely<Database>): Promise<Retur
  * Takes back the request that workers end; `lockPlanned` holds their rows. The task that was to end
  * them reads its row before each step and finds that the worker stays.
  */
-export async function takeBackWorkers(
-  trx: Transaction<Database>,
-  podNames: readonly string[],
-): Promise<TakenBack[]> {
+export async function takeBackWorkers(trx: Trx, podNames: readonly string[]): Promise<TakenBack[]> {
   if (podNames.length === 0) return [];
   const { rows } = await sql<TakenBack>`${prepared}
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null
@@ -126,7 +123,7 @@ interface Row extends Omit<Reservation, 'podName' | 'stopping' | 'installationId
 /**
  * Workers that have not begun to register, the newest first, with demand and supply of their keys.
  */
-export async function findReservations(db: Kysely<Database>): Promise<Reservation[]> {
+export async function findReservations(db: Db): Promise<Reservation[]> {
   // Grouped by key: PostgreSQL joins nothing whose number it did not know when it made the plan.
   const { rows } = await sql<Row>`${prepared}
     with keys as materialized (
@@ -149,10 +146,7 @@ export async function findReservations(db: Kysely<Database>): Promise<Reservatio
 }
 
 /** Ends reservations; `lockPlanned` holds their rows. */
-export async function giveBackWorkers(
-  trx: Transaction<Database>,
-  podNames: readonly string[],
-): Promise<void> {
+export async function giveBackWorkers(trx: Trx, podNames: readonly string[]): Promise<void> {
   if (podNames.length === 0) return;
   // By name alone: with a further condition PostgreSQL may read an index of few workers anew for
   // each of them.

@@ -1,10 +1,10 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isUsable, toldPlaces } from '../entities/told.ts';
 import { AWAY_SERVICES } from '../outages.ts';
 import { prepared } from '../connection/prepared.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { LIVE, PLACELESS, RESERVED, UNASSIGNED, UNPLACED } from '../states/states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 import type { GroupAccess } from '@paddock/domain/pools/runner-group';
@@ -13,10 +13,7 @@ import { milliseconds } from '../milliseconds.ts';
 import { NO_FAILURES } from '../workers/failing-keys.ts';
 
 /** The pools' rules, switches, the cluster's capacity, failures and GitHub's budgets. */
-export async function findStoredRules(
-  db: Kysely<Database>,
-  settings: MatchingSettings,
-): Promise<StoredRules> {
+export async function findStoredRules(db: Db, settings: MatchingSettings): Promise<StoredRules> {
   const { rows } = await sql<StoredRules>`${prepared}
     with document as ${DOCUMENT_IN_FORCE},
     pools as (
@@ -121,7 +118,7 @@ export interface GroupToSave {
  * Writes down what a pool's runner group lets in. Where that has changed, forgets that idle runners
  * got no job there. Returns whether it now lets in other things too much than before.
  */
-export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave): Promise<boolean> {
+export async function saveRunnerGroup(db: Db, group: GroupToSave): Promise<boolean> {
   const { entityId, pool, name, access, excess = null, pauseMs = null } = group;
   const {
     visibility = null,

@@ -1,6 +1,6 @@
 import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import { sql } from 'kysely';
+import type { Db } from '../schema/tables.ts';
 
 export interface CurrentPools {
   readonly version: number;
@@ -18,8 +18,7 @@ export const DOCUMENT_IN_FORCE = sql.raw(
   `(select version, digest, content from pools_documents order by version desc limit 1)`,
 );
 
-const inForce = (db: Kysely<Database>) =>
-  db.selectFrom('pools_documents').orderBy('version', 'desc').limit(1);
+const inForce = (db: Db) => db.selectFrom('pools_documents').orderBy('version', 'desc').limit(1);
 
 /** SQL for a FROM: each pool in force as `p`, and its `document`. */
 export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
@@ -30,7 +29,7 @@ export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb
  * them. Returns the version in force.
  */
 export async function storePoolsDocument(
-  db: Kysely<Database>,
+  db: Db,
   { content, digest }: PoolsDocumentToStore,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
@@ -53,9 +52,7 @@ export async function storePoolsDocument(
 /**
  * The document in force; undefined: none was ever loaded. Throws if this version cannot read it.
  */
-export async function currentPoolsDocument(
-  db: Kysely<Database>,
-): Promise<CurrentPools | undefined> {
+export async function currentPoolsDocument(db: Db): Promise<CurrentPools | undefined> {
   const row = await inForce(db).select(['version', 'content']).executeTakeFirst();
   if (row === undefined) return undefined;
   const parsed = poolsDocument.safeParse(row.content);

@@ -64,7 +64,7 @@ describe('an extra pass (E1, E9)', () => {
     const takenIn = async (minutes: number) => {
       let count = 0;
       for (let step = 0; step < minutes * 6; step++) {
-        await want({ forMs: 12_000, isUrgent: true });
+        await want({ forMs: 12_000 });
         count += (await take()).length;
         await pass(10);
       }
@@ -80,12 +80,12 @@ describe('an extra pass (E1, E9)', () => {
     expect(await nextInSeconds()).toBeNull();
     // Trouble with pauses is the same trouble: there is a minute between two passes also where none
     // was wanted in between.
-    await want({ forMs: 12_000, isUrgent: true });
+    await want({ forMs: 12_000 });
     expect(await nextInSeconds()).toBe(60);
     await pass(200);
     await take();
     await pass(200);
-    await want({ forMs: 12_000, isUrgent: true });
+    await want({ forMs: 12_000 });
     expect(await take()).toEqual([NAME]);
     expect(await nextInSeconds()).toBe(4);
   });

@@ -1,10 +1,10 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { isTooFarAhead } from '../instants.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
 
 /** The database's clock. */
-export async function databaseTime(db: Kysely<Database>): Promise<Date> {
+export async function databaseTime(db: Db): Promise<Date> {
   const { now } = await db.selectNoFrom(NOW.as('now')).executeTakeFirstOrThrow();
   return now;
 }
@@ -23,7 +23,7 @@ export interface Tick {
  * tick's work, so that neither exists without the other.
  */
 export async function takeTick(
-  trx: Transaction<Database>,
+  trx: Trx,
   { name, tickAt }: Tick,
 ): Promise<{ previousTickAt: Date | null } | undefined> {
   const { rows } = await sql<{ previousTickAt: Date | null }>`
@@ -54,10 +54,6 @@ export interface WantedPasses {
   readonly inMs?: number;
   /** How long further passes follow, in milliseconds from now; absent: none. */
   readonly forMs?: number;
-  /** In the first minute of trouble: also if another pass comes within seconds. */
-  readonly isUrgent?: boolean;
-  /** Does nothing if an extra pass was requested in the last milliseconds, this many. */
-  readonly restMs?: number;
 }
 
 /**
@@ -66,22 +62,20 @@ export interface WantedPasses {
  * next pass, which comes after what they saw.
  */
 export async function wantExtraPasses(
-  db: Kysely<Database>,
-  { schedule, inMs = 0, forMs = 0, isUrgent = false, restMs }: WantedPasses,
+  db: Db,
+  { schedule, inMs = 0, forMs = 0 }: WantedPasses,
 ): Promise<void> {
   const at = sql`now() + ${milliseconds(inMs)}`;
   await sql`
     with wanted as (
       update schedules set
         extra_at = case
-          when ${isUrgent}::boolean and ${apart} = ${FIRST_APART} then least(extra_at, ${at})
           when extra_at is null then greatest(${at}, case when ${apart} > ${FIRST_APART} then extra_until + ${apart} end)
           when extra_at <= ${at} + ${apart} then extra_at
           else ${at} end,
         extra_since = coalesce(${since}, now()),
         extra_until = greatest(extra_until, ${at}, now() + ${milliseconds(forMs)})
-      where name = ${schedule} and coalesce(extra_until <= now() - ${milliseconds(restMs ?? null)}, true)
-      returning name
+      where name = ${schedule} returning name
     )
     select pg_notify(current_schema() || '_sweep_event', name) from wanted`.execute(db);
 }
@@ -94,10 +88,7 @@ export interface ScheduleTimes {
   readonly extraInMs: number | null;
 }
 
-export function readScheduleTimes(
-  db: Kysely<Database>,
-  schedules: readonly string[],
-): Promise<ScheduleTimes> {
+export function readScheduleTimes(db: Db, schedules: readonly string[]): Promise<ScheduleTimes> {
   const extraInMs = sql<number | null>`(extract(epoch from min(extra_at) - now()) * 1000)::float8`;
   return db
     .selectFrom('schedules')
@@ -110,10 +101,7 @@ export function readScheduleTimes(
  * Takes the due extra passes, for the whole cluster, and stores when each schedule's next one is
  * due. Returns the schedules' names. Call it in the transaction that enqueues their tasks.
  */
-export async function takeExtraPasses(
-  trx: Transaction<Database>,
-  schedules: readonly string[],
-): Promise<string[]> {
+export async function takeExtraPasses(trx: Trx, schedules: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     update schedules set extra_until = greatest(extra_until, now()),
       extra_at = case when extra_until > now() + ${milliseconds(SAME_MS)} then now() + ${apart} end

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { NOW } from '../milliseconds.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 
 /** What a pass leaves for the next one of its schedule. */
 export interface PassMemory {
@@ -19,7 +19,7 @@ export interface PassMemory {
 
 /** What the last pass left, and PostgreSQL's time; nothing without such a schedule. */
 export async function findPassMemory(
-  db: Kysely<Database>,
+  db: Db,
   schedule: string,
 ): Promise<PassMemory & { readonly now: number }> {
   const { now, memory } = await db
@@ -37,7 +37,7 @@ export async function findPassMemory(
 
 /** Stores what a pass of this schedule leaves, and whether it succeeded. */
 export async function notePass(
-  db: Kysely<Database>,
+  db: Db,
   schedule: string,
   { memory, isSuccess }: { readonly memory: PassMemory; readonly isSuccess: boolean },
 ): Promise<void> {
@@ -83,7 +83,7 @@ export interface SweepState {
 
 /** The states of these schedules; without those that never had a tick. */
 export async function findSweepStates(
-  db: Kysely<Database>,
+  db: Db,
   sweeps: readonly ScheduledSweep[],
 ): Promise<SweepState[]> {
   const { rows } = await sql<SweepState>`
@@ -109,7 +109,7 @@ export async function findSweepStates(
 }
 
 /** How many things each App lacks, by its id; empty once the newest check has expired. */
-export async function findProblemsOfApps(db: Kysely<Database>): Promise<Record<string, number>> {
+export async function findProblemsOfApps(db: Db): Promise<Record<string, number>> {
   const newest = await db
     .selectFrom('operations')
     .select(sql<Record<string, number>>`output -> 'problemsOfApps'`.as('problems'))

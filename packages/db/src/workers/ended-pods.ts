@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { milliseconds } from '../milliseconds.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 
 /** The pod of a worker that ended, as far as its row knows it. */
 export interface EndedPod {
@@ -30,7 +30,7 @@ export interface EndedPodsQuery {
  * first those that succeeded, and of each kind the longest ended.
  */
 export async function findEndedPods(
-  db: Kysely<Database>,
+  db: Db,
   { succeededGraceMs, failedGraceMs, kept, limit, except }: EndedPodsQuery,
 ): Promise<EndedPod[]> {
   const { rows } = await sql<EndedPod>`
@@ -53,10 +53,7 @@ export async function findEndedPods(
 }
 
 /** Notes that the pods of ended workers are gone. */
-export async function markPodsDeleted(
-  db: Kysely<Database>,
-  podNames: readonly string[],
-): Promise<number> {
+export async function markPodsDeleted(db: Db, podNames: readonly string[]): Promise<number> {
   const { numAffectedRows } = await sql`
     update workers set pod_deleted_at = now()
     where pod_name in (select pod_name from workers where pod_name = any(${podNames}) order by pod_name for update)

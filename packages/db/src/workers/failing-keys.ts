@@ -6,10 +6,10 @@ import {
   type Proof,
 } from '@paddock/domain/matching/failure-classes';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import { milliseconds } from '../milliseconds.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import { STOPPING } from '../states/states.ts';
 import { ANSWER_AGE_LIMIT } from './worker-stops.ts';
 
@@ -36,7 +36,7 @@ export interface WorkerFailure {
  * job counts nothing: the transaction that binds it waits for this statement, or this one for it.
  */
 export async function noteKeyFailure(
-  db: Kysely<Database>,
+  db: Db,
   { podName, failureClass: name, message, beganAt }: WorkerFailure,
   rules: FailureRules,
 ): Promise<void> {
@@ -76,7 +76,7 @@ export const NO_FAILURES = sql`failures = 0, pauses = 0, failure_class = null, f
  * before the last failure proves nothing, unless the pod itself was stuck like this: `wasStuck`.
  */
 export async function noteKeySuccess(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   proof: Proof,
   wasStuck: string | null = null,
@@ -108,7 +108,7 @@ const forgottenFailures = sql`
  * Forgets what keys had against them before the pools in force, where these changed the key's pool:
  * failures, and a runner group that lets in too much. That may end the cause.
  */
-export async function forgetFailuresOfChangedPools(db: Kysely<Database>): Promise<void> {
+export async function forgetFailuresOfChangedPools(db: Db): Promise<void> {
   await sql`
     with newest as (select content -> 'pools' as pools, loaded_at from pools_documents order by version desc limit 1),
     former as (select content -> 'pools' as pools from pools_documents order by version desc offset 1 limit 1),
@@ -146,10 +146,7 @@ export interface UnservedKey {
  * GitHub that a job which the worker could have had is still queued; a job that was cancelled
  * unheard proves nothing. Returns the keys that are paused now.
  */
-export async function noteUnservedKeys(
-  trx: Transaction<Database>,
-  rules: FailureRules,
-): Promise<UnservedKey[]> {
+export async function noteUnservedKeys(trx: Trx, rules: FailureRules): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
     with blamed as (
       select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as made_at
@@ -175,10 +172,7 @@ export async function noteUnservedKeys(
  * Call it when GitHub has said that these jobs had ended while they waited here. Forgets that
  * GitHub gave their keys no job, if no job waits that did at the last failure: that explains it.
  */
-export async function forgetFoundOutKeys(
-  trx: Transaction<Database>,
-  jobIds: readonly number[],
-): Promise<void> {
+export async function forgetFoundOutKeys(trx: Trx, jobIds: readonly number[]): Promise<void> {
   if (jobIds.length === 0) return;
   await sql`
     update demand_keys k set ${NO_FAILURES}
@@ -198,10 +192,7 @@ export interface Binding {
  * bound worker stays as it is. The job explains an unexplained end, and is a success of the worker's
  * key. Locks workers in order of their names, after any jobs, and then keys in order.
  */
-export async function bindWorkers(
-  trx: Transaction<Database>,
-  bindings: readonly Binding[],
-): Promise<void> {
+export async function bindWorkers(trx: Trx, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return;
   await sql`
     with binding as (

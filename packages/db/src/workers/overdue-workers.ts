@@ -1,9 +1,9 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/pool';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';
 import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** A worker past a deadline that does no work, as far as we know. Times in milliseconds. */
@@ -58,7 +58,7 @@ const overSince = sql`least(w.runner_ended_at, coalesce(
  * their entity or repository lately, or no App may be used there. Younger workers are not read.
  */
 export async function findOverdueWorkers(
-  db: Kysely<Database>,
+  db: Db,
   { readingsApartMs, appIds, limit }: OverdueQuery,
 ): Promise<OverdueWorker[]> {
   const { rows } = await sql<OverdueWorker>`

@@ -1,6 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { installationToday, loginToday, mayCall } from '../entities/told.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { isUnended, LIVE } from '../states/states.ts';
 import { jsonText } from '@paddock/domain/text/storable';
@@ -29,7 +29,7 @@ export interface KnownScopesQuery {
  * without what GitHub refused us lately.
  */
 export async function findKnownScopes(
-  db: Kysely<Database>,
+  db: Db,
   { madeWithinMs, appIds }: KnownScopesQuery,
 ): Promise<KnownScope[]> {
   const { rows } = await sql<KnownScope>`
@@ -54,7 +54,7 @@ export interface NamedWorker {
 
 /** The workers of these names, by name. */
 export async function findWorkersByName(
-  db: Kysely<Database>,
+  db: Db,
   names: readonly string[],
 ): Promise<Map<string, NamedWorker>> {
   const rows = await db
@@ -94,10 +94,7 @@ export interface PodToAdopt {
  * The matcher writes a row before provisioning makes its pod, so a pod without a row is never a
  * reservation.
  */
-export async function adoptWorkers(
-  trx: Transaction<Database>,
-  pods: readonly PodToAdopt[],
-): Promise<string[]> {
+export async function adoptWorkers(trx: Trx, pods: readonly PodToAdopt[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with given as (
       -- The cluster's clock may be ahead of PostgreSQL's.

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { IS_ASSIGNED, isLive } from '../states/states.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 
 /** GitHub's answer about a worker's runner. */
 export interface RunnerReading {
@@ -27,7 +27,7 @@ export interface ReadRunner {
  * Returns the state of each worker that is still live.
  */
 export async function saveRunnerReadings(
-  db: Kysely<Database>,
+  db: Db,
   readings: readonly RunnerReading[],
 ): Promise<ReadRunner[]> {
   if (readings.length === 0) return [];
@@ -64,7 +64,7 @@ export interface FittingRun {
  * `readFrom` if it is given; one more than `limit` means that there are more.
  */
 export async function findFittingRuns(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   { limit, readFrom }: { limit: number; readFrom: number | null },
 ): Promise<FittingRun[]> {

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { EntityToAsk } from '../entities/told.ts';
 import { NOW } from '../milliseconds.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { changeWorker } from './workers.ts';
 import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
@@ -24,7 +24,7 @@ export interface RunnerToRead extends EntityToAsk {
  * For each pool in force, its newest started runner, if there is anything to find out; if none has
  * a pod, the runner that was read last.
  */
-export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToRead[]> {
+export async function findRunnersToRead(db: Db): Promise<RunnerToRead[]> {
   const { rows } = await sql<RunnerToRead>`
     with pools as (
       select p ->> 'name' as name
@@ -48,7 +48,7 @@ const ifSame = (column: string) =>
 
 /** Stores the version of a pool's runner; forgets the end of another version. */
 export async function saveRunnerVersion(
-  db: Kysely<Database>,
+  db: Db,
   { pool, podName, version }: { pool: string; podName: string; version: string },
 ): Promise<void> {
   const read = { version, pod_name: podName };
@@ -68,7 +68,7 @@ export async function saveRunnerVersion(
  * days that are left, negative after the end.
  */
 export async function saveVersionEnd(
-  db: Kysely<Database>,
+  db: Db,
   { pool, version, endsAt }: { pool: string; version: string; endsAt: Date | null },
 ): Promise<number | null> {
   const row = await db
@@ -91,7 +91,7 @@ export interface EndingVersion {
   daysLeft: number;
 }
 
-export async function findEndingVersions(db: Kysely<Database>): Promise<EndingVersion[]> {
+export async function findEndingVersions(db: Db): Promise<EndingVersion[]> {
   const { rows } = await sql<EndingVersion>`
     select v.k8s_pool as pool, v.version, ${DAYS_LEFT} as "daysLeft"
     from ${POOLS_IN_FORCE}
@@ -113,7 +113,7 @@ const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid 
 
 /** The worker, if it ended by itself without a job, and is not known to be outdated. */
 export async function findEndWithoutJob(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
 ): Promise<EndWithoutJob | undefined> {
   return db
@@ -132,11 +132,7 @@ export async function findEndWithoutJob(
  * Notes that GitHub refused the version of the worker's runner: this explains its end, which counts
  * against no waiting job. False: it has a known job by now, or this was noted before.
  */
-export const markOutdatedRunner = (
-  db: Kysely<Database>,
-  podName: string,
-  message: string,
-): Promise<boolean> =>
+export const markOutdatedRunner = (db: Db, podName: string, message: string): Promise<boolean> =>
   changeWorker(
     db,
     podName,

@@ -1,5 +1,5 @@
 import type { KnownWorker } from '@paddock/domain/workers/nothing-runs';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import {
   type EntityToAsk,
   entityToday,
@@ -8,7 +8,7 @@ import {
 } from '../entities/told.ts';
 import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
 import { type Binding, bindWorkers } from './failing-keys.ts';
-import type { Database, Status } from '../schema/tables.ts';
+import type { Db, Status, Trx } from '../schema/tables.ts';
 import { changeWorker, IS_EXAMINED } from './workers.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
@@ -46,7 +46,7 @@ export interface WorkerToStop
 }
 
 export async function findWorkerToStop(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   appIds: readonly number[],
 ): Promise<WorkerToStop | undefined> {
@@ -78,7 +78,7 @@ const MAY_END = sql<boolean>`${isLive('w')} and w.stopping_at is not null and no
  * Call it before its runner is removed from GitHub: from here on the matcher does not take the
  * worker back into supply. False: it has ended, is assigned, or is not stopping.
  */
-export const markDeregistering = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+export const markDeregistering = (db: Db, podName: string): Promise<boolean> =>
   changeWorker(
     db,
     podName,
@@ -91,11 +91,11 @@ export const markDeregistering = (db: Kysely<Database>, podName: string): Promis
   );
 
 /** Notes that GitHub no longer knows its runner. */
-export const markDeregistered = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+export const markDeregistered = (db: Db, podName: string): Promise<boolean> =>
   changeWorker(db, podName, { registration_gone_at: sql`coalesce(registration_gone_at, now())` });
 
 /** Whether it is still stopping and no job is known to run on it. */
-export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
+export async function mayStop(db: Db, podName: string): Promise<boolean> {
   const rows = await db
     .selectFrom('workers as w')
     .where('pod_name', '=', podName)
@@ -106,7 +106,7 @@ export async function mayStop(db: Kysely<Database>, podName: string): Promise<bo
 
 /** Ends the stop of a worker. `isAssigned`: some job runs on it, so it is no supply. */
 export const keepWorker = (
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   { isAssigned }: { isAssigned: boolean },
 ): Promise<boolean> =>
@@ -128,7 +128,7 @@ export const keepWorker = (
   );
 
 /** GitHub says that this pending job runs on the worker: binds it; a look-up brings the rest. */
-export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Binding): Promise<void> {
+export async function keepForJob(db: Db, { worker, jobId }: Binding): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx
       .updateTable('jobs')
@@ -142,11 +142,7 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
 }
 
 /** Stores the obstacle that keeps the worker from being stopped, and since when; null: none. */
-export const noteStopHeldUp = (
-  db: Kysely<Database>,
-  podName: string,
-  why: string | null,
-): Promise<boolean> =>
+export const noteStopHeldUp = (db: Db, podName: string, why: string | null): Promise<boolean> =>
   changeWorker(
     db,
     podName,
@@ -158,11 +154,8 @@ export const noteStopHeldUp = (
   );
 
 /** Stores that GitHub named no job on it in the runs that wait from this id on. */
-export const noteRunsRead = (
-  db: Kysely<Database>,
-  podName: string,
-  fromRunId: number,
-): Promise<boolean> => changeWorker(db, podName, { runs_read_from: fromRunId });
+export const noteRunsRead = (db: Db, podName: string, fromRunId: number): Promise<boolean> =>
+  changeWorker(db, podName, { runs_read_from: fromRunId });
 
 /**
  * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know. False:
@@ -170,7 +163,7 @@ export const noteRunsRead = (
  * stays.
  */
 export const endStoppedWorker = (
-  trx: Transaction<Database>,
+  trx: Trx,
   podName: string,
   { hadPod, message }: { hadPod: boolean; message: string },
 ): Promise<boolean> =>

@@ -1,6 +1,6 @@
 import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
-import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import { sql } from 'kysely';
+import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from '../states/states.ts';
 
@@ -22,10 +22,7 @@ const MOST_AT_ONCE = 100;
  * Marks pods as stuck that report no change: not started `afterMs` after their creation, or still
  * there `afterMs` after they should be gone. Returns each only once.
  */
-export async function markStuckPods(
-  trx: Transaction<Database>,
-  afterMs: number,
-): Promise<StuckPod[]> {
+export async function markStuckPods(trx: Trx, afterMs: number): Promise<StuckPod[]> {
   const ago = sql`now() - ${milliseconds(afterMs)}`;
   const isOverdue = sql`${LIVE} and pod_uid is not null and case when terminating_at is not null
     then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
@@ -66,7 +63,7 @@ const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
  * and must not keep the others from their turn.
  */
 export async function findUnstartableWorkers(
-  db: Kysely<Database>,
+  db: Db,
   {
     afterMs,
     windowMs,

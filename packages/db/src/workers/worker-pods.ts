@@ -1,10 +1,10 @@
 import { jsonText } from '@paddock/domain/text/storable';
 import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import { IS_EXAMINED } from './workers.ts';
-import type { Database, Status } from '../schema/tables.ts';
+import type { Db, Status, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE, isLive } from '../states/states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
@@ -102,7 +102,7 @@ const STOPPED = sql.raw(
  * into the same transaction; other changes have none.
  */
 export async function recordPodStates(
-  db: Kysely<Database>,
+  db: Db,
   states: readonly PodState[],
   unexplainedGraceMs: number,
 ): Promise<RecordedPods> {
@@ -187,7 +187,7 @@ export interface VanishedWorker {
 }
 
 /** Names of the pods in a namespace that are known to have been made, and not known to be gone. */
-export async function findKnownPods(db: Kysely<Database>, namespace: string): Promise<string[]> {
+export async function findKnownPods(db: Db, namespace: string): Promise<string[]> {
   const rows = await db
     .selectFrom('workers')
     .select('pod_name')
@@ -207,7 +207,7 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
  * needs its `stop-worker` task.
  */
 export async function stopVanishedWorkers(
-  trx: Transaction<Database>,
+  trx: Trx,
   podNames: readonly string[],
 ): Promise<VanishedWorker[]> {
   const { rows } = await sql<VanishedWorker>`
@@ -226,7 +226,7 @@ export async function stopVanishedWorkers(
 }
 
 /** Namespaces that may have our pods: those of the pools in force and of live workers. */
-export async function findNamespaces(db: Kysely<Database>): Promise<string[]> {
+export async function findNamespaces(db: Db): Promise<string[]> {
   const { rows } = await sql<{ namespace: string }>`
     select p ->> 'namespace' as namespace
     from ${POOLS_IN_FORCE}

@@ -1,5 +1,5 @@
-import { type Kysely, type NotNull, sql, type Transaction } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import { type NotNull, sql } from 'kysely';
+import type { Db, Trx } from '../schema/tables.ts';
 import { hasNoTask } from './workers.ts';
 import { ago } from '../milliseconds.ts';
 import {
@@ -37,10 +37,7 @@ export const ANSWER_AGE_LIMIT = sql`interval '5 minutes'`;
  * Each needs its `stop-worker` task in the same transaction. Workers that have ended, are assigned
  * or are stopping are left alone; returns the names of the others.
  */
-export async function requestStops(
-  trx: Transaction<Database>,
-  requests: readonly StopRequest[],
-): Promise<string[]> {
+export async function requestStops(trx: Trx, requests: readonly StopRequest[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)
@@ -58,7 +55,7 @@ export async function requestStops(
 
 /** Stopping workers without a task: it failed, was discarded, or was lost in a restore. */
 export async function findStopsWithoutTask(
-  db: Kysely<Database>,
+  db: Db,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
 ): Promise<string[]> {
   const rows = await db
@@ -81,7 +78,7 @@ export interface HeldStop {
 }
 
 /** Workers that one reason has kept from being stopped for long; they need a person. */
-export const findHeldStops = (db: Kysely<Database>, forMs: number): Promise<HeldStop[]> =>
+export const findHeldStops = (db: Db, forMs: number): Promise<HeldStop[]> =>
   db
     .selectFrom('workers')
     .select(['pod_name as podName', 'stop_held_by as heldBy'])
@@ -100,7 +97,7 @@ const MOST_LISTABLE = 100;
  * have had the job after which they leave. Null for an adopted worker, whose id is not known.
  */
 export async function findListableRunners(
-  db: Kysely<Database>,
+  db: Db,
   { entityId, scopeRepoId }: { readonly entityId: number; readonly scopeRepoId: number },
 ): Promise<(number | null)[]> {
   const rows = await db
@@ -138,10 +135,7 @@ const isMeant = (drained: Drained) =>
  * needs its `stop-worker` task in the same transaction. Returns their names. Workers that are
  * assigned, have ended, or are stopping anyway are left alone.
  */
-export async function drainWorkers(
-  trx: Transaction<Database>,
-  drained: Drained,
-): Promise<string[]> {
+export async function drainWorkers(trx: Trx, drained: Drained): Promise<string[]> {
   const locked = trx
     .selectFrom('workers')
     .select('pod_name')
@@ -161,7 +155,7 @@ export async function drainWorkers(
 
 /** How many workers of a pool a drain would stop now, and how many run a job. */
 export async function countPoolToDrain(
-  db: Kysely<Database>,
+  db: Db,
   pool: string,
 ): Promise<{ stopping: number; busy: number }> {
   return db
@@ -177,7 +171,7 @@ export async function countPoolToDrain(
 
 /** Why a worker cannot be drained, or that it is stopping already; undefined: there is none. */
 export async function findDrainState(
-  trx: Transaction<Database>,
+  trx: Trx,
   podName: string,
 ): Promise<'ended' | 'stopping' | 'busy' | 'idle' | undefined> {
   const worker = await trx

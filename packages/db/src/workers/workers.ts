@@ -1,7 +1,7 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { jsonText } from '@paddock/domain/text/storable';
-import { type Kysely, type RawBuilder, sql, type Transaction, type UpdateObject } from 'kysely';
+import { type RawBuilder, sql, type UpdateObject } from 'kysely';
 import {
   type EntityToAsk,
   entityToday,
@@ -11,7 +11,7 @@ import {
 } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { FailureInfo } from '../schema/columns.ts';
-import type { Database, Status } from '../schema/tables.ts';
+import type { Database, Db, Status, Trx } from '../schema/tables.ts';
 import { ago, NOW } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
@@ -52,7 +52,7 @@ export interface WorkerToProvision extends EntityToAsk {
 
 /** Reads all that an attempt needs. Throws if this version cannot read the stored pool. */
 export async function findWorkerToProvision(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   appIds: readonly number[],
 ): Promise<WorkerToProvision | undefined> {
@@ -89,7 +89,7 @@ function readPool(name: string, content: unknown): Pool | undefined {
 
 /** Changes a worker's row if it is as `condition` says, of `w`. False: it is not. */
 export async function changeWorker(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   change: UpdateObject<Database & { w: Database['workers'] }, 'w', 'w'>,
   condition: RawBuilder<boolean> = sql`true`,
@@ -108,7 +108,7 @@ export async function changeWorker(
  * or a registration has begun; then no other may begin, because GitHub gives a JIT config only
  * once. Also false while its key is paused.
  */
-export const markRegistrationStarted = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+export const markRegistrationStarted = (db: Db, podName: string): Promise<boolean> =>
   changeWorker(
     db,
     podName,
@@ -118,7 +118,7 @@ export const markRegistrationStarted = (db: Kysely<Database>, podName: string): 
   );
 
 /** Removes the mark after a call that certainly registered nothing. */
-export const clearRegistrationStarted = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+export const clearRegistrationStarted = (db: Db, podName: string): Promise<boolean> =>
   changeWorker(
     db,
     podName,
@@ -131,7 +131,7 @@ export const clearRegistrationStarted = (db: Kysely<Database>, podName: string):
  * it with the same runner if its answer was lost.
  */
 export const saveRegistration = (
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   { runnerId, labels }: { runnerId: number; labels: readonly string[] },
 ): Promise<boolean> =>
@@ -147,7 +147,7 @@ export const saveRegistration = (
   );
 
 /** Whether the worker has not started or ended. */
-export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
+export async function isPending(db: Db, podName: string): Promise<boolean> {
   const { rows } =
     await sql`${prepared} select from workers where pod_name = ${podName} and status = 'pending'`.execute(
       db,
@@ -161,7 +161,7 @@ export async function isPending(db: Kysely<Database>, podName: string): Promise<
  * gone.
  */
 export async function savePod(
-  db: Kysely<Database>,
+  db: Db,
   podName: string,
   podUid: string,
 ): Promise<number | undefined> {
@@ -178,7 +178,7 @@ export async function savePod(
 
 /** Ends a worker that never got a pod. False: it has ended, or its pod was seen. */
 export const failUnstartedWorker = (
-  trx: Transaction<Database>,
+  trx: Trx,
   podName: string,
   { reason, message }: { reason: string; message: string },
 ): Promise<boolean> =>
@@ -207,7 +207,7 @@ export const hasNoTask = (kind: string) => sql<boolean>`
  * stopping worker waits for no pod.
  */
 export const findForgottenWorkers = (
-  db: Kysely<Database>,
+  db: Db,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
 ): Promise<{ podName: string; deliveryGuid: string | null }[]> =>
   db
@@ -241,10 +241,7 @@ export interface WorkerPlace {
   isExamined: boolean;
 }
 
-export const findWorkerPlace = (
-  db: Kysely<Database>,
-  podName: string,
-): Promise<WorkerPlace | undefined> =>
+export const findWorkerPlace = (db: Db, podName: string): Promise<WorkerPlace | undefined> =>
   db
     .selectFrom('workers as w')
     .select([
@@ -260,11 +257,7 @@ export const findWorkerPlace = (
     .executeTakeFirst();
 
 /** Stores a diagnosis. False: it has not failed, is not stuck, stopping or unexplained now. */
-export const saveDiagnosis = (
-  db: Kysely<Database>,
-  podName: string,
-  diagnosis: FailureInfo,
-): Promise<boolean> =>
+export const saveDiagnosis = (db: Db, podName: string, diagnosis: FailureInfo): Promise<boolean> =>
   changeWorker(
     db,
     podName,
@@ -272,5 +265,5 @@ export const saveDiagnosis = (
     sql`(status = 'failed' or stuck_reason is not null or stopping_at is not null or unexplained_until is not null)`,
   );
 
-export const markSecretDeleted = (db: Kysely<Database>, podName: string): Promise<boolean> =>
+export const markSecretDeleted = (db: Db, podName: string): Promise<boolean> =>
   changeWorker(db, podName, { secret_deleted_at: NOW }, sql`secret_deleted_at is null`);
