@@ -1,15 +1,11 @@
 // Draws new cases for all tests with random ones, round after round, and says how to repeat a
 // failure. `pnpm soak [MINUTES]`: ten by default; it finishes the round under way. Ctrl-C ends it
 // at once.
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 
-const JEST = [
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
-  'node_modules/jest/bin/jest.js',
-];
+const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 const minutes = Number(process.argv[2] ?? 10);
 
 if (!(minutes > 0)) {
@@ -21,34 +17,16 @@ if (!(minutes > 0)) {
   }).filter((file) => readFileSync(file, 'utf8').includes('/random-cases'));
   process.stdout.write(`${files.length} files with random cases, for ${minutes} minutes\n`);
   const until = performance.now() + minutes * 60_000;
-  const counts = { passed: 0, failed: 0 };
+  const rounds = { passed: 0, failed: 0 };
   while (performance.now() < until) {
     const seed = String(randomInt(2 ** 31));
-    const output = await runTests(files, seed);
-    // The closing line of a run, for those who count: N passed, N failed, N skipped.
-    const [, passed = '0', failed = '1'] = /^(\d+) passed, (\d+) failed/m.exec(output) ?? [];
-    counts.passed += Number(passed);
-    counts.failed += Number(failed);
-    process.stdout.write(`seed ${seed}: ${passed} passed, ${failed} failed\n`);
-    if (failed === '0') continue;
-    process.stdout.write(`${output}\n`);
-    const failing = output.matchAll(/^FAIL (?:\S+ )?(\S+\.test\.ts)/gm).map(([, file]) => file);
-    for (const file of new Set(failing))
-      process.stdout.write(`again: PADDOCK_SEED=${seed} npx -y pnpm@12 jest ${file}\n`);
+    const env = { ...process.env, PADDOCK_SEED: seed };
+    // Jest names what fails, and ends with a line of counts.
+    const { status } = spawnSync(process.execPath, [...JEST, ...files], { env, stdio: 'inherit' });
+    rounds[status === 0 ? 'passed' : 'failed'] += 1;
+    if (status !== 0)
+      process.stdout.write(`again: PADDOCK_SEED=${seed} npx -y pnpm@12 jest FILE\n`);
   }
-  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, 0 skipped\n`);
-  process.exitCode = counts.failed === 0 ? 0 : 1;
-}
-
-/** Runs the tests with cases drawn from `seed`. Resolves with their whole output. */
-function runTests(files: readonly string[], seed: string): Promise<string> {
-  const env = { ...process.env, PADDOCK_SEED: seed };
-  return new Promise((resolve) =>
-    execFile(
-      process.execPath,
-      [...JEST, ...files],
-      { env, maxBuffer: Infinity },
-      (_, out, errors) => resolve(out + errors),
-    ),
-  );
+  process.stdout.write(`${rounds.passed} passed, ${rounds.failed} failed, 0 skipped\n`);
+  process.exitCode = rounds.failed === 0 ? 0 : 1;
 }

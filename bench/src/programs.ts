@@ -1,13 +1,8 @@
 import { join } from 'node:path';
-import { bundledProgram } from '@paddock/testing/bundled-program';
 
 /** The App of all measurements; further environments have the next numbers. */
 export const APP_ID = 7;
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const PROGRAMS = join(import.meta.dirname, '../../packages/simulators/src/programs');
 
-export const appProgram = (app: string): string =>
-  bundledProgram(app, join(ROOT, 'apps', app, 'src', 'main.ts'));
-
-export const simulatorProgram = (name: string): string =>
-  join(ROOT, 'packages', 'simulators', 'src', 'programs', `${name}.ts`);
+export const simulatorProgram = (name: string): string => join(PROGRAMS, `simulate-${name}.ts`);

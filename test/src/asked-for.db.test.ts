@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   countOperationsEndpoint,
   findOperationEndpoint,
@@ -109,7 +109,6 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
   const world = useSchedulerWorld();
   const scene = useStopScene(world);
   beforeEach(() => emptyTables(world.db, ['actions', 'switches', 'operations']));
-  afterEach(() => scene.cancelAll());
 
   const find = (operation: string) => ask(findOperationEndpoint, world.db, { operation });
 

@@ -3,19 +3,18 @@ import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findGiven, type Given, putActive } from '@paddock/bench/growth/active';
 import { type Cost, openExplained, type Plans } from '@paddock/bench/growth/explain-statements';
-import { otherStatements } from '@paddock/bench/growth/other-statements';
 import {
   consoleStatements,
+  otherStatements,
   type PeriodicStatement,
   periodicStatements,
-} from '@paddock/bench/growth/periodic-statements';
+} from '@paddock/bench/growth/statements';
 import { answerQuestion, questionsOf, READING } from '@paddock/bench/growth/questions';
-import { fillYear } from '@paddock/bench/growth/year';
-import { settle } from '@paddock/bench/fill-tables';
-import type { Database } from '@paddock/db/schema/tables';
+import { fillYear, settle } from '@paddock/bench/growth/year';
+import type { Db } from '@paddock/db/schema/tables';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 
 /**
  * How much one statement may read and handle beside `active` waiting jobs and living workers:
@@ -107,7 +106,7 @@ describe('a statement that runs by the clock, or that a person’s question runs
   );
 });
 
-async function countActive(db: Kysely<Database>): Promise<number> {
+async function countActive(db: Db): Promise<number> {
   const { rows } = await sql<{ active: number }>`
     select (select count(*) from jobs where wants_worker) + (select count(*) from workers where status in ('pending', 'running')) as active`.execute(
     db,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Program } from '@paddock/processes/start-program';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type TestSystem, kill, startSystem } from './start-system.ts';
 
 /**
@@ -134,7 +134,7 @@ interface Backup {
 }
 
 /** Takes a backup while the services work, as pg_dump would. */
-async function takeBackup(db: Kysely<Database>, schema: string): Promise<Backup> {
+async function takeBackup(db: Db, schema: string): Promise<Backup> {
   const tables = await columnsToKeep(db, schema);
   const takenAt = await db
     .transaction()
@@ -162,7 +162,7 @@ async function takeBackup(db: Kysely<Database>, schema: string): Promise<Backup>
 }
 
 /** Tables that refer to others come last. */
-async function columnsToKeep(db: Kysely<Database>, schema: string) {
+async function columnsToKeep(db: Db, schema: string) {
   const { rows } = await sql<{ table: string; columns: string[] }>`
     select table_name as "table", array_agg(column_name::text order by ordinal_position) as columns
     from information_schema.columns join information_schema.tables using (table_schema, table_name)

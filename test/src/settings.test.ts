@@ -3,7 +3,7 @@ import { readIngressConfig } from '@paddock/ingress/config';
 import { readReconcilerConfig } from '@paddock/reconciler/config';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { readSchedulerConfig } from '@paddock/scheduler/config';
-import { bundledProgram } from '@paddock/testing/bundled-program';
+import { appProgram } from '@paddock/testing/processes';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Starts a service as the run has bundled it; from its sources where this file runs alone. */
 const start = (app: string, env: Record<string, string>, ...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [bundledProgram(app, join(ROOT, 'apps', app)), ...args],
-    { env, encoding: 'utf8' },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [appProgram(app), ...args], {
+    env,
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 };
 

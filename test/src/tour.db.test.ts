@@ -7,7 +7,7 @@ import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { NOT_SERVED } from '@paddock/domain/pools/place-job';
 import type { WaitAnswer } from '@paddock/domain/why/explain-wait';
 import type { WorkerState } from '@paddock/domain/why/worker-progress';
-import { bundledProgram } from '@paddock/testing/bundled-program';
+import { appProgram } from '@paddock/testing/processes';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 
@@ -57,11 +57,7 @@ test('the tour reaches each state, and the console that stays says so (P5)', asy
       kubeconfigFile: undefined,
       path: process.env['PATH'],
       write: (text) => (shown += text),
-      programOf: (service) =>
-        bundledProgram(
-          service,
-          new URL(`../../apps/${service}/src/main.ts`, import.meta.url).pathname,
-        ),
+      programOf: appProgram,
     },
     stop.signal,
   );

@@ -7,7 +7,7 @@ import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
 import { createChangeStreams } from './changes.ts';
-import { createListener } from './create-listener.ts';
+import { createListener, limitConnections } from './create-listener.ts';
 import { createConsoleEvents } from './events.ts';
 import { loadPage } from './page.ts';
 import { createAccessOf, createProxiedIdentity } from './sign-in/identity.ts';
@@ -15,14 +15,6 @@ import { createAnswerSignIn } from './sign-in/oidc.ts';
 
 /** Connections for readiness and for tokens that were never good. */
 const OTHER_CONNECTIONS = 2;
-
-/** Longest time for a request to arrive whole. */
-const REQUEST_TIMEOUT_MS = 10_000;
-
-/** A connection on which nothing moves for so long is closed; longer than its keep-alive. */
-const SILENCE_MS = 70_000;
-
-const MOST_CONNECTIONS = 2_000;
 
 const declared = { environment: process.env, settings, read: readConsoleConfig };
 
@@ -73,10 +65,7 @@ await runService('console', declared, async (config, service) => {
     { whyNotReady: createFitness({ ...checking, schema }) },
     { listener, port: config.httpPort },
   );
-  http.server.requestTimeout = REQUEST_TIMEOUT_MS;
-  http.server.headersTimeout = REQUEST_TIMEOUT_MS;
-  http.server.timeout = SILENCE_MS;
-  http.server.maxConnections = MOST_CONNECTIONS;
+  limitConnections(http.server);
 
   return {
     http: http.part,

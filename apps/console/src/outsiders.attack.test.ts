@@ -3,9 +3,9 @@ import { fieldsOfPath } from '@paddock/api/endpoint';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { sqlStateOf } from '@paddock/db/connection/errors';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { makeToken, useConsole } from './scenes/console.scene.ts';
 
 /** Each endpoint with a value in each field of its path, and paths that are nothing. */
@@ -153,7 +153,7 @@ const DENIED = '42501';
 /** An attacker who has taken the console over has its connection to the database. */
 describe('with the connection of the console (A10)', () => {
   const database = useTestDatabase();
-  let own: Kysely<Database>;
+  let own: Db;
 
   beforeAll(() => {
     own = database.dbOf('console');

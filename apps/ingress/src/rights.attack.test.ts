@@ -1,18 +1,18 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sqlStateOf } from '@paddock/db/connection/errors';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 
 const DENIED = '42501';
 
 /** An attacker who has taken ingress over has its connection to the database, and nothing else. */
 describe('with the connection of ingress', () => {
   const database = useTestDatabase();
-  let own: Kysely<Database>;
+  let own: Db;
 
   beforeAll(async () => {
     own = database.dbOf('ingress');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
@@ -8,7 +8,6 @@ import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import type { Kysely } from 'kysely';
 import { createRequire } from 'node:module';
 import { createPools } from './pools.ts';
 import { signed, useIngress } from './scenes/ingress.scene.ts';
@@ -111,7 +110,7 @@ describe('the published examples of GitHub’s events', () => {
   });
 });
 
-const followed = (db: Kysely<Database>) =>
+const followed = (db: Db) =>
   createPools({ db, refreshMs: 1_000, onChange: () => undefined, onError: () => undefined });
 
 const empty = useTestDatabase();

@@ -34,7 +34,7 @@ test('an API server that is away is one line, however many pods wait for it and 
   const parts = { ...world.parts, ...FOLLOWING, cluster, reach, events };
   const kinds = schedulerKinds(parts);
 
-  for (let made = 0; made < 10; made += 1) await world.queueJob();
+  await world.queueJobs(10);
   await world.match();
   world.kube.failNext({ status: 503, times: 10_000 });
   const stop = new AbortController();
@@ -65,11 +65,8 @@ async function endWorker(
   end: 'completed' | 'failed',
   taskOf: typeof removeSecretTask,
 ): Promise<void> {
-  await world.reset();
-  await world.queueJob();
-  await world.match();
+  const worker = await world.reserve();
   await world.runTasks();
-  const [worker] = await world.workers();
   await world.db
     .updateTable('workers')
     .set({
@@ -78,7 +75,7 @@ async function endWorker(
       stop_reason: end === 'failed' ? 'exit_code' : null,
     })
     .execute();
-  await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker?.pod_name ?? '')]));
+  await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker.pod_name)]));
 }
 
 test.each([

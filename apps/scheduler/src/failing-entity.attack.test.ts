@@ -3,7 +3,6 @@ import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { findInstance } from '@paddock/db/instance';
 import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { deleteRunner, findRunner } from '@paddock/github/runners';
 import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
@@ -11,19 +10,19 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './following/follow-pods.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 import { APP_ID, FOLLOWING } from './scenes/settings.scene.ts';
-import type { TestUser } from './scenes/users.scene.ts';
+import type { TestEntity } from './scenes/entities.scene.ts';
 
 // The organisation acme attacks; sam has done nothing and uses the same pools.
 
 let world: SchedulerWorld;
 let instance: string;
-let sam: TestUser;
-let helpers: TestUser[];
+let sam: TestEntity;
+let helpers: TestEntity[];
 beforeAll(async () => {
   world = await startSchedulerWorld({ playRunners: false });
   instance = await findInstance(world.db);
-  sam = await world.addUser('sam', ['one']);
-  helpers = [await world.addUser('eve', ['one']), await world.addUser('mallory', ['one'])];
+  sam = await world.addUser('sam', 'one');
+  helpers = [await world.addUser('eve', 'one'), await world.addUser('mallory', 'one')];
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
@@ -45,14 +44,11 @@ const reasonOf = async (login: string) => {
   const key = world.db.selectFrom('demand_keys').select('wait_reason');
   return (await key.where('entity_name', '=', login).executeTakeFirst())?.wait_reason;
 };
-const queueOf = async (user: TestUser, count: number, pool = 'linux') => {
-  for (let n = 0; n < count; n += 1) await world.queueJobOf(user, 'one', { k8s_pool: pool });
-};
+const queueOf = (user: TestEntity, count: number, pool = 'linux') =>
+  world.queueJobs(count, { row: { k8s_pool: pool } }, user);
 /** Jobs of acme. */
-const queue = async (count: number, pool = 'linux') => {
-  for (let n = 0; n < count; n += 1)
-    await world.queueJob({ row: { k8s_pool: pool, job_labels: JSON.stringify([pool]) } });
-};
+const queue = (count: number, pool = 'linux') =>
+  world.queueJobs(count, { row: { k8s_pool: pool, job_labels: JSON.stringify([pool]) } });
 const matchAndRun = async () => {
   await world.match();
   await world.makeDue();
@@ -142,13 +138,7 @@ describe('an entity whose runners fail on purpose delays no other entity (C11, P
 
   test('an administrator who deletes registrations as they come', async () => {
     const names = [...(await startThree()).keys()];
-    const { installationId, entityId } = world;
-    const client = world.github.asInstallation({ appId: APP_ID, installationId, entityId });
-    const acme = { kind: 'organization', owner: 'acme' } as const;
-    for (const name of names) {
-      const runner = await findRunner(client, acme, name);
-      await deleteRunner(client, acme, runner?.id ?? 0);
-    }
+    for (const name of names) await world.deleteRunner(name);
     // A runner whose end GitHub does not see.
     await endAll(names);
     expect(await serveOthers()).toBe(5);
@@ -255,7 +245,7 @@ async function fail(podNames: readonly string[], failureClass: string): Promise<
 }
 
 /** The first worker of each attacker; the jobs go on waiting. */
-async function startAttackers(attackers: readonly TestUser[]): Promise<string[]> {
+async function startAttackers(attackers: readonly TestEntity[]): Promise<string[]> {
   await queue(3);
   for (const attacker of attackers) await queueOf(attacker, 3);
   await world.match();

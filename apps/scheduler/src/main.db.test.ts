@@ -1,51 +1,45 @@
-import { rulesVariable } from '@paddock/runtime/rules';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findMatchingSettings } from '@paddock/db/instance';
+import { createAppKey } from '@paddock/simulators/github/app-key';
 import { createEmptyDatabase } from '@paddock/testing/database';
-import { startService } from '@paddock/testing/processes';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
+import { type Scheduler, useSchedulers } from './scenes/scheduler-process.scene.ts';
+import { APP_ID } from './scenes/settings.scene.ts';
+import { useSchedulerWorld } from './scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let folder: string;
-let env: Record<string, string>;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-  folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-main-'));
-  await writeFile(join(folder, 'kubeconfig'), world.kube.kubeconfig);
-  const { pools, entities } = world.pools;
-  const github = { apiUrl: world.gitHub.url, apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] };
-  await writeFile(join(folder, 'paddock.yaml'), JSON.stringify({ github, pools, entities }));
-  env = {
-    DATABASE_URL: world.databaseUrl,
-    PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
-    PADDOCK_KUBECONFIG: join(folder, 'kubeconfig'),
-    PADDOCK_HEALTH_PORT: '0',
-    PADDOCK_HTTP_HOST: '127.0.0.1',
-    APP_KEY: world.privateKeyPem,
-  };
-});
-afterAll(async () => {
-  await world.stop();
-  await rm(folder, { recursive: true });
-});
+const world = useSchedulerWorld();
+const schedulers = useSchedulers(world);
+beforeEach(() => schedulers.configure());
 
-const get = async (port: number | undefined, path: string) => {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`);
-  return { status: response.status, text: await response.text() };
+const SECRETS = /BEGIN RSA|[A-Za-z0-9+/]{120,}/;
+const completed = async () =>
+  (await world.workers()).filter(({ status }) => status === 'completed');
+const end = ({ kill, exited }: Scheduler) => {
+  kill('SIGTERM');
+  return exited;
 };
+
+const writeKey = (id: number, text = world.privateKeyPem) => schedulers.write(`${id}.pem`, text);
+const useApps = async (...ids: number[]) => {
+  const apps = ids.map(async (id) => ({ id, privateKey: { file: await writeKey(id) } }));
+  await schedulers.configure({ apps: await Promise.all(apps) });
+};
+/** Resolves once one more worker has ended well. */
+const untilDone = async (act: () => Promise<unknown>): Promise<void> => {
+  const before = (await completed()).length;
+  await act();
+  await waitFor('a worker to end', async () => (await completed()).length === before + 1);
+};
+const minted = async () =>
+  (await world.gitHub.report()).calls['apps/create-installation-access-token'] ?? 0;
 
 describe('the scheduler as a process', () => {
   test('makes workers for waiting jobs, shows its metrics, and stops cleanly on SIGTERM (C1, H1, H2)', async () => {
-    const scheduler = await startService({ app: 'scheduler', env });
-    await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
+    const scheduler = await schedulers.start();
+    await scheduler.untilReady();
     await world.queueJob();
-    const worker = await waitFor('the worker to end', async () =>
-      (await world.workers()).find(({ status }) => status === 'completed'),
-    );
+    const worker = await waitFor('the worker to end', async () => (await completed())[0]);
     expect(worker.exit_code).toBe(0);
     await waitFor('the Secret to go', () => world.kube.report().secretsLeft.length === 0);
     // The last steps of provisioning may be under way when the worker has ended already.
@@ -56,7 +50,7 @@ describe('the scheduler as a process', () => {
       'job_to_pod_seconds_count{pool="linux"}',
     ];
     const shown = await waitFor('the metrics', async () => {
-      const { text } = await get(scheduler.port, '/metrics');
+      const { text } = await scheduler.get('/metrics');
       return counted.every((metric) => text.includes(`\npaddock_${metric} 1\n`)) && text;
     });
     expect(shown).toMatch(/^paddock_match_duration_seconds_count(\{.*\})? [1-9]/m);
@@ -64,50 +58,89 @@ describe('the scheduler as a process', () => {
       expect(shown).toMatch(new RegExp(`^paddock_${atRest}(\\{.*\\})? 0$`, 'm'));
     for (const ofKind of ['task_queued', 'task_due', 'task_oldest_due_seconds'])
       expect(shown).toMatch(new RegExp(`^paddock_${ofKind}\\{kind="[a-z-]+"\\} \\d`, 'm'));
-    scheduler.kill('SIGTERM');
-    expect(await scheduler.exited).toMatchObject({ code: 0 });
-    expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);
+    expect(await end(scheduler)).toMatchObject({ code: 0 });
+    expect(scheduler.lines().join('\n')).not.toMatch(SECRETS);
   });
 
   test('goes on at once when PostgreSQL answers again, though every poll and tick is a minute away (A7)', async () => {
-    await world.reset();
     const tunnel = await startTunnel(world.databaseUrl);
-    const longPolls = rulesVariable({
-      queue: { taskPollMs: 60_000 },
-      scheduler: { matchTickMs: 600_000 },
-    });
-    const scheduler = await startService({
-      app: 'scheduler',
-      env: { ...env, ...longPolls, DATABASE_URL: tunnel.url },
-    });
-    await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
+    const longPolls = { queue: { taskPollMs: 60_000 }, scheduler: { matchTickMs: 600_000 } };
+    const scheduler = await schedulers.start(longPolls, { DATABASE_URL: tunnel.url });
+    await scheduler.untilReady();
     await tunnel.cut();
-    await waitFor('the outage to be noticed', () =>
-      scheduler.lines().some((line) => line.includes('PostgreSQL cannot be reached')),
+    await waitFor(
+      'the outage to be noticed',
+      () => scheduler.said('PostgreSQL cannot be reached').length > 0,
     );
     await world.queueJob();
     await tunnel.mend();
     await waitFor('the pod', async () =>
       (await world.workers()).some(({ pod_uid: uid }) => uid !== null),
     );
-    scheduler.kill('SIGTERM');
-    expect(await scheduler.exited).toMatchObject({ code: 0 });
+    expect(await end(scheduler)).toMatchObject({ code: 0 });
     await tunnel.cut();
   });
 
   test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {
     const empty = await createEmptyDatabase();
-    const scheduler = await startService({
-      app: 'scheduler',
-      env: { ...env, DATABASE_URL: empty.url },
-    });
+    const scheduler = await schedulers.start({}, { DATABASE_URL: empty.url });
     const { status } = await waitFor('the sentence', async () => {
-      const answer = await get(scheduler.port, '/readyz');
+      const answer = await scheduler.get('/readyz');
       return answer.text.includes('run `pnpm db:migrate`') && answer;
     });
     expect(status).toBe(503);
-    scheduler.kill('SIGTERM');
-    expect(await scheduler.exited).toMatchObject({ code: 0 });
+    expect(await end(scheduler)).toMatchObject({ code: 0 });
     await empty.drop();
+  });
+});
+
+describe('Apps that change while the scheduler runs (B2)', () => {
+  const OTHER_APP = 1002;
+  const FAST = { scheduler: { matchTickMs: 200 } };
+
+  test('an App that is removed makes no runner, and one that is added does', async () => {
+    await useApps(APP_ID);
+    await schedulers.start(FAST);
+    await useApps(OTHER_APP);
+    await waitFor('the other App alone', async () => {
+      const settings = await findMatchingSettings(world.db);
+      return String(settings?.appIds) === String(OTHER_APP);
+    });
+    await world.queueJob();
+    await waitFor(
+      'the job to be held',
+      async () => (await world.reasons())[0] === 'app_not_configured',
+    );
+    expect(await world.workers()).toEqual([]);
+    await untilDone(() => useApps(OTHER_APP, APP_ID));
+  });
+
+  test('a changed key is used, and none that cannot be read', async () => {
+    await useApps(APP_ID);
+    const scheduler = await schedulers.start(FAST, { PADDOCK_LOG_LEVEL: 'info' });
+    const ready = async () => (await scheduler.get('/readyz')).text;
+    await untilDone(() => world.queueJob());
+    const before = await minted();
+
+    await writeKey(APP_ID, 'no key');
+    const warning = await waitFor('the warning', async () => {
+      const text = await ready();
+      return text.startsWith('ready; changed GitHub Apps are refused') && text;
+    });
+    expect(warning).toContain(`The private key of GitHub App ${APP_ID} cannot be read`);
+
+    const { privateKeyPem, publicKeyPem } = createAppKey();
+    await world.gitHub.setApp(APP_ID, { publicKeyPem });
+    await writeKey(APP_ID, privateKeyPem);
+    await waitFor(
+      'the key to be used',
+      () => scheduler.said('the changed secret of a GitHub App').length > 0,
+    );
+    expect(await ready()).toBe('ready');
+    await untilDone(() => world.queueJob());
+    // Its token was minted with the new key: GitHub knows no other.
+    expect(await minted()).toBe(before + 1);
+    expect(scheduler.said('changed GitHub Apps refused')).toHaveLength(1);
+    expect(scheduler.lines().join('\n')).not.toMatch(SECRETS);
   });
 });

@@ -1,70 +1,48 @@
-import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
 import { medianOf, quantileOf, toHundredths } from '../figures.ts';
-import { startStage } from '../stage/stage.ts';
+import { onStage } from '../stage/stage.ts';
 import { UNTOUCHED } from '../stage/times.ts';
-import { type Load, measure, type Measured } from './measure.ts';
-import { openWatcher } from './watch.ts';
+import { type Load, measure } from './measure.ts';
 
 /**
  * GitHub lets one organisation register 180 runners a minute: more jobs would only wait for that.
  */
 const MOST_JOBS_OF_ONE = 300;
 
-export const burst: Bench = {
+export const burst: Bench<'jobs'> = {
   about:
     'from webhook to pod: a burst of jobs of 1 and of 8 organisations, and one at a time, with calls and statements per job',
   numbers: { jobs: 1_000 },
-  async run({ numbers: { jobs = 0 } }, say) {
-    const loads: Load[] = [
+  async run({ jobs }) {
+    const loads = [
       { organizations: 1, jobs: Math.min(jobs, MOST_JOBS_OF_ONE) },
       { organizations: 8, jobs },
     ];
-    const runs: Measured[] = [];
-    for (const load of loads) runs.push(await measureLoad(load, say));
-    return { tables: { runs: runs.map(toResult) } };
+    const runs: object[] = [];
+    for (const load of loads) runs.push(await measureLoad(load));
+    return { tables: { runs } };
   },
 };
 
-async function measureLoad(load: Load, say: (line: string) => void): Promise<Measured> {
-  say('starting PostgreSQL, the simulated GitHub and cluster, ingress and scheduler');
-  const postgres = await startPostgres({
-    durable: true,
-    settings: { shared_preload_libraries: 'pg_stat_statements' },
-  });
-  try {
+/** From the webhook to the pod: `alone_…` of jobs that come one at a time. */
+const measureLoad = (load: Load): Promise<object> =>
+  onStage(
+    { durable: true, settings: { shared_preload_libraries: 'pg_stat_statements' } },
     // If the runners ran jobs, we could not know which worker was made for which job, and the
     // simulators would do most of the work.
-    const stage = await startStage(postgres, {
-      times: UNTOUCHED,
-      idleRunners: true,
-      withoutReconciler: true,
-    });
-    try {
-      const watcher = await openWatcher(stage);
-      try {
-        return await measure(stage, watcher, load, say);
-      } finally {
-        await watcher.close();
-      }
-    } finally {
-      await stage.close();
-    }
-  } finally {
-    await postgres.stop();
-  }
-}
-
-/** From the webhook to the pod: `alone_…` of jobs that come one at a time. */
-const toResult = ({ latencies, idleLatencies, ...measured }: Measured): object => ({
-  organizations: measured.organizations,
-  jobs: measured.jobs,
-  seconds: toHundredths(measured.seconds),
-  p50_ms: toHundredths(medianOf(latencies)),
-  p99_ms: toHundredths(quantileOf(latencies, 0.99)),
-  alone_p50_ms: toHundredths(medianOf(idleLatencies)),
-  alone_p99_ms: toHundredths(quantileOf(idleLatencies, 0.99)),
-  github_calls_per_job: toHundredths(measured.githubCallsPerJob),
-  statements_per_job: toHundredths(measured.statementsPerJob),
-  excess_workers: measured.excessWorkers,
-});
+    { times: UNTOUCHED, idleRunners: true, withoutReconciler: true },
+    async (stage) => {
+      const { latencies, idleLatencies, ...measured } = await measure(stage, load);
+      return {
+        ...load,
+        seconds: toHundredths(measured.seconds),
+        p50_ms: toHundredths(medianOf(latencies)),
+        p99_ms: toHundredths(quantileOf(latencies, 0.99)),
+        alone_p50_ms: toHundredths(medianOf(idleLatencies)),
+        alone_p99_ms: toHundredths(quantileOf(idleLatencies, 0.99)),
+        github_calls_per_job: toHundredths(measured.githubCallsPerJob),
+        statements_per_job: toHundredths(measured.statementsPerJob),
+        excess_workers: measured.excessWorkers,
+      };
+    },
+  );

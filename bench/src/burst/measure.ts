@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
+import { say } from '../bench.ts';
 import { APP_ID } from '../programs.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { Watcher } from './watch.ts';
 
 /** Until then the services' code is still being compiled. */
 const WARM_UP_JOBS = 60;
@@ -12,6 +14,11 @@ const IDLE_PAUSE_MS = 100;
 const JOB_MS = 600_000;
 /** As many at a time as keep the simulated GitHub busy without a queue there. */
 const AT_ONCE = 8;
+/**
+ * GitHub lets one organisation register 180 runners a minute: 5 000 jobs of eight need four
+ * minutes.
+ */
+const LIMIT_MS = 360_000;
 
 /** A job, and when the bench asked GitHub to queue it, in milliseconds since the epoch. */
 interface QueuedJob {
@@ -26,31 +33,15 @@ export interface Load {
   readonly jobs: number;
 }
 
-export interface Measured extends Load {
-  /** From the first job's queueing to the last one's pod. */
-  readonly seconds: number;
-  /**
-   * From the request to GitHub to queue a job to the creation of its pod in the cluster, in
-   * milliseconds, for each job of the burst.
-   */
-  readonly latencies: readonly number[];
-  /** The same of jobs that come one at a time. */
-  readonly idleLatencies: readonly number[];
-  readonly githubCallsPerJob: number;
-  readonly statementsPerJob: number;
-  readonly excessWorkers: number;
-}
-
 /**
  * Measures single jobs first, then a burst. No runner ever ends, so each job needs one worker, and
- * further workers are in excess.
+ * further workers are in excess. Latencies are milliseconds from the request to GitHub to queue a
+ * job to the creation of its pod; `seconds` is from the burst's first job to its last pod.
  */
-export async function measure(
-  stage: Stage,
-  watcher: Watcher,
-  { organizations, jobs }: Load,
-  say: (line: string) => void,
-): Promise<Measured> {
+export async function measure(stage: Stage, { organizations, jobs }: Load) {
+  const [{ db } = { db: undefined }] = stage.environments;
+  if (db === undefined) throw new Error('The stage has no environment.');
+  await sql`create extension pg_stat_statements`.execute(db);
   // Another organisation has the jobs before the burst: they must not use the burst's registrations
   // of that minute.
   const before = await makeOrganizations(stage, ['before']);
@@ -62,7 +53,7 @@ export async function measure(
   const queue = async (count: number, queueAll: Queue = before): Promise<QueuedJob[]> => {
     const batch = await queueAll(count);
     queued += count;
-    await watcher.untilPods(queued);
+    await Promise.race([untilPods(db, queued), stage.broken]);
     return batch;
   };
 
@@ -76,20 +67,18 @@ export async function measure(
   }
 
   say(`${jobs} jobs of ${organizations} organisations at once`);
-  await watcher.resetStatements();
+  await sql`/* bench */ select pg_stat_statements_reset()`.execute(db);
   const together = await queue(jobs, burst);
-  const statements = await watcher.countStatements();
+  const statements = await countStatements(db);
 
-  const podCreatedAt = await podsOfJobs(stage, watcher);
+  const podCreatedAt = await podsOfJobs(stage, db);
   const podOf = ({ id }: QueuedJob): number => podCreatedAt.get(id) ?? Number.NaN;
   const latencyOf = (job: QueuedJob): number => podOf(job) - job.queuedAt;
   const { calls, registrations } = await stage.github.report();
+  const lastedMs =
+    Math.max(...together.map(podOf)) - Math.min(...together.map(({ queuedAt }) => queuedAt));
   return {
-    organizations,
-    jobs,
-    seconds:
-      (Math.max(...together.map(podOf)) - Math.min(...together.map(({ queuedAt }) => queuedAt))) /
-      1_000,
+    seconds: lastedMs / 1_000,
     latencies: together.map(latencyOf),
     idleLatencies: idle.map(latencyOf),
     githubCallsPerJob: Object.values(calls).reduce((sum, count) => sum + count, 0) / queued,
@@ -128,15 +117,42 @@ async function makeOrganizations(
   };
 }
 
+/** Rejects when that many jobs do not get pods in time. */
+async function untilPods(db: Db, jobs: number): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  for (;;) {
+    const { rows } = await sql<{ have: number }>`
+      /* bench */ select count(distinct made_for_job_id)::integer as have from workers where pod_uid is not null`.execute(
+      db,
+    );
+    const have = rows[0]?.have ?? 0;
+    if (have >= jobs) return;
+    if (performance.now() > deadline)
+      throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${jobs} jobs have pods.`);
+    // Often, because the next single job waits for it. Seldom, because reading thousands of rows
+    // costs more than many jobs do.
+    await sleep(jobs - have > 1 ? 250 : 5);
+  }
+}
+
+/** How many statements the services have sent, as many as there were round trips. */
+async function countStatements(db: Db): Promise<number> {
+  const { rows } = await sql<{ calls: number }>`
+    select sum(calls)::integer as calls from pg_stat_statements where query !~ '/\\* bench \\*/' and toplevel`.execute(
+    db,
+  );
+  return rows[0]?.calls ?? Number.NaN;
+}
+
 /**
  * When the pod was created, by the id of the job it was made for. The cluster's own record has
  * milliseconds, unlike a pod's timestamp.
  */
-async function podsOfJobs({ cluster }: Stage, watcher: Watcher): Promise<Map<number, number>> {
+async function podsOfJobs({ cluster }: Stage, db: Db): Promise<Map<number | null, number>> {
   const { creations } = await cluster.report();
-  const createdAt = new Map(
-    creations.map((creation) => [creation.name, Date.parse(creation.createdAt)]),
+  const createdAt = new Map(creations.map((pod) => [pod.name, Date.parse(pod.createdAt)]));
+  const workers = await db.selectFrom('workers').select(['made_for_job_id', 'pod_name']).execute();
+  return new Map(
+    workers.map((worker) => [worker.made_for_job_id, createdAt.get(worker.pod_name) ?? Number.NaN]),
   );
-  const workers = await watcher.workersOfJobs();
-  return new Map([...workers].map(([job, worker]) => [job, createdAt.get(worker) ?? Number.NaN]));
 }

@@ -1,10 +1,9 @@
-import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import type { Bench } from '../bench.ts';
-import { startStage } from '../stage/stage.ts';
+import { type Bench, say } from '../bench.ts';
+import { onStage } from '../stage/stage.ts';
 import { SHORT, TIGHT_CAPS, type Times, USUAL } from '../stage/times.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
-import { quantileOf, roundedOrNull, toHundredths } from '../figures.ts';
+import { quantileOf, toHundredths } from '../figures.ts';
 import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
 import { describeSigns } from './signs.ts';
 import { type Played, playFault } from './play-fault.ts';
@@ -16,12 +15,12 @@ import { furnish } from './world.ts';
  */
 const patienceMs = (jobs: number): number => 120_000 + jobs * 1_600;
 
-export const faults: Bench = {
+export const faults: Bench<'jobs' | 'beside'> = {
   about:
     'jobs during faults: how many are lost, left over or killed, for each fault; --beside: the number of faults at a time',
   numbers: { jobs: 300, beside: 1 },
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
-  async run({ numbers: { jobs = 0, beside = 0 }, part }, say) {
+  async run({ jobs, beside }, part) {
     const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
     const rows = new Map<Fault, Row>();
     const known = new Map<string, Promise<number>>();
@@ -86,37 +85,18 @@ async function playWithout(fault: Fault, jobs: number): Promise<number> {
 }
 
 /** Runs on a separate PostgreSQL, which a fault may halt. */
-async function playAlone(fault: Fault, jobs: number): Promise<Played> {
-  const postgres = await startPostgres({
-    settings: { max_connections: '300' },
-  });
-  try {
-    const stage = await startStage(postgres, {
-      ...fault,
-      times: timesOf(fault, jobs),
-      furnish: furnish(fault.hit !== undefined),
-    });
-    try {
-      return await playFault(stage, fault, {
-        jobs,
-        patienceMs: patienceMs(jobs + (fault.hit?.first ?? 0)),
-      });
-    } finally {
-      await stage.close();
-    }
-  } finally {
-    await postgres.stop({ mode: 'immediate' });
-  }
-}
+const playAlone = (fault: Fault, jobs: number): Promise<Played> =>
+  onStage(
+    { settings: { max_connections: '300' } },
+    { ...fault, times: timesOf(fault, jobs), furnish: furnish(fault.hit !== undefined) },
+    (stage) =>
+      playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs + (fault.hit?.first ?? 0)) }),
+  );
 
 interface Row extends Played {
   /** The p99 of others' starts in a run without the fault, in seconds; undefined: no others. */
   readonly othersP99Without: number | undefined;
 }
-
-/** Null where nothing came back, or no job waited for it. */
-const atShare = ({ afterFault }: Played, share: number): number | null =>
-  afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
 
 /** The row of the table. */
 const toResult = (row: Row) => ({
@@ -131,11 +111,11 @@ const toResult = (row: Row) => ({
   seconds: toHundredths(row.seconds),
   // How many jobs had no runner when the faulty part came back, and how much later they had one.
   waited: row.afterFault.length,
-  p50_s: atShare(row, 0.5),
-  p99_s: atShare(row, 0.99),
+  p50_s: toHundredths(quantileOf(row.afterFault, 0.5)),
+  p99_s: toHundredths(quantileOf(row.afterFault, 0.99)),
   // The p99 of others' starts, with the fault and without it.
-  others_s: roundedOrNull(p99Of(row.othersStarts)),
-  without_s: roundedOrNull(row.othersP99Without),
+  others_s: toHundredths(p99Of(row.othersStarts)),
+  without_s: toHundredths(row.othersP99Without),
 });
 
 /** The signs of the faults, and last the complaints. */

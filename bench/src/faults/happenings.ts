@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saysAway } from '@paddock/db/connection/errors';
 import { sql } from 'kysely';
+import type { Environment } from '../stage/environment.ts';
 import type { Service } from '../stage/service.ts';
 import type { Stage } from '../stage/stage.ts';
 import { readSigns } from './signs.ts';
 import { until } from './strikes.ts';
-
-type Environment = Stage['environments'][number];
 
 /** The entity has all the workers that it may have, or all jobs have run. */
 export const untilFull = (stage: Stage): Promise<void> =>

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import type { Service } from '../stage/service.ts';
+import type { Environment } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Beginning, Progress } from './fault.ts';
 import { github, until } from './strikes.ts';
@@ -33,7 +34,7 @@ export const servicesKilled =
         await service.start();
       }
     };
-    const killAll = ({ services, scheduler, db }: Stage['environments'][number]) =>
+    const killAll = ({ services, scheduler, db }: Environment) =>
       services.map((service) =>
         killAgainAndAgain(service, () =>
           service === scheduler ? untilWorkerIsMade(scheduler, db, progress) : Promise.resolve(),
@@ -49,11 +50,7 @@ export const servicesKilled =
  * Resolves while a task that makes a worker is at work, with the scheduler frozen so that it is
  * killed in the midst of it; or after a while without any, when all jobs are queued.
  */
-async function untilWorkerIsMade(
-  scheduler: Service,
-  db: Kysely<Database>,
-  progress: Progress,
-): Promise<void> {
+async function untilWorkerIsMade(scheduler: Service, db: Db, progress: Progress): Promise<void> {
   const deadline = performance.now() + BETWEEN_KILLS_MS;
   while (performance.now() < deadline || progress.share() < 1) {
     if (await isWorkerMade(db)) {
@@ -67,7 +64,7 @@ async function untilWorkerIsMade(
 }
 
 /** A database that is away shows no tasks. */
-const isWorkerMade = (db: Kysely<Database>): Promise<boolean> =>
+const isWorkerMade = (db: Db): Promise<boolean> =>
   sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
     .execute(db)
     .then(

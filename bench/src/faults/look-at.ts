@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { mostActiveOf } from '../stage/environment.ts';
+import { type Environment, mostActiveOf } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Caps } from '../stage/times.ts';
 
@@ -75,7 +75,7 @@ export async function lookAt(
 }
 
 async function rowsOf(
-  db: Stage['environments'][number]['db'],
+  db: Environment['db'],
 ): Promise<{ endedJobs: number[]; liveWorkers: string[] }> {
   const { rows } = await sql<{ endedJobs: number[] | null; liveWorkers: string[] | null }>`
     select (select array_agg(job_id::float8) from jobs where status in ('completed', 'failed')) as "endedJobs",

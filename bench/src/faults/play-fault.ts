@@ -3,30 +3,11 @@ import type { Stage } from '../stage/stage.ts';
 import type { Fault, Progress } from './fault.ts';
 import { complaintsOf, othersStarts, waitedAfter } from './judge.ts';
 import { lookAt, type Left } from './look-at.ts';
-import { type Queueing, queueJobs } from './queue-jobs.ts';
-import { readSigns, type Signs, signsSince } from './signs.ts';
+import { queueJobs } from './queue-jobs.ts';
+import { readSigns, signsSince } from './signs.ts';
 
 /** The result of a run with one fault. */
-export interface Played extends Left {
-  readonly fault: string;
-  readonly jobs: number;
-  /** From the first job to the moment at which nothing was left, or to the end of patience. */
-  readonly seconds: number;
-  /**
-   * For the jobs without a runner when the fault ended: how much later each had one, in seconds, in
-   * order.
-   */
-  readonly afterFault: readonly number[];
-  /**
-   * How long the jobs of all others waited for their start, in seconds, in order; none where the
-   * fault hits everybody.
-   */
-  readonly othersStarts: readonly number[];
-  /** Calls of GitHub that were made although GitHub had asked their caller to wait. */
-  readonly callsAgainstWait: number;
-  /** The signs of the fault. */
-  readonly signs: Signs;
-}
+export type Played = Awaited<ReturnType<typeof playFault>>;
 
 interface PlayOptions {
   readonly jobs: number;
@@ -46,11 +27,7 @@ const LEAST_LONG_MS = 12_000;
 const LOOK_EVERY_MS = 500;
 
 /** Queues jobs while the fault is at work, and watches until nothing is left. */
-export async function playFault(
-  stage: Stage,
-  fault: Fault,
-  { jobs, patienceMs }: PlayOptions,
-): Promise<Played> {
+export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }: PlayOptions) {
   const { github, cluster, broken } = stage;
   const lastsMs = lengthOf(fault, jobs);
   const before = await readSigns(stage);
@@ -68,7 +45,6 @@ export async function playFault(
   const seconds = (performance.now() - begun) / 1_000;
   const signs = signsSince(before, await readSigns(stage));
   const truth = await github.truth();
-  const afterFault = waitedAfter(overAt(), queued, truth.jobs);
   const { callsAgainstWait, firstAgainstWait } = await github.report();
   const unsettled = [
     ...failures,
@@ -80,9 +56,16 @@ export async function playFault(
     jobs,
     ...left,
     unsettled,
+    /** From the first job to the moment at which nothing was left, or to the end of patience. */
     seconds,
-    afterFault,
+    /**
+     * For the jobs without a runner when the fault ended: how much later each had one, in seconds,
+     * in order.
+     */
+    afterFault: waitedAfter(overAt(), queued, truth.jobs),
+    /** None where the fault hits everybody. */
     othersStarts: othersStarts(fault.hit, queued, truth.jobs),
+    /** Calls of GitHub that were made although GitHub had asked their caller to wait. */
     callsAgainstWait,
     signs,
   };
@@ -104,29 +87,27 @@ function lengthOf(
 }
 
 /** `overAt` returns milliseconds since the epoch; undefined if nothing came back. */
-function createProgress(): Pick<Queueing, 'advance' | 'held'> & {
-  progress: Progress;
-  overAt: () => number | undefined;
-} {
+function createProgress() {
   let reachedShare = 0;
   let holding: Promise<unknown> = Promise.resolve();
   let over: number | undefined;
   const waiting = new Map<() => void, number>();
-  return {
-    progress: {
-      share: () => reachedShare,
-      reached(share) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        if (reachedShare >= share) resolve();
-        else waiting.set(resolve, share);
-        return promise;
-      },
-      holdUp: (until) => void (holding = Promise.allSettled([holding, until])),
-      over: () => void (over = Date.now()),
+  const progress: Progress = {
+    share: () => reachedShare,
+    reached(share) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (reachedShare >= share) resolve();
+      else waiting.set(resolve, share);
+      return promise;
     },
+    holdUp: (until) => void (holding = Promise.allSettled([holding, until])),
+    over: () => void (over = Date.now()),
+  };
+  return {
+    progress,
     held: () => holding,
     overAt: () => over,
-    advance(share) {
+    advance(share: number): void {
       reachedShare = share;
       for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();
     },

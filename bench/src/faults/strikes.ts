@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyJobEndpoint } from '@paddock/api/why/explain-job';
+import type { Environment } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import { type Beginning, type Hit, isHit } from './fault.ts';
 
@@ -84,7 +85,7 @@ export const cluster = (fault: ClusterFault): StartAndEnd => ({
 
 /** The same in each environment at once. */
 export const each =
-  (act: (environment: Stage['environments'][number], stage: Stage) => Promise<unknown>): Act =>
+  (act: (environment: Environment, stage: Stage) => Promise<unknown>): Act =>
   (stage) =>
     Promise.all(stage.environments.map((environment) => act(environment, stage)));
 

@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { entity, ENTITY_COLUMNS, NAMESPACE, numbers, podName } from './year.ts';
 
 /** How much is active at one instant. */
@@ -17,9 +17,13 @@ const FIRST = 1_000_000_000;
  * has not begun), one waits for a node, one for an image, three are idle (one for long), one is
  * being stopped, and the others run jobs.
  */
-export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
+export async function putActive(db: Db, sizes: ActiveSizes): Promise<void> {
   const { entities, waiting, living } = sizes;
-  const first = await firstFree(db);
+  const { last } = await db
+    .selectFrom('jobs')
+    .select(({ fn }) => fn.max('job_id').as('last'))
+    .executeTakeFirstOrThrow();
+  const first = Math.max(FIRST, Math.floor(last / 2) + 1);
   await sql`
     insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, lookup_due_at, created_at)
     select 2 * n, n / 4, 1, 'build', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)}, 'pending', true,
@@ -55,13 +59,6 @@ export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promi
   );
 }
 
-async function firstFree(db: Kysely<Database>): Promise<number> {
-  const { rows } = await sql<{
-    first: number;
-  }>`select greatest(${FIRST}, max(job_id) / 2 + 1)::bigint as first from jobs`.execute(db);
-  return rows[0]?.first ?? FIRST;
-}
-
 /** Rows to pass to the statements, found as their callers would have found them. */
 export interface Given {
   readonly demandKeys: readonly number[];
@@ -78,7 +75,7 @@ export interface Given {
 /** The number of each kind. */
 const MOST = 100;
 
-export async function findGiven(db: Kysely<Database>): Promise<Given> {
+export async function findGiven(db: Db): Promise<Given> {
   const { rows } = await sql<Given>`
     select array(select demand_key from jobs where wants_worker group by demand_key order by count(*) desc, 1 limit ${MOST}) as "demandKeys",
       array(select job_id from jobs where wants_worker order by job_id limit ${MOST}) as "jobIds",

@@ -1,18 +1,11 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
-import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import type { Bench } from '../bench.ts';
-import { toHundredths } from '../figures.ts';
-import { settle } from '../fill-tables.ts';
+import { type Bench, onPostgres, say } from '../bench.ts';
 import { findGiven, type Given, putActive } from './active.ts';
 import { openExplained } from './explain-statements.ts';
-import {
-  consoleStatements,
-  type PeriodicStatement,
-  periodicStatements,
-} from './periodic-statements.ts';
-import { type MeasuredPage, measurePages } from './questions.ts';
-import { fillYear } from './year.ts';
+import { consoleStatements, type PeriodicStatement, periodicStatements } from './statements.ts';
+import { measurePages } from './questions.ts';
+import { fillYear, settle } from './year.ts';
 
 const SCHEMA = 'paddock';
 /** The second measurement has this many times the activity. */
@@ -20,85 +13,67 @@ const MORE = 10;
 /** The first run reads the pages from disk that the others find in memory. */
 const RUNS = 4;
 
-/**
- * The cost of the dearest statement of one function, planned anew as most of them are, with its
- * pages in memory.
- */
-interface Measured {
-  readonly name: string;
-  readonly ms: number;
-  readonly buffers: number;
-}
+type Sizes = 'history' | 'events' | 'entities' | 'waiting' | 'living';
 
-/** And the same with ten times as much activity. */
-interface Statement extends Measured {
-  readonly more_ms: number;
-  readonly more_buffers: number;
-}
-
-const isSlow = ({ ms, more_ms: more }: Statement): boolean => ms >= 50 || more >= 200;
-const isSlowPage = ({ p95_ms: p95 }: MeasuredPage): boolean => p95 >= 100;
-
-export const growth: Bench = {
+export const growth: Bench<Sizes> = {
   about: 'each statement that the clock runs, and the console’s pages, after a year of rows',
   numbers: { history: 2_000_000, events: 3_000_000, entities: 300, waiting: 5_000, living: 3_000 },
-  async run({ numbers }, say) {
-    const { history = 0, events = 0, entities = 0, waiting = 0, living = 0 } = numbers;
+  run: ({ waiting, living, ...sizes }) =>
     // The database is filled again after a crash, so it need not survive one. Waiting for the disk
     // would make filling a year take far longer.
-    const postgres = await startPostgres({
-      durable: true,
-      settings: { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' },
-    });
-    const url = postgres.url();
-    await migrate({ url, schema: SCHEMA });
-    const options = {
-      url,
-      schema: SCHEMA,
-      applicationName: 'bench-growth',
-      statementTimeoutMs: 0,
-    };
-    const { db, close } = connectDatabase({ ...options, poolSize: 1 });
-    const put = async (times: number): Promise<Given> => {
-      await putActive(db, { entities, waiting: waiting * times, living: living * times });
-      await settle(db);
-      return findGiven(db);
-    };
-    try {
-      say(`filling ${history} jobs and workers, ${events} events`);
-      await fillYear(db, { history, events, entities });
-      const given = await put(1);
-      const pages = await measurePages({ postgres, schema: SCHEMA, db }, given, say);
-      const once = await measureStatements(options, given, say);
-      const more = await measureStatements(options, await put(MORE - 1), say);
-      const statements = once.map((one, nth) => {
-        const { ms, buffers } = more[nth] ?? one;
-        return Object.assign(one, { more_ms: ms, more_buffers: buffers });
-      });
-      const slow = [
-        ...statements.filter(isSlow).map(({ name }) => name),
-        ...pages.filter(isSlowPage).map(({ path }) => path),
-      ];
-      return {
-        tables: { statements, pages },
-        notes: slow.length === 0 ? 'none is slow' : `slow: ${slow.join(', ')}`,
-        failed: slow.length > 0,
+    onPostgres({ durable: true, settings: UNSAFE }, async (postgres) => {
+      const options = {
+        url: postgres.url(),
+        schema: SCHEMA,
+        applicationName: 'bench-growth',
+        statementTimeoutMs: 0,
       };
-    } finally {
-      await close();
-      await postgres.stop();
-    }
-  },
+      await migrate(options);
+      const { db, close } = connectDatabase({ ...options, poolSize: 1 });
+      const put = async (times: number): Promise<Given> => {
+        const { entities } = sizes;
+        await putActive(db, { entities, waiting: waiting * times, living: living * times });
+        await settle(db);
+        return findGiven(db);
+      };
+      try {
+        say(`filling ${sizes.history} jobs and workers, ${sizes.events} events`);
+        await fillYear(db, sizes);
+        const given = await put(1);
+        const pages = await measurePages({ postgres, schema: SCHEMA, db }, given);
+        const once = await measureStatements(options, given);
+        const more = await measureStatements(options, await put(MORE - 1));
+        const statements = once.map((one, nth) => {
+          const { ms, buffers } = more[nth] ?? one;
+          return Object.assign(one, { more_ms: ms, more_buffers: buffers });
+        });
+        const slow = [
+          ...statements.flatMap(({ name, ms, more_ms }) =>
+            ms >= 50 || more_ms >= 200 ? [name] : [],
+          ),
+          ...pages.flatMap(({ path, p95_ms }) => ((p95_ms ?? 0) >= 100 ? [path] : [])),
+        ];
+        return {
+          tables: { statements, pages },
+          notes: slow.length === 0 ? 'none is slow' : `slow: ${slow.join(', ')}`,
+          failed: slow.length > 0,
+        };
+      } finally {
+        await close();
+      }
+    }),
 };
 
-async function measureStatements(
-  options: Parameters<typeof openExplained>[0],
-  given: Given,
-  say: (line: string) => void,
-): Promise<Measured[]> {
+const UNSAFE = { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' };
+
+/**
+ * The cost of the dearest statement of each function, planned anew as most of them are, with its
+ * pages in memory.
+ */
+async function measureStatements(options: Parameters<typeof openExplained>[0], given: Given) {
   const explained = openExplained(options);
   try {
-    const measured: Measured[] = [];
+    const measured: { name: string; ms: number; buffers: number }[] = [];
     for (const [name, run] of Object.entries<PeriodicStatement>({
       ...periodicStatements,
       ...consoleStatements,
@@ -110,7 +85,7 @@ async function measureStatements(
         if (dearest === undefined) throw new Error(`${name} has run no statement.`);
         if (dearest.ms < best.ms) best = dearest;
       }
-      const one = { name, ms: toHundredths(best.ms), buffers: best.buffers };
+      const one = { name, ms: Math.round(best.ms * 100) / 100, buffers: best.buffers };
       say(`${name}: ${one.ms} ms, ${one.buffers} buffers`);
       measured.push(one);
     }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connectDatabase, type DatabaseOptions } from '@paddock/db/connection/connect';
-import type { Database } from '@paddock/db/schema/tables';
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import type { Db, Trx } from '@paddock/db/schema/tables';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 
 /**
@@ -22,7 +22,7 @@ export interface Cost {
   readonly ms: number;
 }
 
-export type Measure = (trx: Transaction<Database>) => Promise<unknown>;
+export type Measure = (trx: Trx) => Promise<unknown>;
 
 const SETTING: Readonly<Record<Plans, string>> = {
   fresh: 'force_custom_plan',
@@ -65,40 +65,30 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
     client.query = explaining as typeof client.query;
   });
 
+  /** The cost of each statement that `measure` runs, in their order. */
+  async function costsOf(how: Plans, isWriting: boolean, measure: () => Promise<unknown>) {
+    const measured: Cost[] = [];
+    [plans, mayWrite, costs] = [how, isWriting, measured];
+    await measure().finally(() => (costs = undefined));
+    return measured;
+  }
+
   return {
-    db: connection.db,
     close: () => connection.close(),
-    /** The cost of each statement that `measure` runs, in their order. */
     async explain(how: Plans, measure: Measure): Promise<Cost[]> {
-      const measured: Cost[] = [];
       const trx = await connection.db.startTransaction().execute();
       try {
         await trx.executeQuery(CompiledQuery.raw(`set local plan_cache_mode = ${SETTING[how]}`));
-        plans = how;
-        costs = measured;
-        mayWrite = true;
-        await measure(trx);
+        return await costsOf(how, true, () => measure(trx));
       } finally {
-        costs = undefined;
-        mayWrite = false;
         await trx.rollback().execute();
       }
-      return measured;
     },
     /** The same of what only reads, maybe in transactions of its own; planned for its values. */
-    async explainReading(measure: (db: Kysely<Database>) => Promise<unknown>): Promise<Cost[]> {
-      const measured: Cost[] = [];
-      plans = 'fresh';
-      costs = measured;
-      try {
-        await connection.db.executeQuery(
-          CompiledQuery.raw(`set plan_cache_mode = ${SETTING.fresh}`),
-        );
-        await measure(connection.db);
-      } finally {
-        costs = undefined;
-      }
-      return measured;
+    async explainReading(measure: (db: Db) => Promise<unknown>): Promise<Cost[]> {
+      const { db } = connection;
+      await db.executeQuery(CompiledQuery.raw(`set plan_cache_mode = ${SETTING.fresh}`));
+      return costsOf('fresh', false, () => measure(db));
     },
   };
 }

@@ -1,19 +1,11 @@
 import { createToken, ENDPOINTS } from '@paddock/api/endpoints';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
 import { startService } from '@paddock/testing/processes';
 import { admitLogins, createLogins, urlFor } from '@paddock/testing/service-logins';
-import type { Kysely } from 'kysely';
+import { say } from '../bench.ts';
 import { quantileOf, toHundredths } from '../figures.ts';
 import type { Given } from './active.ts';
-
-/** How long the console took to answer one question over HTTP, in milliseconds. */
-export interface MeasuredPage {
-  /** Below `/api/v1/`. */
-  readonly path: string;
-  readonly p50_ms: number;
-  readonly p95_ms: number;
-}
 
 const of = (list: string, ...filters: readonly string[]): string[] =>
   filters.map((filter) => `${list}?limit=100${filter === '' ? '' : '&'}${filter}`);
@@ -73,7 +65,7 @@ export function questionsOf({
 }
 
 /** Answers a question on these rows, as the terminal does. Returns the endpoint's name. */
-export async function answerQuestion(db: Kysely<Database>, question: string): Promise<string> {
+export async function answerQuestion(db: Db, question: string): Promise<string> {
   const { pathname, searchParams } = new URL(question, 'http://console/api/v1/');
   const [found] = READING.flatMap(({ endpoint, path }) => {
     const fields = path.exec(pathname);
@@ -96,12 +88,14 @@ export const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
 
 const QUESTIONS = 20;
 
-/** Asks the console, a process with its own rights only, as in production. */
+/**
+ * How long the console, a process with its own rights only, takes to answer each question over
+ * HTTP, in milliseconds.
+ */
 export async function measurePages(
-  { postgres, schema, db }: { postgres: Postgres; schema: string; db: Kysely<Database> },
+  { postgres, schema, db }: { postgres: Postgres; schema: string; db: Db },
   given: Given,
-  say: (line: string) => void,
-): Promise<MeasuredPage[]> {
+) {
   const logins = await createLogins(postgres.url());
   await admitLogins(postgres.url(), logins, schema);
   const { token } = await createToken.answer(
@@ -110,15 +104,9 @@ export async function measurePages(
   );
   const console = await startService({
     app: 'console',
-    env: {
-      DATABASE_URL: urlFor(postgres.url(), logins, 'console'),
-      PADDOCK_SCHEMA: schema,
-      PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_PUBLIC_PORT: '0',
-      PADDOCK_HEALTH_PORT: '0',
-    },
+    env: { DATABASE_URL: urlFor(postgres.url(), logins, 'console'), PADDOCK_SCHEMA: schema },
   });
-  const ask = async (path: string): Promise<number> => {
+  const timeOf = async (path: string): Promise<number> => {
     const url = `http://127.0.0.1:${console.port}/api/v1/${path}`;
     const began = performance.now();
     const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
@@ -128,22 +116,19 @@ export async function measurePages(
       throw new Error(`GET ${path} was answered with ${answer.status}: ${text.slice(0, 300)}`);
     return took;
   };
+  const pages: { path: string; p50_ms: number | null; p95_ms: number | null }[] = [];
   try {
-    const measured: MeasuredPage[] = [];
     for (const path of questionsOf(given)) {
       // The first question is not counted: its connection may have no catalogue at hand yet.
-      await ask(path);
+      await timeOf(path);
       const times: number[] = [];
-      for (let asked = 0; asked < QUESTIONS; asked++) times.push(await ask(path));
-      const page = {
-        path,
-        p50_ms: toHundredths(quantileOf(times, 0.5)),
-        p95_ms: toHundredths(quantileOf(times, 0.95)),
-      };
-      say(`${path}: ${page.p50_ms} ms, ${page.p95_ms} ms`);
-      measured.push(page);
+      for (let asked = 0; asked < QUESTIONS; asked++) times.push(await timeOf(path));
+      const p50 = toHundredths(quantileOf(times, 0.5));
+      const p95 = toHundredths(quantileOf(times, 0.95));
+      say(`${path}: ${p50} ms, ${p95} ms`);
+      pages.push({ path, p50_ms: p50, p95_ms: p95 });
     }
-    return measured;
+    return pages;
   } finally {
     console.kill('SIGTERM');
     await console.exited;

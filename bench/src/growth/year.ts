@@ -1,7 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { settle, withoutIndexes } from '../fill-tables.ts';
+import { type RawBuilder, sql } from 'kysely';
 import { APP_ID } from '../programs.ts';
 
 /** The one App, as a literal: PostgreSQL could not infer a parameter's type here. */
@@ -38,52 +37,93 @@ export interface YearSizes {
   readonly entities: number;
 }
 
-const TABLES = ['jobs', 'workers', 'installation_events', 'operations', 'repositories'] as const;
 const DAYS = sql`interval '365 days'`;
 
-/**
- * Fills the empty tables with a year of rows: ended jobs and workers, evenly over the year, and the
- * rows that always exist.
- */
-export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<void> {
+/** The numbers `n` of rows, with instants `t` that are spread evenly over the time before now. */
+const spread = (count: number, over = DAYS): RawBuilder<unknown> =>
+  sql`(select n, now() - ${over} + n * (${over} / ${Math.max(1, count)}::float8) as t from ${numbers(1, count)}) spread`;
+
+/** Fills the empty tables with a year of rows, and with those that always exist. */
+export async function fillYear(db: Db, sizes: YearSizes): Promise<void> {
   const { history, events, entities } = sizes;
+  await fillHistory(db, { ...sizes, cap: 100, warm: [{ scope: 'entity-1', workers: 2 }] });
+  await withoutIndexes(
+    db,
+    ['installation_events', 'operations', 'repositories'],
+    [
+      someEvents(events, entities),
+      someOperations(Math.ceil(history / 7)),
+      someRepositories(Math.ceil(history / 100), entities),
+    ],
+  );
+  for (const rows of [SOME_COUNTS, SOME_USAGE, ...someTroubles(entities)]) await rows.execute(db);
+  await settle(db);
+}
+
+/** Fills the empty tables with pools, entities and a year of ended jobs and workers. */
+export async function fillHistory(
+  db: Db,
+  {
+    history,
+    entities,
+    cap,
+    warm = [],
+  }: Omit<YearSizes, 'events'> & {
+    /** Of each entity. */
+    readonly cap: number;
+    readonly warm?: { scope: string; workers: number }[];
+  },
+): Promise<void> {
   const pools = POOLS.map((name) => ({
     name,
     labels: ['self-hosted', name],
     namespace: NAMESPACE,
-    maxWorkers: 400,
+    maxWorkers: 4_000,
+    warm: name === POOLS[0] ? warm : [],
   }));
-  const [first, ...others] = pools;
-  await putPools(
-    db,
-    examplePools({
-      pools: [{ ...first, warm: [{ scope: 'entity-1', workers: 2 }] }, ...others],
-      entities: { '*': { maxWorkers: 100 } },
-    }),
-  );
+  await putPools(db, examplePools({ pools, entities: { '*': { maxWorkers: cap } } }));
   await sql`update instance set instance_id = 'abc123'`.execute(db);
-  await putEntities(db, entities);
-  await withoutIndexes(db, TABLES, async () => {
-    await putEndedJobs(db, history, entities);
-    await putEndedWorkers(db, history, entities);
-    await putEvents(db, events, entities);
-    await putOperations(db, Math.ceil(history / 7));
-    await putRepositories(db, Math.ceil(history / 100), entities);
-  });
-  await putCounts(db);
-  await putUsage(db);
-  await putTroubles(db, entities);
+  await someEntities(entities).execute(db);
+  const ended = [endedJobs(history, entities), endedWorkers(history, entities)];
+  await withoutIndexes(db, ['jobs', 'workers'], ended);
   await settle(db);
 }
 
-async function putEntities(db: Kysely<Database>, entities: number): Promise<void> {
-  await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, updated_at, listed_at)
-    select n, ${APP}, n, 'entity-' || n, 'Organization', now() - interval '300 days', now() - interval '300 days', now() - n * (interval '12 hours' / ${entities}::float8)
-    from ${numbers(1, entities)}`.execute(db);
+/** Inserts by the million go faster into tables without indexes and triggers. */
+async function withoutIndexes(
+  db: Db,
+  tables: readonly (keyof Database)[],
+  inserts: readonly RawBuilder<unknown>[],
+): Promise<void> {
+  const { rows: indexes } = await sql<{ name: string; definition: string }>`
+    select indexname as name, indexdef as definition from pg_indexes
+    where schemaname = current_schema() and tablename = any(${tables}::text[]) and indexname not like '%_pkey'`.execute(
+    db,
+  );
+  for (const { name } of indexes) await sql`drop index ${sql.table(name)}`.execute(db);
+  for (const table of tables)
+    await sql`alter table ${sql.table(table)} disable trigger user`.execute(db);
+  for (const insert of inserts) await insert.execute(db);
+  for (const table of tables)
+    await sql`alter table ${sql.table(table)} enable trigger user`.execute(db);
+  for (const { definition } of indexes) await sql.raw(definition).execute(db);
 }
 
-async function putEndedJobs(db: Kysely<Database>, count: number, entities: number): Promise<void> {
-  await sql`
+/** The work of autovacuum after such changes, at a moment that we choose. */
+export async function settle(db: Db): Promise<void> {
+  const { rows } = await sql<{
+    name: string;
+  }>`select tablename as name from pg_tables where schemaname = current_schema()`.execute(db);
+  for (const { name } of rows) await sql`vacuum (analyze) ${sql.table(name)}`.execute(db);
+}
+
+const someEntities = (
+  entities: number,
+) => sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, updated_at, listed_at)
+    select n, ${APP}, n, 'entity-' || n, 'Organization', now() - interval '300 days', now() - interval '300 days', now() - n * (interval '12 hours' / ${entities}::float8)
+    from ${numbers(1, entities)}`;
+
+const endedJobs = (count: number, entities: number) => sql`
     insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, conclusion,
       queued_at, started_at, completed_at, created_at, updated_at, html_url, workflow_name, delivery_guid)
     select n, n / 4, 1, 'build (' || n % 7 || ')', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)},
@@ -91,21 +131,13 @@ async function putEndedJobs(db: Kysely<Database>, count: number, entities: numbe
       case when n % 9 = 0 then 'failure' when n % 50000 = 1 then 'timed_out' else 'success' end,
       t, t + interval '20 seconds', t + interval '5 minutes', t, t + interval '5 minutes',
       'https://github.com/entity/repository/actions/runs/' || n / 4 || '/job/' || n, case when n % 8 = 0 then 'Nightly' else 'CI' end, gen_random_uuid()::text
-    from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(
-    db,
-  );
-}
+    from ${spread(count)}`;
 
 /**
  * One in twenty failed at a deadline, and GitHub keeps the registration of some of these. One in
  * fifty ended well without any word of its job.
  */
-async function putEndedWorkers(
-  db: Kysely<Database>,
-  count: number,
-  entities: number,
-): Promise<void> {
-  await sql`
+const endedWorkers = (count: number, entities: number) => sql`
     insert into workers (pod_name, made_for_job_id, namespace, ${ENTITY_COLUMNS}, status, stop_reason, stopping_at, assigned_at, assigned_job_id,
       unexplained_until, exit_code, k8s_node, pod_uid, pod_created_at, runner_id, registered_labels, registration_started_at, registered_at,
       registration_gone_at, secret_deleted_at, pod_deleted_at, running_at, completed_at, created_at, updated_at)
@@ -117,90 +149,68 @@ async function putEndedWorkers(
       t, t, case when n % 2000 <> 0 then t + interval '5 minutes' end, t + interval '5 minutes',
       -- Pods stay readable for six hours.
       case when t < now() - interval '6 hours' then t + interval '6 hours' end, t + interval '10 seconds', t + interval '5 minutes', t, t + interval '6 minutes'
-    from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(
-    db,
-  );
-}
+    from ${spread(count)}`;
 
 /**
  * Half of them are of one entity. One in a thousand says that GitHub refused us, and one that an
  * installation changed.
  */
-async function putEvents(db: Kysely<Database>, count: number, entities: number): Promise<void> {
-  await sql`
+const someEvents = (count: number, entities: number) => sql`
     insert into installation_events (source, event, outcome, app_id, installation_id, entity_type, entity_id, entity_name, repo_id, job_id,
       delivery_guid, payload, received_at)
     select 'webhook', case n % 1000 when 0 then 'auth_attempt.other_error' when 1 then 'installation.created'
         else (array['workflow_job.queued', 'workflow_job.in_progress', 'workflow_job.completed'])[n % 3 + 1] end,
       case when n % 40 = 0 then 'ignored_no_label' else 'ok' end, ${APP}, ${eventEntity(entities)}, 'Organization', ${eventEntity(entities)},
       'entity-' || ${eventEntity(entities)}, n % 5000 + 1, n * 2 / 3, gen_random_uuid()::text,
-      jsonb_build_object('action', 'queued', 'n', n, 'text', repeat(md5(n::text), 12)), now() - ${DAYS} + n * (${DAYS} / ${count}::float8)
-    from ${numbers(1, count)} order by n`.execute(db);
-}
+      jsonb_build_object('action', 'queued', 'n', n, 'text', repeat(md5(n::text), 12)), t
+    from ${spread(count)} order by n`;
 
 /** Kept for a week. */
-async function putOperations(db: Kysely<Database>, count: number): Promise<void> {
-  await sql`
+const someOperations = (count: number) => sql`
     insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures, queued_at, started_at,
       finished_at, expires_at)
     select gen_random_uuid(), (array['provision-worker', 'stop-worker', 'remove-secret', 'diagnose-pod'])[n % 4 + 1], 'worker', ${podName('ended')}, '{}',
       'AUTOMATIC', 'OK', 1, 5, 0, '[]', t, t, t, t + interval '7 days'
-    from (select n, now() - interval '8 days' + n * (interval '8 days' / ${count}::float8) as t from ${numbers(1, count)}) week`.execute(
-    db,
-  );
-}
+    from ${spread(count, sql`interval '8 days'`)}`;
 
-async function putRepositories(
-  db: Kysely<Database>,
-  count: number,
-  entities: number,
-): Promise<void> {
-  await sql`
+const someRepositories = (count: number, entities: number) => sql`
     insert into repositories (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at, looked_at, etags)
     select n, n % ${entities}::integer + 1, ${APP}, 'entity/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
       now() + (n % 60 - 3) * interval '1 minute', now() - n % 60 * interval '1 minute', jsonb_build_object('queued', md5(n::text))
-    from ${numbers(1, count)}`.execute(db);
-}
+    from ${numbers(1, count)}`;
 
-async function putCounts(db: Kysely<Database>): Promise<void> {
-  await sql`
+const SOME_COUNTS = sql`
     insert into task_counts (hour, kind, outcome, ended)
     select date_trunc('hour', now(), 'UTC') - n * interval '1 hour', kind, 'OK', 100
-    from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'look-up-jobs', 'check-workers']) kind`.execute(
-    db,
-  );
-}
+    from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'look-up-jobs', 'check-workers']) kind`;
 
 /** As the sweep sums them up: with so many repositories, hardly two jobs of an hour share a row. */
-async function putUsage(db: Kysely<Database>): Promise<void> {
-  await sql`
+const SOME_USAGE = sql`
     insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
     select date_trunc('hour', created_at), entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool, array_agg((job_id % 90)::integer order by job_id % 90), count(*), count(*),
       count(*) * 280000, count(*) * 20000, count(*) filter (where status = 'failed') * 280000
-    from jobs group by 1, 2, 3, 5, 6 order by 1`.execute(db);
-}
+    from jobs group by 1, 2, 3, 5, 6 order by 1`;
 
 /**
  * Recent failures: keys whose workers get no job, entities and repositories that refuse us, deliveries
  * that never arrived.
  */
-async function putTroubles(db: Kysely<Database>, entities: number): Promise<void> {
-  await sql`
+const someTroubles = (entities: number) => [
+  sql`
     update demand_keys set failures = 3, pauses = 1, failure_class = 'not_assigned', failure_message = 'idle',
       failing_since = now() - interval '2 hours', failed_at = now() - interval '1 hour', paused_until = now() + interval '1 minute'
-    where entity_id <= ${Math.ceil(entities / 10)}`.execute(db);
-  for (const [table, key, most] of [
-    ['repositories', 'repo_id', 400],
-    ['installations', 'entity_id', entities / 10],
-  ] as const)
-    await sql`
-      update ${sql.table(table)} set refused_since = now() - interval '1 day', refused_reason = 'installation_refused', refused_message = 'refused',
-        refused_until = now() + ${sql.ref(key)} % 120 * interval '1 minute' - interval '1 hour'
-      where ${sql.ref(key)} <= ${most}`.execute(db);
-  await sql`
+    where entity_id <= ${Math.ceil(entities / 10)}`,
+  refused('repositories', 'repo_id', 400),
+  refused('installations', 'entity_id', entities / 10),
+  sql`
     insert into unresolved_deliveries (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at,
       last_status_code, next_request_at, last_requested_at, resolved_at)
     select ${APP}, gen_random_uuid()::text, n, 'workflow_job', 'queued', n % ${entities}::integer + 1, n, now() - n % 4000 * interval '1 minute', now(), 502,
       now() + (n % 10 - 2) * interval '1 minute', now(), case when n % 3 = 0 then now() end
-    from ${numbers(1, 400)}`.execute(db);
-}
+    from ${numbers(1, 400)}`,
+];
+
+const refused = (table: string, key: string, most: number) => sql`
+  update ${sql.table(table)} set refused_since = now() - interval '1 day', refused_reason = 'installation_refused', refused_message = 'refused',
+    refused_until = now() + ${sql.ref(key)} % 120 * interval '1 minute' - interval '1 hour'
+  where ${sql.ref(key)} <= ${most}`;

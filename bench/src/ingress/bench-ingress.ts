@@ -1,151 +1,146 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
-import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
-import type { Bench } from '../bench.ts';
-import { medianOf, quantileOf, roundedOrNull, toHundredths } from '../figures.ts';
-import { deliveriesOf } from './deliveries.ts';
-import type { Load } from './load-thread.ts';
-import { openRows, type Rows } from './missing-rows.ts';
-import {
-  CONNECTIONS,
-  type Contender,
-  type Place,
-  type Sample,
-  startLoadGenerator,
-  startServices,
-  type Variant,
-} from './services.ts';
+import { type Program, startProgram } from '@paddock/processes/start-program';
+import { untilReady } from '@paddock/processes/until-ready';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { appProgram, LOCAL } from '@paddock/testing/processes';
+import { type Bench, inRounds, onPostgres, say } from '../bench.ts';
+import { medianOf, quantileOf, toHundredths } from '../figures.ts';
+import { APP_ID } from '../programs.ts';
+import { POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import type { Load, LoadResult } from './load-thread.ts';
+import { countMissing, makeRoom } from './rows.ts';
 
-const ROUNDS = 5;
-/** No round begins after this; a median of fewer rounds still counts. */
-const ENOUGH_MS = 270_000;
+/** How many connections deliver at once. */
+const CONNECTIONS = [1, 16, 64, 256] as const;
 /**
  * Until then the services' code is still being compiled: one number for many deliveries at a time,
  * one for single ones.
  */
 const WARM_UPS = [
-  { connections: 16, deliveries: 5_000 },
-  { connections: 1, deliveries: 2_000 },
+  { connections: 16, count: 5_000 },
+  { connections: 1, count: 2_000 },
 ];
 
-type Say = (line: string) => void;
-
-export const ingress: Bench = {
+export const ingress: Bench<'deliveries'> = {
   about: 'deliveries per second, latency and CPU time, beside a plain handler',
   numbers: { deliveries: 3_000 },
-  async run({ numbers: { deliveries = 0 } }, say) {
-    const runs = await benchIngress(deliveries, say);
-    return { tables: { runs }, notes: LOAD };
-  },
+  run: ({ deliveries }) =>
+    onPostgres({ durable: true }, async (postgres) => {
+      const folder = await makeTemporaryFolder(tmpdir());
+      // Other work of this thread, such as reading logs, must not delay a delivery.
+      const thread = new Worker(new URL('load-thread.ts', import.meta.url));
+      try {
+        const place = { url: postgres.url(), schema: 'paddock', applicationName: 'bench-ingress' };
+        await migrate(place);
+        const { db, close } = connectDatabase({ ...place, poolSize: 1 });
+        // Does the scheduler's part, which does not run.
+        await putPools(db, POOLS);
+        const services: Service[] = [];
+        try {
+          for await (const service of startServices(place, folder)) services.push(service);
+          let firstJobId = 1_000_000;
+          const measure: Measure = async ({ variant, program: { pid, port = 0 } }, what) => {
+            const load = { ...what, firstJobId, port, cpuOf: { pid, dataDir: postgres.dataDir } };
+            firstJobId += what.count;
+            await makeRoom(db, load);
+            thread.postMessage(load, []);
+            const [result] = (await once(thread, 'message')) as [LoadResult];
+            if (result.refused > 0)
+              throw new Error(`${variant} refused ${result.refused} deliveries.`);
+            return { ...result, missingRows: await countMissing(db, load) };
+          };
+          return { tables: { runs: await measureAll(services, deliveries, measure) }, notes: LOAD };
+        } finally {
+          for (const { program } of services) program.kill('SIGTERM');
+          await Promise.all(services.map(({ program }) => program.exited));
+          await close();
+        }
+      } finally {
+        await thread.terminate();
+        await removeFolder(folder);
+      }
+    }),
 };
 
-/** Measures all on one PostgreSQL with default durability, which it starts and removes. */
-async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
-  const postgres = await startPostgres({ durable: true });
-  const folder = await makeTemporaryFolder(tmpdir());
-  const generator = startLoadGenerator();
-  const place: Place = {
-    url: postgres.url(),
-    schema: 'paddock',
-    dataDir: postgres.dataDir,
-    folder,
+interface Service {
+  readonly variant: 'paddock' | 'plain';
+  readonly program: Program;
+}
+
+const POOLS = examplePools({ pools: [POOL] });
+
+/** Starts both services, each in a separate process. */
+async function* startServices(
+  { url, schema }: { readonly url: string; readonly schema: string },
+  folder: string,
+): AsyncGenerator<Service> {
+  const config = join(folder, 'paddock.yaml');
+  const apps = [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' } }];
+  // JSON is YAML.
+  await writeFile(config, JSON.stringify({ github: { apps }, ...POOLS }));
+  const env = {
+    NODE_ENV: 'production',
+    DATABASE_URL: url,
+    PADDOCK_SCHEMA: schema,
+    PADDOCK_CONFIG: config,
+    WEBHOOK_SECRET,
+    ...LOCAL,
   };
-  const rows = openRows(place);
-  const contenders: Contender[] = [];
-  try {
-    await migrate({ url: place.url, schema: place.schema });
-    contenders.push(...(await startServices(place, generator)));
-    return await measureAll(contenders, rows, deliveries, say);
-  } finally {
-    await Promise.all([...contenders, rows, generator].map(({ close }) => close()));
-    await postgres.stop();
-    await removeFolder(folder);
+  for (const [variant, program, args] of [
+    ['paddock', appProgram('ingress'), []],
+    ['plain', join(import.meta.dirname, 'plain-service.ts'), [url, schema]],
+  ] as const) {
+    const started = await startProgram({ program, args, env });
+    yield { variant, program: started };
+    await untilReady(started.healthPort);
   }
 }
 
-/**
- * Rounds follow each other. In every round each contender has one turn with every number of
- * connections, so that the machine's other work slows all of them equally. The order changes in
- * each round.
- */
+type Sample = LoadResult & { readonly missingRows: number };
+type Measure = (service: Service, load: Pick<Load, 'connections' | 'count'>) => Promise<Sample>;
+
+/** All services follow each other at one number of connections: the machine is the same for them. */
 async function measureAll(
-  contenders: readonly Contender[],
-  rows: Rows,
+  services: readonly Service[],
   deliveries: number,
-  say: Say,
-): Promise<Run[]> {
-  let firstJobId = 1_000_000;
-  const measure = async (
-    contender: Contender,
-    what: Omit<Load, 'port' | 'firstJobId'>,
-  ): Promise<CountedSample> => {
-    const load = { ...what, firstJobId };
-    firstJobId += what.count;
-    await rows.prepare(load);
-    const sample = await contender.measure(load);
-    const accepted = sample.acceptedJobIds.length;
-    const sent = deliveriesOf(load.count);
-    if (accepted < sent)
-      throw new Error(`${contender.variant} refused ${sent - accepted} of ${sent} deliveries.`);
-    return { ...sample, missingRows: await rows.countMissing(sample.acceptedJobIds) };
-  };
-
+  measure: Measure,
+): Promise<object[]> {
   say('warming up');
-  for (const { connections, deliveries: count } of WARM_UPS)
-    for (const contender of contenders) await measure(contender, { connections, count });
-  // All contenders follow each other at one number of connections, so that the machine is the same
-  // for them.
+  for (const load of WARM_UPS) for (const service of services) await measure(service, load);
   const measured = CONNECTIONS.flatMap((connections) =>
-    contenders.map((contender) => ({ contender, connections, samples: [] as CountedSample[] })),
+    services.map((service) => ({ service, connections, samples: [] as Sample[] })),
   );
-  const deadline = performance.now() + ENOUGH_MS;
-  for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
-    const inTurn = round % 2 === 1 ? measured : measured.toReversed();
-    for (const { contender, connections, samples } of inTurn) {
-      const sample = await measure(contender, {
-        connections,
-        count: countAt(connections, deliveries),
-      });
-      samples.push(sample);
-      say(
-        `round ${round} of ${ROUNDS}: ${contender.variant} at ${connections}: ${Math.round(rateOf(sample))} deliveries/s`,
-      );
-    }
-  }
+  await inRounds(measured, async ({ service, connections, samples }) => {
+    // One connection takes several times as long for each delivery, and has no work to share.
+    const count = connections === 1 ? Math.ceil(deliveries / 4) : deliveries;
+    const sample = await measure(service, { connections, count });
+    samples.push(sample);
+    return `${service.variant} at ${connections}: ${Math.round(rateOf(sample))} deliveries/s`;
+  });
   const plainAt = new Map<number, number>();
-  for (const { contender, connections, samples } of measured)
-    if (contender.variant === 'plain') plainAt.set(connections, medianOf(samples.map(rateOf)));
-  return measured.map(({ contender: { variant }, connections, samples }) =>
-    toRun({ variant, connections }, samples, plainAt.get(connections) ?? Number.NaN),
-  );
+  for (const { service, connections, samples } of measured)
+    if (service.variant === 'plain') plainAt.set(connections, medianOf(samples.map(rateOf)));
+  return measured.map(({ service: { variant }, connections, samples }) => {
+    const plainRate = plainAt.get(connections) ?? Number.NaN;
+    return Object.assign({ variant, connections }, figuresOf(samples, plainRate));
+  });
 }
-
-/** One connection takes several times as long for each delivery, and has no work to share. */
-const countAt = (connections: number, deliveries: number): number =>
-  connections === 1 ? Math.ceil(deliveries / 4) : deliveries;
-
-interface CountedSample extends Sample {
-  readonly missingRows: number;
-}
-
-type Run = ReturnType<typeof toRun>;
 
 /** Medians of the rounds; missing rows are added up. CPU times are null where there is no /proc. */
-function toRun(
-  of: { readonly variant: Variant; readonly connections: number },
-  samples: readonly CountedSample[],
-  plainRate: number,
-) {
-  const median = (value: (sample: CountedSample) => number): number => medianOf(samples.map(value));
-  const cpu = (part: 'service' | 'postgres'): number | null =>
-    roundedOrNull(
-      median(
-        ({ cpuSeconds, acceptedJobIds }) => (cpuSeconds[part] * 1_000_000) / acceptedJobIds.length,
-      ),
+function figuresOf(samples: readonly Sample[], plainRate: number): object {
+  const median = (value: (sample: Sample) => number): number => medianOf(samples.map(value));
+  const cpu = (part: keyof Sample['cpuSeconds']): number | null =>
+    toHundredths(
+      median(({ cpuSeconds, latencies }) => (cpuSeconds[part] * 1_000_000) / latencies.length),
     );
   return {
-    ...of,
     per_second: Math.round(median(rateOf)),
     of_plain: toHundredths(median(rateOf) / plainRate),
     p50_ms: toHundredths(median(({ latencies }) => medianOf([...latencies]))),
@@ -156,8 +151,7 @@ function toRun(
   };
 }
 
-/** Deliveries that were accepted, per second. */
-const rateOf = ({ acceptedJobIds, seconds }: Sample): number => acceptedJobIds.length / seconds;
+const rateOf = ({ latencies, seconds }: Sample): number => latencies.length / seconds;
 
 const LOAD = `queued, in_progress and completed in equal parts, each job's 100 jobs apart, in bodies of 7 KB. plain: one
 upsert and one event for each delivery, in its own transaction. Both: equal connections and durability;

@@ -10,6 +10,9 @@ export const POOL = {
   image: 'runner:1',
 };
 
+/** The entity that owns the jobs. */
+export const ENTITY = { id: 90_000_001, login: 'acme', type: 'Organization' } as const;
+
 /** The part of a `workflow_job` payload that the bench changes or reads. */
 export interface JobPayload {
   readonly action: string;
@@ -29,18 +32,8 @@ export interface JobPayload {
     readonly started_at: string | null;
     readonly completed_at: string | null;
   };
-  readonly repository: {
-    readonly id: number;
-    readonly full_name: string;
-    readonly owner: { readonly id: number; readonly login: string; readonly type: string };
-  };
+  readonly repository: { readonly id: number; readonly full_name: string };
   readonly installation: { readonly id: number };
-}
-
-export interface Delivery {
-  readonly jobId: number;
-  readonly guid: string;
-  readonly body: string;
 }
 
 /**
@@ -53,7 +46,7 @@ const JOBS_BETWEEN = 100;
  * About `count` deliveries of jobs from `firstJobId` on: `queued`, `in_progress` and `completed` of
  * each. Each has a different body, of about 7 KB.
  */
-export function makeDeliveries(firstJobId: number, count: number): Delivery[] {
+export function makeDeliveries(firstJobId: number, count: number) {
   const jobs = jobsOf(count);
   const steps = Array.from({ length: jobs + 2 * JOBS_BETWEEN }, (_, step) => step);
   return steps.flatMap((step) =>
@@ -61,7 +54,7 @@ export function makeDeliveries(firstJobId: number, count: number): Delivery[] {
       const job = step - nth * JOBS_BETWEEN;
       if (job < 0 || job >= jobs) return [];
       const jobId = firstJobId + job;
-      return [{ jobId, guid: randomUUID(), body: bodyOf(action, jobId) }];
+      return [{ guid: randomUUID(), body: bodyOf(action, jobId) }];
     }),
   );
 }
@@ -79,7 +72,10 @@ const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** The delivery as one HTTP request, as it goes over the wire. */
-export function toRequest({ guid, body }: Delivery, host: string): Buffer {
+export function toRequest(
+  { guid, body }: ReturnType<typeof makeDeliveries>[number],
+  host: string,
+): Buffer {
   const head = [
     'POST /webhooks/github HTTP/1.1',
     `Host: ${host}`,
@@ -117,12 +113,8 @@ function bodyOf(action: Action, jobId: number): string {
         started_at: now,
         completed_at: action === 'completed' ? now : null,
       },
-      repository: { private: true },
+      repository: { private: true, owner: ENTITY },
       installation: { id: 31 },
     }),
   );
 }
-
-/** The entity that owns the jobs. */
-export const entityOfJobs = (): JobPayload['repository']['owner'] =>
-  (examplePayload('workflow_job', 'queued') as unknown as JobPayload).repository.owner;

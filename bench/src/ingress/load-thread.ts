@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
+import { cpuSecondsOf, postgresCpuSeconds } from '../cpu-time.ts';
 import { makeDeliveries, toRequest } from './deliveries.ts';
 
 /** The deliveries, and their receiver. */
@@ -9,21 +10,17 @@ export interface Load {
   readonly connections: number;
   readonly firstJobId: number;
   readonly count: number;
+  /** The receiver, and the PostgreSQL that it writes to. */
+  readonly cpuOf: { readonly pid: number; readonly dataDir: string };
 }
 
-/** The result. */
 export interface LoadResult {
   readonly seconds: number;
+  /** Of each delivery, in milliseconds. */
   readonly latencies: Float64Array;
-  /** The job of each accepted delivery. */
-  readonly acceptedJobIds: readonly number[];
-}
-
-/** One connection that stays open, with one request at a time. */
-interface Deliverer {
-  /** Sends one whole HTTP request; resolves to the status once the whole answer has arrived. */
-  deliver(request: Buffer): Promise<number>;
-  close(): void;
+  /** How many deliveries were not accepted. */
+  readonly refused: number;
+  readonly cpuSeconds: { readonly service: number; readonly postgres: number };
 }
 
 const HEAD_END = '\r\n\r\n';
@@ -31,33 +28,24 @@ const STATUS = /^HTTP\/1\.1 (\d{3}) /;
 const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
 
 /**
- * Reads just the part of HTTP that answers to deliveries use. An HTTP client would use as much of
- * the same processors as the services do, and hide the differences between them.
+ * Opens one connection that stays open, for one whole HTTP request at a time; returns its sender,
+ * which resolves to the status. It reads just the part of HTTP that answers to deliveries use: an
+ * HTTP client would use as much of the same processors as the services do, and hide the differences
+ * between them.
  */
-async function openDeliverer(port: number): Promise<Deliverer> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+async function openConnection(port: number) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1');
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
   await once(socket, 'connect');
-  let received = '';
-  let pending: PromiseWithResolvers<number> | undefined;
-  socket.setEncoding('latin1');
-  socket.on('data', (text: string) => {
-    received += text;
-    const status = completeStatus(received);
-    if (status === undefined) return;
-    received = '';
-    pending?.resolve(status);
-  });
-  const fail = (error?: Error) =>
-    pending?.reject(
-      error ?? new Error(`The service on port ${port} closed a connection without an answer.`),
-    );
-  socket.on('error', fail);
-  socket.on('close', () => fail());
   return {
-    deliver: (request) => {
-      pending = Promise.withResolvers<number>();
+    async deliver(request: Buffer): Promise<number> {
       socket.write(request);
-      return pending.promise;
+      for (let received = ''; ;) {
+        received += String(await once(socket, 'data', { signal: closed.signal }));
+        const status = completeStatus(received);
+        if (status !== undefined) return status;
+      }
     },
     close: () => void socket.destroy(),
   };
@@ -75,50 +63,43 @@ function completeStatus(received: string): number | undefined {
   return received.length < headEnd + HEAD_END.length + Number(length) ? undefined : Number(status);
 }
 
-async function prepare({
-  port,
-  connections,
-  firstJobId,
-  count,
-}: Load): Promise<() => Promise<LoadResult>> {
-  const deliveries = makeDeliveries(firstJobId, count);
-  const requests = deliveries.map((delivery) => ({
-    jobId: delivery.jobId,
-    request: toRequest(delivery, `127.0.0.1:${port}`),
-  }));
-  const deliverers = await Promise.all(
-    Array.from({ length: connections }, () => openDeliverer(port)),
+/** Delivers once all is signed and connected. */
+async function deliverAll({ port, connections, firstJobId, count, cpuOf }: Load) {
+  const requests = makeDeliveries(firstJobId, count).map((delivery) =>
+    toRequest(delivery, `127.0.0.1:${port}`),
   );
+  const opened = await Promise.all(Array.from({ length: connections }, () => openConnection(port)));
   const latencies = new Float64Array(requests.length);
-  const acceptedJobIds: number[] = [];
-  return async () => {
-    const unsent = requests.entries();
-    const begun = performance.now();
-    await Promise.all(
-      deliverers.map(async ({ deliver, close }) => {
-        for (const [index, { jobId, request }] of unsent) {
-          const sent = performance.now();
-          const status = await deliver(request);
-          latencies[index] = performance.now() - sent;
-          if (status >= 200 && status < 300) acceptedJobIds.push(jobId);
-        }
-        close();
-      }),
-    );
-    return { seconds: (performance.now() - begun) / 1_000, latencies, acceptedJobIds };
+  let refused = 0;
+  const unsent = requests.entries();
+  const cpu = async () => ({
+    service: await cpuSecondsOf(cpuOf.pid),
+    postgres: await postgresCpuSeconds(cpuOf.dataDir),
+  });
+  const before = await cpu();
+  const begun = performance.now();
+  await Promise.all(
+    opened.map(async ({ deliver, close }) => {
+      for (const [index, request] of unsent) {
+        const sent = performance.now();
+        const status = await deliver(request);
+        latencies[index] = performance.now() - sent;
+        if (status >= 300) refused += 1;
+      }
+      close();
+    }),
+  );
+  const seconds = (performance.now() - begun) / 1_000;
+  const after = await cpu();
+  const cpuSeconds = {
+    service: after.service - before.service,
+    postgres: after.postgres - before.postgres,
   };
+  return { seconds, latencies, refused, cpuSeconds } satisfies LoadResult;
 }
 
 if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
-const bench = parentPort;
-
-// Takes a Load, reports when all is signed and connected, waits for a message, delivers, and
-// reports the result; then takes the next.
 for (;;) {
-  const [load] = (await once(bench, 'message')) as [Load];
-  const deliverAll = await prepare(load);
-  bench.postMessage('ready', []);
-  await once(bench, 'message');
-  const result = await deliverAll();
-  bench.postMessage(result, []);
+  const [load] = (await once(parentPort, 'message')) as [Load];
+  parentPort.postMessage(await deliverAll(load), []);
 }

@@ -4,7 +4,7 @@ import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { APP_ID } from '../programs.ts';
-import { type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import { ENTITY, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**
  * The webhook handler that most people would write: Express, Kysely, and one transaction for each
@@ -60,7 +60,6 @@ async function store(
   event: string,
 ): Promise<void> {
   const { workflow_job: job, repository, installation } = body;
-  const owner = repository.owner;
   const status = STATUS[body.action as keyof typeof STATUS];
   const stated = {
     status,
@@ -73,37 +72,33 @@ async function store(
     completed_at: job.completed_at === null ? null : new Date(job.completed_at),
     delivery_guid: guid,
   };
-  const entityType = owner.type === 'User' ? 'User' : 'Organization';
+  const about = {
+    job_id: job.id,
+    app_id: APP_ID,
+    installation_id: installation.id,
+    entity_type: ENTITY.type,
+    entity_id: ENTITY.id,
+    entity_name: ENTITY.login,
+    repo_id: repository.id,
+    delivery_guid: guid,
+  };
   await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('installation_events')
       .values({
+        ...about,
         source: 'webhook',
         event,
         outcome: 'job_stored',
-        app_id: APP_ID,
-        installation_id: installation.id,
-        entity_type: entityType,
-        entity_id: owner.id,
-        entity_name: owner.login,
-        repo_id: repository.id,
-        job_id: job.id,
-        delivery_guid: guid,
         payload,
       })
       .execute();
     await trx
       .insertInto('jobs')
       .values({
-        job_id: job.id,
+        ...about,
         ...stated,
-        entity_id: owner.id,
-        entity_name: owner.login,
-        entity_type: entityType,
-        repo_id: repository.id,
         repo_full_name: repository.full_name,
-        app_id: APP_ID,
-        installation_id: installation.id,
         job_labels: JSON.stringify(job.labels.toSorted()),
         k8s_pool: POOL.name,
         k8s_image: POOL.image,

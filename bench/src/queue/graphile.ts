@@ -43,15 +43,11 @@ export async function createGraphile(url: string): Promise<Contender> {
   return {
     variant: 'graphile',
     async enqueue(count) {
-      if (count === 1) {
-        await utils.addJob(TASK, {});
-        return;
-      }
-      for (const size of batchSizes(count)) {
-        await utils.addJobs(
-          Array.from({ length: size }, () => ({ identifier: TASK, payload: {} })),
-        );
-      }
+      const job = { identifier: TASK, payload: {} };
+      if (count === 1) await utils.addJob(TASK, {});
+      else
+        for (const size of batchSizes(count))
+          await utils.addJobs(Array.from({ length: size }, () => job));
     },
     async start(slots, onStart) {
       const runner = await run({

@@ -1,25 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Variant = 'paddock' | 'graphile';
-
-/**
- * How many tasks run at one time: 16 as in the services, and more to show how far a queue scales.
- */
-export const SLOTS = [16, 64, 500] as const;
-
-/** Ends the workers once their tasks are settled. */
-export type Stop = () => Promise<void>;
-
 /** A queue under measurement, in a separate schema, with no-op handlers. */
 export interface Contender {
-  readonly variant: Variant;
+  readonly variant: 'paddock' | 'graphile';
   /** Resolves when this many new tasks are committed and due. */
   enqueue(count: number): Promise<void>;
   /**
    * Resolves when workers for this many simultaneous tasks are up and listen; `onStart` is called
-   * at the beginning of every handler.
+   * at the beginning of every handler. The function that it resolves with ends the workers once
+   * their tasks are settled.
    */
-  start(slots: number, onStart: () => void): Promise<Stop>;
+  start(slots: number, onStart: () => void): Promise<() => Promise<void>>;
   /** Whether a task is left that no statement has settled yet. */
   hasUnsettled(): Promise<boolean>;
   /** Removes all tasks and their history. */
@@ -31,11 +22,10 @@ export interface Contender {
 const ENQUEUE_BATCH = 1_000;
 
 /** The sizes of the statements that enqueue `count` tasks. */
-export function batchSizes(count: number): number[] {
-  const full = Array.from({ length: Math.floor(count / ENQUEUE_BATCH) }, () => ENQUEUE_BATCH);
-  const rest = count % ENQUEUE_BATCH;
-  return rest === 0 ? full : [...full, rest];
-}
+export const batchSizes = (count: number): number[] =>
+  Array.from({ length: Math.ceil(count / ENQUEUE_BATCH) }, (_, nth) =>
+    Math.min(ENQUEUE_BATCH, count - nth * ENQUEUE_BATCH),
+  );
 
 /** Longest time for one measurement; a queue that needs more has lost a task. */
 const LIMIT_MS = 60_000;
@@ -64,8 +54,7 @@ export async function measureThroughput(
   await sleep(SETTLED_MS);
   const began = performance.now();
   await contender.enqueue(count);
-  await within(all.promise, () => `${contender.variant} has started ${started} of ${count} tasks`);
-  await untilSettled(contender);
+  await settled(contender, all.promise);
   const seconds = (performance.now() - began) / 1_000;
   await stop();
   await contender.clear();
@@ -89,9 +78,8 @@ export async function measureStarts(
     onStart = () => started.resolve(performance.now());
     const asked = performance.now();
     await contender.enqueue(1);
-    await within(started.promise, () => `${contender.variant} has not started a single task`);
-    if (i >= WARM_UPS) starts.push((await started.promise) - asked);
-    await untilSettled(contender);
+    const startedAt = await settled(contender, started.promise);
+    if (i >= WARM_UPS) starts.push(startedAt - asked);
     await sleep(IDLE_MS);
   }
   await stop();
@@ -99,21 +87,20 @@ export async function measureStarts(
   return starts;
 }
 
-async function untilSettled(contender: Contender): Promise<void> {
-  const deadline = performance.now() + LIMIT_MS;
-  while (await contender.hasUnsettled()) {
-    if (performance.now() > deadline)
-      throw new Error(`${contender.variant} has run all its tasks but does not settle them.`);
+/** Resolves once the tasks have started, and all are settled. */
+async function settled<T>(contender: Contender, started: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`${contender.variant} has not settled all tasks in ${LIMIT_MS} ms.`));
+  }, LIMIT_MS);
+  const untilSettled = async (): Promise<void> => {
+    while (await contender.hasUnsettled());
+  };
+  try {
+    const result = await Promise.race([started, late.promise]);
+    await Promise.race([untilSettled(), late.promise]);
+    return result;
+  } finally {
+    clearTimeout(timer);
   }
-}
-
-async function within(promise: Promise<unknown>, problem: () => string): Promise<void> {
-  const timer = new AbortController();
-  const tooLate = sleep(LIMIT_MS, undefined, { signal: timer.signal }).then(
-    () => {
-      throw new Error(`${problem()} after ${LIMIT_MS / 1_000} s.`);
-    },
-    () => undefined,
-  );
-  await Promise.race([promise, tooLate]).finally(() => timer.abort());
 }

@@ -1,16 +1,14 @@
-import { rulesVariable } from '@paddock/runtime/rules';
+import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
-import type { Database } from '@paddock/db/schema/tables';
 import { setSwitch } from '@paddock/db/switches';
 import { findInstance } from '@paddock/db/instance';
 import type { KubeReport } from '@paddock/simulators/kube/kube-report';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import type { Kysely } from 'kysely';
-import { appProgram } from '../programs.ts';
-import { createService, type Service } from './service.ts';
+import { appProgram, LOCAL } from '@paddock/testing/processes';
+import { createService } from './service.ts';
 import type { Caps, Times } from './times.ts';
 
 const INSTANCE = 'paddock.dev/instance';
@@ -44,84 +42,81 @@ export const NAMESPACE = 'runners';
 export const OWN_NAMESPACE = 'walled';
 export const WEBHOOK_SECRET = 'a webhook secret for measuring';
 
-/** One set of our services, with a schema, an App and a label that no other set has. */
-export interface Environment {
-  readonly schema: string;
-  readonly appId: number;
-  /** The label of every job that this environment must run. */
-  readonly labels: readonly string[];
-  /** The same, of a pool of its own. */
-  readonly ownLabels: readonly string[];
-  readonly db: Kysely<Database>;
-  readonly caps: Caps;
-  readonly ingress: Service;
-  readonly scheduler: Service;
-  readonly services: readonly Service[];
-  close(): Promise<void>;
+export type Environment = Awaited<ReturnType<typeof createEnvironment>>;
+
+/** How the services of a stage run. */
+export interface Ways {
+  readonly times: Times;
+  /** Rules of the services that differ from the times' own. */
+  readonly rules?: RuleValues | undefined;
+  /** Sweeps to pause; none by default. */
+  readonly heldSweeps?: readonly string[] | undefined;
+  /** Only ingress and scheduler run. */
+  readonly withoutReconciler?: true;
 }
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions extends Ways {
   readonly schema: string;
   readonly appId: number;
   readonly privateKeyPem: string;
+}
+
+/** What the environments of a stage share. */
+export interface Place {
   readonly databaseUrl: string;
-  /** The URL by which its services reach PostgreSQL. */
+  /** The URL by which services reach PostgreSQL. */
   readonly servicesDatabaseUrl: string;
   readonly github: GitHubControl;
   readonly githubUrl: string;
   readonly kubeconfigFile: string;
   readonly folder: string;
-  readonly times: Times;
-  readonly heldSweeps: readonly string[];
-  /** Beside ingress and scheduler. */
-  readonly hasReconciler: boolean;
   readonly onEnd: (error: Error) => void;
 }
 
-/** Makes an environment without starting its services. */
-export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
-  const { schema, appId, databaseUrl, github, onEnd } = options;
-  await migrate({ url: databaseUrl, schema });
-  const connection = connectDatabase({
-    url: databaseUrl,
-    schema,
-    poolSize: 2,
-    applicationName: 'bench',
-  });
-  for (const sweep of options.heldSweeps) await setSwitch(connection.db, sweep, 'the bench');
+/**
+ * One set of our services, with a schema, an App and a label that no other set has. They are not
+ * started.
+ */
+export async function createEnvironment(place: Place, options: EnvironmentOptions) {
+  const { databaseUrl: url, github, onEnd } = place;
+  const { schema, appId, times } = options;
+  await migrate({ url, schema });
+  const connection = connectDatabase({ url, schema, poolSize: 2, applicationName: 'bench' });
+  for (const sweep of options.heldSweeps ?? []) await setSwitch(connection.db, sweep, 'the bench');
   const labels = ['self-hosted', schema];
   const ownLabels = ['self-hosted', `${schema}-${OWN_NAMESPACE}`];
   const env = {
-    DATABASE_URL: options.servicesDatabaseUrl,
+    DATABASE_URL: place.servicesDatabaseUrl,
     PADDOCK_SCHEMA: schema,
-    PADDOCK_CONFIG: await writeConfig(options, labels, ownLabels),
-    PADDOCK_KUBECONFIG: options.kubeconfigFile,
-    PADDOCK_HTTP_HOST: '127.0.0.1',
-    PADDOCK_PUBLIC_PORT: '0',
-    PADDOCK_HEALTH_PORT: '0',
+    PADDOCK_CONFIG: await writeConfig(place, options, [labels, ownLabels]),
+    PADDOCK_KUBECONFIG: place.kubeconfigFile,
     WEBHOOK_SECRET,
     APP_KEY: options.privateKeyPem,
-    ...options.times.settings,
-    ...rulesVariable(...options.times.rules),
+    ...times.settings,
+    ...rulesVariable(...times.rules, options.rules ?? {}),
+    ...LOCAL,
   };
   const service = (app: string, onStart: (url: string) => Promise<void> | void = () => undefined) =>
     createService({ name: `${app} of ${schema}`, program: appProgram(app), env, onStart, onEnd });
-  const ingress = service('ingress', (url) =>
-    github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }),
+  const ingress = service('ingress', (address) =>
+    github.setApp(appId, { webhookUrl: `${address}/webhooks/github` }),
   );
   const scheduler = service('scheduler');
-  const services = [ingress, scheduler, ...(options.hasReconciler ? [service('reconciler')] : [])];
+  const services = [ingress, scheduler];
+  if (options.withoutReconciler !== true) services.push(service('reconciler'));
   return {
     schema,
     appId,
+    /** The label of every job that this environment must run. */
     labels,
+    /** The same, of a pool of its own. */
     ownLabels,
     db: connection.db,
-    caps: options.times.caps,
+    caps: times.caps,
     ingress,
     scheduler,
     services,
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(services.map((each) => each.close()));
       await connection.close();
     },
@@ -131,34 +126,28 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
 /** Few jobs fill it, and many run through it within a minute. */
 export const OWN_CAP = 6;
 
-/** JSON is YAML. */
 async function writeConfig(
-  { folder, schema, appId, githubUrl, times }: EnvironmentOptions,
-  labels: readonly string[],
-  ownLabels: readonly string[],
+  { folder, githubUrl }: Place,
+  { schema, appId, times }: EnvironmentOptions,
+  [labels, ownLabels]: readonly (readonly string[])[],
 ): Promise<string> {
   const file = join(folder, `${schema}.yaml`);
-  const apps = [
-    { id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } },
-  ];
+  const app = {
+    id: appId,
+    webhookSecret: { env: 'WEBHOOK_SECRET' },
+    privateKey: { env: 'APP_KEY' },
+  };
   const pool = { image: 'runner:1', maxWorkers: times.caps.pool, ...times.deadlines };
-  const pools = [
-    { ...pool, name: 'linux', labels, namespace: NAMESPACE },
-    {
-      ...pool,
-      name: OWN_NAMESPACE,
-      labels: ownLabels,
-      namespace: OWN_NAMESPACE,
-      maxWorkers: OWN_CAP,
-    },
-  ];
-  await writeFile(
-    file,
-    JSON.stringify({
-      github: { apiUrl: githubUrl, apps },
-      pools,
-      entities: { '*': { maxWorkers: times.caps.entity } },
-    }),
-  );
+  const own = { name: OWN_NAMESPACE, namespace: OWN_NAMESPACE, maxWorkers: OWN_CAP };
+  const config = {
+    github: { apiUrl: githubUrl, apps: [app] },
+    pools: [
+      { ...pool, name: 'linux', labels, namespace: NAMESPACE },
+      { ...pool, labels: ownLabels, ...own },
+    ],
+    entities: { '*': { maxWorkers: times.caps.entity } },
+  };
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify(config));
   return file;
 }

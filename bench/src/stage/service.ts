@@ -1,26 +1,6 @@
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReadiness, untilReady } from '@paddock/processes/until-ready';
 
-/** A process that may be killed and started again at any time. */
-export interface Service {
-  readonly name: string;
-  /** Starts it and waits until it is ready. Does nothing if it runs. */
-  start(): Promise<void>;
-  /** Kills it and waits for its end. Does nothing if it does not run. */
-  kill(): Promise<void>;
-  /** Stops it where it is, until `thaw` or `kill`. Does nothing if it does not run. */
-  freeze(): void;
-  thaw(): void;
-  /** How often it was killed while it ran. */
-  kills(): number;
-  /** Waits until it reports that it is not ready. Does nothing if it does not run. */
-  untilUnready(): Promise<void>;
-  /** How often it has reported that during such a wait. */
-  complaints(): number;
-  /** Kills it for good: a fault that is still at work can no longer start it. */
-  close(): Promise<void>;
-}
-
 export interface ServiceOptions {
   readonly name: string;
   readonly program: string;
@@ -32,14 +12,10 @@ export interface ServiceOptions {
   readonly onEnd: (error: Error) => void;
 }
 
-export function createService({
-  name,
-  program,
-  args = [],
-  env = {},
-  onStart,
-  onEnd,
-}: ServiceOptions): Service {
+export type Service = ReturnType<typeof createService>;
+
+/** A process that may be killed and started again at any time. */
+export function createService({ name, program, args = [], env, onStart, onEnd }: ServiceOptions) {
   let running: Program | undefined;
   let isClosed = false;
   let kills = 0;
@@ -49,12 +25,9 @@ export function createService({
     const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
     running = started;
     const tell = ({ code, signal }: Awaited<Program['exited']>): void => {
-      if (running !== started) return;
-      onEnd(
-        new Error(
-          `The ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.lines().slice(-20).join('\n')}`,
-        ),
-      );
+      const how = `ended by itself (${signal ?? `exit code ${code}`})`;
+      const last = started.lines().slice(-20).join('\n');
+      if (running === started) onEnd(new Error(`The ${name} ${how}:\n${last}`));
     };
     void started.exited.then(tell);
     if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
@@ -77,24 +50,29 @@ export function createService({
     return turn;
   };
   const kill = inTurn(killNow);
-  const untilUnready = async (): Promise<void> => {
-    if (running === undefined) return;
-    await untilReadiness(running.healthPort, 'unready');
-    complaints += 1;
-  };
-  const close = (): Promise<void> => {
-    isClosed = true;
-    return kill();
-  };
   return {
     name,
+    /** Starts it and waits until it is ready. Does nothing if it runs. */
     start: inTurn(startNow),
+    /** Kills it and waits for its end. Does nothing if it does not run. */
     kill,
+    /** Stops it where it is, until `thaw` or `kill`. Does nothing if it does not run. */
     freeze: () => running?.kill('SIGSTOP'),
     thaw: () => running?.kill('SIGCONT'),
+    /** How often it was killed while it ran. */
     kills: () => kills,
-    untilUnready,
+    /** Waits until it reports that it is not ready. Does nothing if it does not run. */
+    async untilUnready() {
+      if (running === undefined) return;
+      await untilReadiness(running.healthPort, 'unready');
+      complaints += 1;
+    },
+    /** How often it has reported that during such a wait. */
     complaints: () => complaints,
-    close,
+    /** Kills it for good: a fault that is still at work can no longer start it. */
+    close() {
+      isClosed = true;
+      return kill();
+    },
   };
 }

@@ -26,13 +26,11 @@ const SHORT_TIDYING = {
  */
 const SHORT_TIMES = {
   db: {
-    ...SHORT_TIDYING.db,
     failingPauseMs: 500,
     failingLongestPauseMs: 2_500,
     registrationsPerMinute: 3_000,
   },
   scheduler: {
-    ...SHORT_TIDYING.scheduler,
     matchTickMs: 500,
     leaseMs: 6_000,
     leaseRenewMs: 500,
@@ -49,7 +47,6 @@ const SHORT_TIMES = {
   github: { githubTimeoutMs: 10_000 },
   kube: { kubeTimeoutMs: 10_000 },
   reconciler: {
-    ...SHORT_TIDYING.reconciler,
     lookUpJobsEverySeconds: 2,
     discoverJobsEverySeconds: 2,
     discoverRepositoryEveryMs: 500,
@@ -96,7 +93,7 @@ export interface Caps {
 /** A run ends within a minute or two. With many jobs, some wait for a cap. */
 export const SHORT: Times = {
   settings: SHORT_GRACES,
-  rules: [SHORT_TIMES],
+  rules: [SHORT_TIDYING, SHORT_TIMES],
   deadlines: SHORT_DEADLINES,
   caps: { entity: 20, pool: 30 },
 };

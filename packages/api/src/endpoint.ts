@@ -1,6 +1,7 @@
 import type { Subject } from '@paddock/db/schema/columns';
 import type { Db } from '@paddock/db/schema/tables';
 import { z } from 'zod';
+import { withDatesInOrder } from './lists/dates.ts';
 
 /** Who asks, and where the rows are. */
 export interface Caller {
@@ -55,8 +56,7 @@ type Defaulted = 'method' | 'access' | 'status';
 
 /**
  * Infers the types of an endpoint from its schemas. Unless said, it answers a GET with 200; a GET
- * may be asked by whoever may read, all else by whoever may operate. Of dates, the first one
- * must not be later.
+ * may be asked by whoever may read, all else by whoever may operate.
  */
 export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
   method = 'GET',
@@ -70,10 +70,7 @@ export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
   method,
   access,
   status,
-  input:
-    'from' in input.shape && 'to' in input.shape
-      ? input.refine(isInOrder, { path: ['to'], error: 'must not be before `from`' })
-      : input,
+  input: withDatesInOrder(input),
   async answer(caller, given) {
     const fields = given as Readonly<Record<string, string | undefined>>;
     const request = {
@@ -86,9 +83,6 @@ export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
     return z.encode(declared.output, await answer(caller, given, request));
   },
 });
-
-const isInOrder = ({ from, to }: Record<string, unknown>): boolean =>
-  !(from instanceof Date && to instanceof Date && to < from);
 
 /** The names in braces. */
 export const fieldsOfPath = (path: string): string[] =>

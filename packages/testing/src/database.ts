@@ -1,7 +1,6 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { ServiceName } from '@paddock/db/migrate';
-import type { Kysely } from 'kysely';
 import { admitLogins, type ServiceLogins, urlFor } from './service-logins.ts';
 import {
   dropDatabase,
@@ -25,11 +24,11 @@ export interface EmptyDatabase {
  */
 export interface TestDatabase extends EmptyDatabase {
   readonly schema: string;
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   /** A URL for a service: its login has the rights of its role, and no others. */
   urlOf(service: ServiceName): string;
   /** A pool that has a service's rights; drop() closes it. */
-  dbOf(service: ServiceName): Kysely<Database>;
+  dbOf(service: ServiceName): Db;
 }
 
 const POOL_SIZE = 10;
@@ -71,7 +70,7 @@ function openEnvironment({
   drop?: () => Promise<void>;
 }): TestDatabase {
   const closing: (() => Promise<void>)[] = [];
-  const open = (at: string): Kysely<Database> => {
+  const open = (at: string): Db => {
     const { db, close } = connectDatabase({
       url: at,
       schema,
@@ -86,7 +85,7 @@ function openEnvironment({
     return db;
   };
   const urlOf = (service: ServiceName): string => urlFor(url, serviceLogins(), service);
-  const opened = new Map<ServiceName, Kysely<Database>>();
+  const opened = new Map<ServiceName, Db>();
   return {
     url,
     schema,

@@ -1,8 +1,8 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { scopeRepoId } from '@paddock/domain/pools/place-job';
-import type { Insertable, InsertObject, Kysely, Selectable } from 'kysely';
+import type { Insertable, InsertObject, Selectable } from 'kysely';
 
 /**
  * A pools document with all defaults filled in. Unless given: a pool `linux`, and every entity
@@ -25,7 +25,7 @@ export function examplePools(
 }
 
 /** Puts a new version of the pools document in force. */
-export async function putPools(db: Kysely<Database>, document: PoolsDocument): Promise<void> {
+export async function putPools(db: Db, document: PoolsDocument): Promise<void> {
   const content = JSON.stringify(document);
   await db.insertInto('pools_documents').values({ digest: content, content }).execute();
 }
@@ -38,7 +38,7 @@ let lastJobId = 64_500_000_000;
  * `given` overrides columns.
  */
 export async function putJob(
-  db: Kysely<Database>,
+  db: Db,
   given: Partial<Insertable<Database['jobs']>> = {},
 ): Promise<Selectable<Database['jobs']>> {
   const entityType = given.entity_type ?? 'Organization';
@@ -72,7 +72,7 @@ export async function putJob(
 
 /** What ingress learns of the installation in passing, when it stores a job. */
 export async function noteInstallationOf(
-  db: Kysely<Database>,
+  db: Db,
   {
     entity_id,
     entity_type,
@@ -95,7 +95,7 @@ export async function noteInstallationOf(
  * now; `given` overrides columns.
  */
 export async function putInstallation(
-  db: Kysely<Database>,
+  db: Db,
   given: Partial<InsertObject<Database, 'installations'>> = {},
 ): Promise<void> {
   const standard = {

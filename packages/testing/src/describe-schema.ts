@@ -1,12 +1,12 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { type RawBuilder, sql } from 'kysely';
 
 /**
  * One environment's schema as text, from PostgreSQL's catalogs: types, tables, indexes, functions
  * and triggers, each kind in order of name. Unqualified, as migrations are, and without the
  * migrator's bookkeeping. Equal schemas give equal texts.
  */
-export async function describeSchema(db: Kysely<Database>): Promise<string> {
+export async function describeSchema(db: Db): Promise<string> {
   const [{ schema } = { schema: '' }] = (
     await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
   ).rows;

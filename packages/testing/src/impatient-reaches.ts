@@ -1,7 +1,6 @@
 import { noteAway, noteBack, type Reaches } from '@paddock/db/outages';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { createReach, type Probe, type Service } from '@paddock/runtime/reach';
-import type { Kysely } from 'kysely';
 
 export interface ImpatientReaches extends Reaches {
   /** Probes what is away, as a service does each second, and waits until the row says the result. */
@@ -13,7 +12,7 @@ export interface ImpatientReaches extends Reaches {
  * nothing.
  */
 export function impatientReaches(
-  db: Kysely<Database>,
+  db: Db,
   probes: Readonly<Record<Service, Probe>>,
 ): ImpatientReaches {
   let shared: Promise<unknown> = Promise.resolve();

@@ -12,10 +12,10 @@ const PROGRAMS = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 export const canPlayNodes = (assets: string): boolean =>
   PROGRAMS.every((program) => existsSync(join(assets, program)));
 
-/** The folder that `KUBEBUILDER_ASSETS` names, if it has the programs that nodes need. */
-export function findAssets(): string | undefined {
+/** The folder that `KUBEBUILDER_ASSETS` names, if it has the programs that nodes need, if any. */
+export function findAssets(hasNodes = true): string | undefined {
   const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
-  return assets !== '' && canPlayNodes(assets) ? assets : undefined;
+  return assets !== '' && (!hasNodes || canPlayNodes(assets)) ? assets : undefined;
 }
 
 /** The log of every container, unless the file `container.log` changes. */

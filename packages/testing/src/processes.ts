@@ -1,26 +1,44 @@
 import { join } from 'node:path';
 import { type Program, startProgram } from '@paddock/processes/start-program';
-import { bundledProgram } from './bundled-program.ts';
+
+/**
+ * The program that the run's set-up has bundled under this name; its source where a test runs
+ * without that set-up.
+ */
+export function bundledProgram(name: string, source: string): string {
+  const folder = process.env['PADDOCK_TEST_PROGRAMS'];
+  return folder === undefined ? source : join(folder, `${name}.mjs`);
+}
+
+const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
+
+/** One of our services. */
+export const appProgram = (app: string): string =>
+  bundledProgram(app, join(APPS, app, 'src', 'main.ts'));
+
+/** Free ports of this machine. */
+export const LOCAL = {
+  PADDOCK_HTTP_HOST: '127.0.0.1',
+  PADDOCK_PUBLIC_PORT: '0',
+  PADDOCK_HEALTH_PORT: '0',
+} as const;
 
 export interface ServiceStart {
   readonly app: 'ingress' | 'scheduler' | 'reconciler' | 'console';
   /** Another version of the service; today's by default. */
   readonly program?: string | undefined;
-  /** The service's whole environment, except PATH. */
+  /** The service's whole environment, except PATH and, unless given, host and ports. */
   readonly env: NodeJS.ProcessEnv;
 }
-
-const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
 
 /**
  * Runs one of our services as a process, as in production, and resolves once it listens. Rejects
  * with its output if it ends before, or does not listen in time. It ends with this process, even if
  * this one is killed.
  */
-export async function startService({
+export const startService = ({
   app,
-  program = bundledProgram(app, join(APPS, app, 'src', 'main.ts')),
+  program = appProgram(app),
   env,
-}: ServiceStart): Promise<Program> {
-  return startProgram({ program, env: { PATH: process.env['PATH'], ...env } });
-}
+}: ServiceStart): Promise<Program> =>
+  startProgram({ program, env: { PATH: process.env['PATH'], ...LOCAL, ...env } });

@@ -22,9 +22,27 @@ export type Labels = Readonly<Record<string, string>>;
 export interface ChartContainer {
   readonly name: string;
   readonly image: string;
-  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+  }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly lifecycle?: { readonly preStop?: { readonly exec: { readonly command: string[] } } };
+  readonly volumeMounts?: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly subPath?: string;
+  }[];
   readonly [field: string]: unknown;
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string | number };
 }
 
 export interface ChartPod {

@@ -22,9 +22,12 @@ const ownAddress = (): string =>
 
 /**
  * A connection to PostgreSQL that a test can cut, silence as a dead host does, or hold back as a
- * broken network does.
+ * broken network does. A client's connection is cut instead of passing on what `isCut` says.
  */
-export async function startTunnel(url: string) {
+export async function startTunnel(
+  url: string,
+  isCut: (sent: Buffer | string) => boolean = () => false,
+) {
   const target = new URL(url);
   const passages = new Set<Passage>();
   let isSilent = false;
@@ -40,7 +43,8 @@ export async function startTunnel(url: string) {
       [outbound, inbound],
     ] as const) {
       socket.on('data', (data) => {
-        if (!isSilent && !passage.isOrphan) other.write(data);
+        if (socket === inbound && isCut(data)) inbound.destroy();
+        else if (!isSilent && !passage.isOrphan) other.write(data);
       });
       if (isHeld) socket.pause();
       socket.on('end', () => {

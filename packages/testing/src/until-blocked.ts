@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { waitFor } from './wait-for.ts';
 
 /**
@@ -8,7 +8,7 @@ import { waitFor } from './wait-for.ts';
  * before: it seems to wait for that one for a moment after its end.
  */
 export async function untilBlocked(
-  db: Kysely<Database>,
+  db: Db,
   {
     count = 1,
     applicationName,
@@ -16,7 +16,7 @@ export async function untilBlocked(
   }: {
     readonly count?: number;
     readonly applicationName?: string;
-    readonly by?: Kysely<Database>;
+    readonly by?: Db;
   } = {},
 ): Promise<void> {
   const holder =

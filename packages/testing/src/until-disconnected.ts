@@ -1,13 +1,13 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { ServiceName } from '@paddock/db/migrate';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { waitFor } from './wait-for.ts';
 
 /**
  * Resolves once a service has no session in this database. A killed process may leave a transaction
  * that commits after its death.
  */
-export const untilDisconnected = (db: Kysely<Database>, service: ServiceName) =>
+export const untilDisconnected = (db: Db, service: ServiceName) =>
   waitFor(`the end of the sessions of ${service}`, async () => {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and application_name like ${`paddock-${service}%`}`.execute(

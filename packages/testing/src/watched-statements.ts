@@ -1,14 +1,10 @@
-import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
 
 /**
  * The same database, but it runs `act` after the answer to its first statement and before the
  * caller sees it: so the test plays a faster process.
  */
-export function afterFirstAnswer(
-  db: Kysely<Database>,
-  act: () => Promise<unknown>,
-): Kysely<Database> {
+export function afterFirstAnswer(db: Db, act: () => Promise<unknown>): Db {
   let seen = 0;
   return db.withPlugin({
     transformQuery: ({ node }) => node,
@@ -20,8 +16,8 @@ export function afterFirstAnswer(
 }
 
 /** The same database, and the number of its statements so far. */
-export function countStatements(db: Kysely<Database>): {
-  db: Kysely<Database>;
+export function countStatements(db: Db): {
+  db: Db;
   count: () => number;
 } {
   let statements = 0;

@@ -1,6 +1,6 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { workerName } from '@paddock/domain/workers/worker-name';
-import { type InsertObject, type Kysely, type Selectable, sql } from 'kysely';
+import { type InsertObject, type Selectable, sql } from 'kysely';
 
 let lastNumber = 0;
 
@@ -9,7 +9,7 @@ let lastNumber = 0;
  * overrides columns.
  */
 export async function putWorker(
-  db: Kysely<Database>,
+  db: Db,
   given: Partial<InsertObject<Database, 'workers'>> = {},
 ): Promise<Selectable<Database['workers']>> {
   const { instance_id: instance } = await db

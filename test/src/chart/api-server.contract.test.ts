@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AdminApi, collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
-import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import { startRealCluster } from '@paddock/testing/real-cluster';
 import {
   CHART,
   type ChartObject,
@@ -14,11 +13,17 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type ChartCluster,
+  type LiveObject,
+  connectChartCluster,
+} from '../scenes/chart-cluster.scene.ts';
+import {
   DEPLOYED,
   EXAMPLES,
   LEAST,
   MATRIX,
   POOL,
+  RESTRICTED,
   differences,
   inArgoOrder,
 } from '../scenes/chart-releases.scene.ts';
@@ -55,8 +60,6 @@ const isBuiltIn = ({ apiVersion }: ChartObject): boolean =>
 
 const kindsOf = (objects: readonly ChartObject[]): string[] => objects.map(({ kind }) => kind);
 
-type LiveObject = ChartObject & { readonly metadata: { readonly resourceVersion: string } };
-
 /** What changes with every change of an object. */
 const versionsOf = (objects: readonly LiveObject[]): string[] =>
   objects.map(
@@ -85,41 +88,26 @@ function podOf({ kind, spec }: ChartObject): ChartPod[] {
 }
 
 described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_ASSETS)', () => {
-  let real: RealCluster;
-  let admin: AdminApi;
+  let cluster: ChartCluster;
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
-    real = await startRealCluster(assets);
-    admin = await connectAsAdmin(real.kubeconfigFile);
+    cluster = await connectChartCluster(await startRealCluster(assets));
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true });
-    await real.stop();
+    await cluster.real.stop();
   });
 
-  /** Makes the namespaces of objects. Pods in them are held to the strictest of the standards. */
+  /** Makes the namespaces of objects. */
   const makeNamespaces = async (objects: readonly ChartObject[]): Promise<void> => {
-    for (const name of new Set(objects.map(({ metadata }) => metadata.namespace)))
-      await admin('APPLY', `/api/v1/namespaces/${name}?fieldManager=test`, {
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
-      });
+    for (const { metadata } of objects)
+      await cluster.makeNamespace(metadata.namespace ?? '', RESTRICTED);
   };
-  /** Applies objects in this order; returns them as the API has them. An unknown field is an error. */
+  /** Applies objects in this order; returns them as the API has them. */
   const applyAll = async (objects: readonly ChartObject[]): Promise<LiveObject[]> => {
     const live: LiveObject[] = [];
-    for (const object of objects) {
-      const path = `${collectionOf(object)}/${object.metadata.name}`;
-      live.push(
-        (await admin(
-          'APPLY',
-          `${path}?fieldManager=helm&fieldValidation=Strict`,
-          object,
-        )) as LiveObject,
-      );
-    }
+    for (const object of objects) live.push(await cluster.apply(object));
     return live;
   };
   const apply = async (objects: readonly ChartObject[]): Promise<string[]> =>
@@ -139,7 +127,7 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
       // Without their controllers, workloads make no pods.
       for (const [nth, pod] of objects.flatMap(podOf).entries())
         expect(
-          await admin('POST', `/api/v1/namespaces/${release.namespace}/pods`, {
+          await cluster.admin('POST', `/api/v1/namespaces/${release.namespace}/pods`, {
             apiVersion: 'v1',
             kind: 'Pod',
             metadata: { ...pod.metadata, name: `judged-${nth}` },
@@ -180,12 +168,18 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     const namespace = 'helm';
     await makeNamespaces(renderChart({ release: 'paddock', namespace, set: LEAST }));
     const run = (command: string, ...args: string[]): string =>
-      runHelm([command, 'paddock', ...args, '-n', namespace, '--kubeconfig', real.kubeconfigFile]);
+      runHelm([
+        command,
+        'paddock',
+        ...args,
+        '-n',
+        namespace,
+        '--kubeconfig',
+        cluster.real.kubeconfigFile,
+      ]);
     const values = ['--values', join(DEPLOYED, 'examples/kind.yaml')];
-    const secret = (): Promise<unknown> =>
-      admin('GET', `/api/v1/namespaces/${namespace}/secrets/paddock-evaluation`).then(
-        (found) => (found as { data: unknown }).data,
-      );
+    const secret = async (): Promise<unknown> =>
+      (await cluster.read('Secret', namespace, 'paddock-evaluation'))['data'];
     run('install', CHART, ...values);
     const first = await secret();
     run('upgrade', CHART, ...values, '--set', 'ingress.replicas=3');
@@ -204,19 +198,20 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     beforeEach(async () => {
       nth++;
       [own, former, next] = [`moved-${nth}`, `former-${nth}`, `next-${nth}`];
-      for (const name of [own, former, next])
-        await admin('POST', '/api/v1/namespaces', {
-          apiVersion: 'v1',
-          kind: 'Namespace',
-          metadata: { name },
-        });
+      for (const name of [own, former, next]) await cluster.makeNamespace(name);
     });
 
     const helm = (command: string, args: readonly string[], set?: object): string =>
       runHelm(
-        [command, 'paddock', ...args, '-n', own, '--kubeconfig', real.kubeconfigFile].concat(
-          set === undefined ? [] : ['--values', '-'],
-        ),
+        [
+          command,
+          'paddock',
+          ...args,
+          '-n',
+          own,
+          '--kubeconfig',
+          cluster.real.kubeconfigFile,
+        ].concat(set === undefined ? [] : ['--values', '-']),
         JSON.stringify({ ...LEAST, ...set }),
       );
     const path = (collection: string, namespace: string): string => {
@@ -228,7 +223,7 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
       Object.fromEntries(
         await Promise.all(
           COLLECTIONS.map(async (collection) => {
-            const { items } = (await admin('GET', path(collection, namespace))) as {
+            const { items } = (await cluster.admin('GET', path(collection, namespace))) as {
               items: object[];
             };
             return [collection.split(' ')[1], items.length] as const;
@@ -247,7 +242,7 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
       );
       expect(helm('upgrade', [CHART], poolsIn(next))).not.toContain('No pool makes runners');
 
-      for (const collection of COLLECTIONS) await admin('DELETE', path(collection, former));
+      for (const collection of COLLECTIONS) await cluster.admin('DELETE', path(collection, former));
       helm('upgrade', [CHART, '--set', 'ingress.replicas=3'], poolsIn(next));
       expect(Object.values(await objectsIn(former))).toEqual([0, 0, 0, 0]);
     });

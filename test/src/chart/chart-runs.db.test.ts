@@ -59,6 +59,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
         const now = await completed();
         return now > done && now;
       });
+    await release.github.settled();
   };
 
   beforeAll(async () => {
@@ -133,7 +134,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     });
     await cluster.apply(secret('wrong', { 'webhook-secret': 'a wrong one' }));
     const wrong = JSON.parse(
-      JSON.stringify(pod).replaceAll('"secretName":"paddock-webhook"', '"secretName":"wrong"'),
+      JSON.stringify(pod).replaceAll('"secretName":"paddock-github"', '"secretName":"wrong"'),
     ) as PlayedPod;
     expect(await runContainer(place, wrong)).toMatchObject({
       code: 1,

@@ -1,31 +1,11 @@
 import { collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
-import type { ChartObject } from '@paddock/testing/render-chart';
+import type { ChartObject, Labels } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type PlayedContainer, type PlayedPod, startContainer } from './play-container.scene.ts';
-
-/** A real API server with controllers and played nodes, and calls with all rights. */
-export interface ChartCluster {
-  readonly real: RealCluster;
-  /** Server-side apply; returns the object as the API server keeps it. */
-  apply(object: ChartObject): Promise<ChartObject>;
-  /** The object of this kind and name; rejects if it is not there. */
-  read(kind: string, namespace: string, name: string): Promise<ChartObject>;
-  /** The objects with these labels, as `key=value,…`. */
-  list(kind: string, namespace: string, labels: string): Promise<readonly ChartObject[]>;
-  /** Merges into an object, or into its status. */
-  patch(object: ChartObject, changes: object, part?: '' | '/status'): Promise<void>;
-  /** A token that is valid as long as the pod is there, as the kubelet requests one. */
-  requestToken(
-    account: { readonly namespace: string; readonly name: string },
-    pod: ChartObject,
-    seconds: number,
-  ): Promise<string>;
-  stop(): Promise<void>;
-}
 
 /** The group and version in which the test reads a kind. */
 const API_VERSIONS: Readonly<Record<string, string>> = {
@@ -40,52 +20,78 @@ const named = (kind: string, namespace: string, name: string): ChartObject => ({
 });
 const pathTo = (object: ChartObject): string => `${collectionOf(object)}/${object.metadata.name}`;
 
-export async function startChartCluster(assets: string): Promise<ChartCluster> {
-  const real = await startRealCluster(assets, {
-    nodes: 1,
-    // The admission of service accounts decides whether a pod gets a token, and where.
-    apiServerFlags: { 'disable-admission-plugins': '' },
-  });
+export type ChartCluster = Awaited<ReturnType<typeof connectChartCluster>>;
+
+/** Calls of an API server with all rights. */
+export async function connectChartCluster(real: RealCluster) {
   const admin = await connectAsAdmin(real.kubeconfigFile);
   return {
     real,
-    apply: async (object) =>
+    admin,
+    /** Makes a namespace, or gives it other labels. */
+    makeNamespace: (name: string, labels: Labels = {}) =>
+      admin('APPLY', `/api/v1/namespaces/${name}?fieldManager=test`, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels },
+      }),
+    /**
+     * Server-side apply, which refuses an unknown field; returns the object as the API server keeps
+     * it.
+     */
+    apply: async (object: ChartObject) =>
       (await admin(
         'APPLY',
         `${pathTo(object)}?fieldManager=helm&fieldValidation=Strict`,
         object,
-      )) as ChartObject,
-    read: async (kind, namespace, name) =>
+      )) as LiveObject,
+    /** The object of this kind and name; rejects if it is not there. */
+    read: async (kind: string, namespace: string, name: string) =>
       (await admin('GET', pathTo(named(kind, namespace, name)))) as ChartObject,
-    list: async (kind, namespace, labels) => {
-      const { apiVersion, ...rest } = named(kind, namespace, '');
-      const { items } = (await admin(
-        'GET',
-        `${collectionOf({ apiVersion, ...rest })}?labelSelector=${encodeURIComponent(labels)}`,
-      )) as { items: object[] };
+    /** The objects with these labels, as `key=value,…`. */
+    list: async (kind: string, namespace: string, labels: string) => {
+      const object = named(kind, namespace, '');
+      const path = `${collectionOf(object)}?labelSelector=${encodeURIComponent(labels)}`;
+      const { items } = (await admin('GET', path)) as { items: object[] };
       // Items of a list do not say what they are.
+      const { apiVersion } = object;
       return items.map((item) => Object.assign(item, { apiVersion, kind }) as ChartObject);
     },
-    patch: async (object, body, part = '') => {
-      await admin('PATCH', `${pathTo(object)}${part}`, body);
-    },
-    requestToken: async ({ namespace, name }, { apiVersion, kind, metadata }, seconds) => {
-      const { name: of, uid } = metadata as { name: string; uid?: string };
-      const spec = {
-        expirationSeconds: seconds,
-        boundObjectRef: { apiVersion, kind, name: of, uid },
-      };
-      const account = pathTo(named('ServiceAccount', namespace, name));
+    /** Merges into an object, or into its status. */
+    patch: (object: ChartObject, changes: object, part: '' | '/status' = '') =>
+      admin('PATCH', `${pathTo(object)}${part}`, changes),
+    /** A token that is valid as long as the pod is there, as the kubelet requests one. */
+    async requestToken(pod: PlayedPod, expirationSeconds: number): Promise<string> {
+      const { apiVersion, kind, metadata, spec } = pod;
+      const { namespace, name, uid } = metadata;
+      const account = pathTo(named('ServiceAccount', namespace, spec.serviceAccountName));
       const { status } = (await admin('POST', `${account}/token`, {
         apiVersion: 'authentication.k8s.io/v1',
         kind: 'TokenRequest',
-        spec,
+        spec: { expirationSeconds, boundObjectRef: { apiVersion, kind, name, uid } },
       })) as { status: { token: string } };
       return status.token;
     },
-    stop: () => real.stop(),
   };
 }
+
+export interface LiveObject extends ChartObject {
+  readonly metadata: ChartObject['metadata'] & {
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+}
+
+/** A real API server with controllers and one played node. */
+export const startChartCluster = async (assets: string): Promise<ChartCluster> =>
+  connectChartCluster(
+    await startRealCluster(assets, {
+      nodes: 1,
+      // The admission of service accounts decides whether a pod gets a token, and where.
+      apiServerFlags: { 'disable-admission-plugins': '' },
+    }),
+  );
 
 /** The pods that the cluster's controllers have made of a workload, once all are there. */
 export const podsOf = (
@@ -131,18 +137,11 @@ export async function endpointsOf(
   );
 }
 
-/** Between two hops of HTTP. */
-const OF_ONE_HOP = new Set(['connection', 'keep-alive']);
-
 /**
  * Listens as a Service with a gateway before it, at the Service's port of an address, and hands each
  * request to the next pod on a connection of its own.
  */
-export async function playService(
-  cluster: ChartCluster,
-  service: ChartObject,
-  host: string,
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+export async function playService(cluster: ChartCluster, service: ChartObject, host: string) {
   const { spec } = service as unknown as { spec: { ports: readonly [{ port: number }] } };
   const [{ port }] = spec.ports;
   let turn = 0;
@@ -152,12 +151,10 @@ export async function playService(
     if (to === undefined) throw new Error(`no pod is ready for ${service.metadata.name}`);
     const { method, url: path, headers } = asked;
     const toPod = request({ ...to, method, path, headers, agent: false });
-    const answering = once(toPod, 'response') as Promise<[IncomingMessage]>;
-    await Promise.all([pipeline(asked, toPod), answering]);
-    const [given] = await answering;
-    for (const [name, value = ''] of Object.entries(given.headers))
-      if (!OF_ONE_HOP.has(name)) answer.setHeader(name, value);
-    answer.statusCode = given.statusCode ?? 502;
+    asked.pipe(toPod);
+    const [given] = (await once(toPod, 'response')) as [IncomingMessage];
+    const { connection: _ofOneHop, ...rest } = given.headers;
+    answer.writeHead(given.statusCode ?? 502, rest);
     await pipeline(given, answer);
   };
   const server = createServer((asked, answer) => {
@@ -173,19 +170,6 @@ export async function playService(
       await once(server, 'close');
     },
   };
-}
-
-type End = Awaited<ReturnType<PlayedContainer['end']>>;
-
-/** Runs the services' pods that the cluster's controllers make, until they delete them. */
-export interface Kubelet {
-  /** Starts new pods and ends deleted ones; rejects if one could not start. */
-  look(): Promise<void>;
-  /** Those that have become ready and have not been ended. */
-  running(): readonly PlayedContainer[];
-  /** How the ended ones ended. */
-  readonly ends: readonly End[];
-  endAll(): Promise<void>;
 }
 
 interface KubeletOptions {
@@ -207,10 +191,13 @@ async function markReady(cluster: ChartCluster, pod: PlayedPod, address: string)
 
 const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler,console)';
 
-export function createKubelet({ cluster, namespace, addressOf, service }: KubeletOptions): Kubelet {
+export type Kubelet = ReturnType<typeof createKubelet>;
+
+/** Runs the services' pods that the cluster's controllers make, until they delete them. */
+export function createKubelet({ cluster, namespace, addressOf, service }: KubeletOptions) {
   const starting = new Map<string, Promise<unknown>>();
   const running = new Map<string, PlayedContainer>();
-  const ends: End[] = [];
+  const ends: Awaited<ReturnType<PlayedContainer['end']>>[] = [];
   const failures: unknown[] = [];
   let last = 0;
   const start = async (pod: PlayedPod): Promise<void> => {
@@ -238,7 +225,8 @@ export function createKubelet({ cluster, namespace, addressOf, service }: Kubele
   const watched = (work: Promise<unknown>): Promise<unknown> =>
     work.catch((error: unknown) => failures.push(error));
   return {
-    async look() {
+    /** Starts new pods and ends deleted ones; rejects if one could not start. */
+    async look(): Promise<void> {
       const pods = (await cluster.list('Pod', namespace, PODS)) as unknown as PlayedPod[];
       const wanted = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
       for (const pod of wanted)
@@ -249,9 +237,11 @@ export function createKubelet({ cluster, namespace, addressOf, service }: Kubele
       }
       if (failures.length > 0) throw new AggregateError(failures, failures.join('\n'));
     },
+    /** Those that have become ready and have not been ended. */
     running: () => [...running.values()],
+    /** How the ended ones ended. */
     ends,
-    async endAll() {
+    async endAll(): Promise<void> {
       await Promise.all(starting.values());
       await Promise.all([...running].map(([uid, container]) => end(uid, container)));
     },

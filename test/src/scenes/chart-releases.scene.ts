@@ -31,6 +31,9 @@ export const APP = {
 
 export const POOL = { name: 'linux', labels: ['linux'], namespace: 'runners', maxWorkers: 9 };
 
+/** Of a namespace: pods in it are held to the strictest of the standards. */
+export const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+
 /** The fewest values that the chart takes. */
 export const LEAST = {
   config: { github: { apps: [APP] }, pools: [POOL], entities: { acme: {} } },

@@ -1,13 +1,13 @@
 import { giveUpRedeliveries } from '@paddock/db/deliveries/redelivery';
 import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { saveAppIds } from '@paddock/db/instance';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 
 /** What a stranger may have named a job, to see what a page makes of it. */
 export const HOSTILE =
@@ -20,7 +20,7 @@ export const CAME = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
 export const MISSING = '1b989ba4-242f-11e5-81e1-000000000000';
 
 /** What GitHub delivered, what it could not, and what it no longer can. */
-async function putDeliveries(db: Kysely<Database>, hostile: number): Promise<string> {
+async function putDeliveries(db: Db, hostile: number): Promise<string> {
   const about = { app_id: 1001, entity_id: 90_000_001, installation_id: 51_000_001 };
   const payload = JSON.stringify({ action: 'queued', workflow_job: { name: HOSTILE } });
   const acme = { id: 51_000_001, account: { id: 90_000_001, login: 'acme', type: 'Organization' } };
@@ -82,7 +82,7 @@ async function putDeliveries(db: Kysely<Database>, hostile: number): Promise<str
 }
 
 /** Rows in every state that the page can show. */
-export async function putFleet(db: Kysely<Database>): Promise<{
+export async function putFleet(db: Db): Promise<{
   waiting: number;
   failed: string;
   hostile: number;
@@ -141,7 +141,7 @@ export async function putFleet(db: Kysely<Database>): Promise<{
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };
 
-async function putDemand(db: Kysely<Database>): Promise<number> {
+async function putDemand(db: Db): Promise<number> {
   const names = ['build', 'test (node 22, ubuntu)', 'integration', 'lint', 'e2e / chromium'];
   let oldest = 0;
   for (let n = 0; n < 46; n += 1) {
@@ -186,7 +186,7 @@ async function putDemand(db: Kysely<Database>): Promise<number> {
 
 const CONCLUSIONS = ['success', 'success', 'failure', 'cancelled', 'success'];
 
-async function putSupply(db: Kysely<Database>): Promise<string> {
+async function putSupply(db: Db): Promise<string> {
   for (let n = 0; n < 24; n += 1) {
     const isRunning = n < 18;
     await putWorker(db, {
@@ -272,7 +272,7 @@ const DIAGNOSIS = {
   ],
 };
 
-async function putInstallations(db: Kysely<Database>): Promise<void> {
+async function putInstallations(db: Db): Promise<void> {
   for (const [n, login] of ['acme', 'globex', 'initech'].entries())
     await putInstallation(db, {
       entity_id: 90_000_001 + n,
@@ -293,7 +293,7 @@ async function putInstallations(db: Kysely<Database>): Promise<void> {
     .catch(() => undefined);
 }
 
-async function putOperations(db: Kysely<Database>): Promise<string> {
+async function putOperations(db: Db): Promise<string> {
   await sql`insert into schedules (name, last_tick_at) values ('redeliver:1001', now())`.execute(
     db,
   );

@@ -1,32 +1,17 @@
 import { type Program, startProgram } from '@paddock/processes/start-program';
-import { bundledProgram } from '@paddock/testing/bundled-program';
-import type { ChartObject } from '@paddock/testing/render-chart';
+import { appProgram } from '@paddock/testing/processes';
+import type { ChartContainer } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ChartCluster } from './chart-cluster.scene.ts';
+import type { ChartCluster, LiveObject } from './chart-cluster.scene.ts';
 
-/** A pod's container that runs as a process of this machine. */
-export interface PlayedContainer {
-  readonly pod: PlayedPod;
-  readonly address: string;
-  readonly program: Program;
-  /** Runs a command of its image in it, as `kubectl exec` does. */
-  exec(command: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
-  /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */
-  untilReady(): Promise<void>;
-  /**
-   * Ends it as the kubelet does, and removes its files. Resolves with how the program ended. A
-   * `preStop` hook goes on until `isForgotten`: it is there to outlast the cluster's controllers,
-   * and on a busy machine these may be late.
-   */
-  end(
-    isForgotten?: () => Promise<boolean>,
-  ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
-}
+export type PlayedContainer = Awaited<ReturnType<typeof startContainer>>;
 
 export interface Place {
   readonly cluster: ChartCluster;
@@ -40,11 +25,10 @@ const APPS = join(import.meta.dirname, '../../../apps');
 const CONTAINER_ROOT = new URL('container-root.mjs', import.meta.url).href;
 
 /** What an image starts: the program of its last name. */
-function entryPointOf({ image }: Container): string {
+function entryPointOf({ image }: ChartContainer): string {
   const app = /\/(\w+)[:@][^/]*$/.exec(image)?.[1] ?? image;
-  const source = join(APPS, app, 'src/main.ts');
   // The migrator finds its SQL beside its source.
-  return app === 'migrate' ? source : bundledProgram(app, source);
+  return app === 'migrate' ? join(APPS, app, 'src/main.ts') : appProgram(app);
 }
 
 /** A program in the images' working folder, where our sources have it. */
@@ -84,7 +68,7 @@ async function furnish({ cluster, address, hosts = {} }: Place, pod: PlayedPod) 
  * Starts a service's container. Resolves once it listens at each port of the container; rejects
  * with the reason if it cannot start.
  */
-export async function startContainer(place: Place, pod: PlayedPod): Promise<PlayedContainer> {
+export async function startContainer(place: Place, pod: PlayedPod) {
   const [container] = pod.spec.containers;
   const { env, remove } = await furnish(place, pod);
   let program: Program;
@@ -95,11 +79,14 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     await remove();
     throw error;
   }
+  /**
+   * Ends it as the kubelet does, and removes its files. Resolves with how the program ended. A
+   * `preStop` hook goes on until `isForgotten`: it is there to outlast the cluster's controllers,
+   * and on a busy machine these may be late.
+   */
   const end = async (isForgotten = () => Promise.resolve(true)) => {
-    const grace = setTimeout(
-      () => program.kill('SIGKILL'),
-      pod.spec.terminationGracePeriodSeconds * 1000,
-    );
+    const graceMs = pod.spec.terminationGracePeriodSeconds * 1_000;
+    const grace = setTimeout(() => program.kill('SIGKILL'), graceMs);
     const before = container.lifecycle?.preStop?.exec.command;
     if (before !== undefined) {
       await runCommand(before, env);
@@ -124,21 +111,19 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     pod,
     address: place.address,
     program,
-    exec: (command) => runCommand(command.map(sourceOf), env),
-    untilReady: async () => {
-      await waitFor(`${pod.metadata.name} to be ready`, () =>
+    /** Runs a command of its image in it, as `kubectl exec` does. */
+    exec: (command: readonly string[]) => runCommand(command.map(sourceOf), env),
+    /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */
+    untilReady: () =>
+      waitFor(`${pod.metadata.name} to be ready`, () =>
         isGood(container, 'readinessProbe', place.address),
-      );
-    },
+      ),
     end,
   };
 }
 
 /** Runs a container that ends by itself; resolves with its exit code and output. */
-export async function runContainer(
-  place: Place,
-  pod: PlayedPod,
-): Promise<{ readonly code: number; readonly output: string }> {
+export async function runContainer(place: Place, pod: PlayedPod): Promise<Output> {
   const [container] = pod.spec.containers;
   const { env, remove } = await furnish(place, pod);
   const command = [...(container.command ?? []), ...(container.args ?? [])];
@@ -152,21 +137,22 @@ export async function runContainer(
   }
 }
 
+interface Output {
+  readonly code: number | null;
+  readonly output: string;
+}
+
 /** Runs a command of an image. Every image has Node.js and no other program. */
-const runCommand = (
+async function runCommand(
   [program, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<{ readonly code: number; readonly output: string }> =>
-  new Promise((ended, failed) => {
-    if (program !== 'node') failed(new Error(`${program} is in no image`));
-    else
-      execFile(process.execPath, args, { env, timeout: 120_000 }, (error, stdout, stderr) =>
-        ended({
-          code: error === null ? 0 : Number(error.code ?? -1),
-          output: `${stdout}${stderr}`,
-        }),
-      );
-  });
+): Promise<Output> {
+  if (program !== 'node') throw new Error(`${program} is in no image`);
+  const running = spawn(process.execPath, args, { env, timeout: 120_000 });
+  const [stdout, stderr] = [textOf(running.stdout), textOf(running.stderr)];
+  const [code] = (await once(running, 'exit')) as [number | null];
+  return { code, output: `${await stdout}${await stderr}` };
+}
 
 const accepts = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -177,7 +163,7 @@ const accepts = (host: string, port: number): Promise<boolean> =>
 
 /** Whether a rendered probe succeeds. Rejects if its port or path is not the service's. */
 async function isGood(
-  container: Container,
+  container: ChartContainer,
   kind: 'livenessProbe' | 'readinessProbe',
   address: string,
 ): Promise<boolean> {
@@ -188,9 +174,9 @@ async function isGood(
       ? httpGet.port
       : container.ports?.find(({ name }) => name === httpGet.port)?.containerPort;
   const answer = await fetch(`http://${address}:${port}${httpGet.path}`);
-  const text = await answer.text();
+  const said = await answer.text();
   if (answer.status !== 200 && answer.status !== 503)
-    throw new Error(`the ${kind} of ${container.name} is answered ${answer.status}: ${text}`);
+    throw new Error(`the ${kind} of ${container.name} is answered ${answer.status}: ${said}`);
   return answer.status === 200;
 }
 
@@ -202,48 +188,17 @@ interface Source {
   readonly downwardAPI?: { readonly items: readonly { readonly path: string }[] };
 }
 
-interface Volume extends Source {
-  readonly name: string;
-  readonly projected?: { readonly sources: readonly Source[] };
-}
-
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string | number };
-}
-
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly args?: readonly string[];
-  readonly env?: readonly {
-    readonly name: string;
-    readonly value?: string;
-    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
-  }[];
-  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly livenessProbe?: Probe;
-  readonly readinessProbe?: Probe;
-  readonly lifecycle?: { readonly preStop?: { readonly exec: { readonly command: string[] } } };
-  readonly volumeMounts?: readonly {
-    readonly name: string;
-    readonly mountPath: string;
-    readonly subPath?: string;
-  }[];
-}
-
 /** A pod as the API server keeps it: defaults and admission have been at it. */
-export interface PlayedPod extends ChartObject {
-  readonly metadata: ChartObject['metadata'] & {
-    readonly namespace: string;
-    readonly uid: string;
-    readonly deletionTimestamp?: string;
-  };
+export interface PlayedPod extends LiveObject {
+  readonly metadata: LiveObject['metadata'] & { readonly deletionTimestamp?: string };
   readonly spec: {
     readonly serviceAccountName: string;
     readonly terminationGracePeriodSeconds: number;
-    readonly containers: readonly [Container];
-    readonly volumes?: readonly Volume[];
+    readonly containers: readonly [ChartContainer];
+    readonly volumes?: readonly (Source & {
+      readonly name: string;
+      readonly projected?: { readonly sources: readonly Source[] };
+    })[];
   };
 }
 
@@ -301,8 +256,7 @@ async function filesOf(cluster: ChartCluster, pod: PlayedPod, source: Source): P
   const { secret, configMap, serviceAccountToken, downwardAPI } = source;
   if (serviceAccountToken !== undefined) {
     const { path, expirationSeconds } = serviceAccountToken;
-    const account = { namespace, name: pod.spec.serviceAccountName };
-    return { [path]: await cluster.requestToken(account, pod, expirationSeconds) };
+    return { [path]: await cluster.requestToken(pod, expirationSeconds) };
   }
   if (downwardAPI !== undefined)
     return Object.fromEntries(downwardAPI.items.map(({ path }) => [path, namespace]));

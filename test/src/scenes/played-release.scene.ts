@@ -1,18 +1,15 @@
 import { rulesVariable } from '@paddock/runtime/rules';
-import {
-  type GitHubSimulator,
-  startGitHubSimulator,
-} from '@paddock/simulators/github/start-github-simulator';
-import { type TestDatabase, createEmptyDatabase, openMigrated } from '@paddock/testing/database';
+import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
+import { createEmptyDatabase, openMigrated } from '@paddock/testing/database';
 import { type ChartObject, renderChart, renderNotes } from '@paddock/testing/render-chart';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { randomInt } from 'node:crypto';
 import { type ChartCluster, podsOf, startChartCluster } from './chart-cluster.scene.ts';
-import { inArgoOrder } from './chart-releases.scene.ts';
+import { APP, LEAST, POOL, RESTRICTED, inArgoOrder } from './chart-releases.scene.ts';
 import { type PlayedPod, runContainer } from './play-container.scene.ts';
 
 export const NAMESPACE = 'paddock';
-export const RUNNERS = 'runners';
+export const RUNNERS = POOL.namespace;
 const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
 const APP_ID = 4711;
 const SCHEMA = 'charted';
@@ -20,67 +17,29 @@ const SCHEMA = 'charted';
 const PATIENCE_MS = 120_000;
 const WEBHOOK_SECRET = 'a secret of the chart for tests';
 
-/** A release of the chart in a real cluster, with its database migrated by the chart's Job. */
-export interface PlayedRelease {
-  readonly cluster: ChartCluster;
-  readonly github: GitHubSimulator;
-  readonly database: TestDatabase;
-  /** What helm has rendered. */
-  readonly rendered: readonly ChartObject[];
-  /** What helm tells the operator. */
-  readonly notes: string;
-  /** A loopback address that no other test uses. */
-  addressOf(number: number): string;
-  sendWebhooksTo(url: string): Promise<void>;
-  stop(): Promise<void>;
-}
+export type PlayedRelease = Awaited<ReturnType<typeof startPlayedRelease>>;
 
 const valuesFor = (apiUrl: string) => {
   // KWOK leaves these pods alone: the test is the kubelet of the services.
   const service = { podAnnotations: { 'test.paddock/start': 'never' } };
+  const keys = [...SERVICES, 'migrate'];
   return {
+    ...LEAST,
     config: {
-      github: {
-        apiUrl,
-        apps: [
-          {
-            id: APP_ID,
-            webhookSecret: { file: '/etc/paddock/webhook/webhook-secret' },
-            privateKey: { file: '/etc/paddock/app/private-key.pem' },
-          },
-        ],
-      },
-      pools: [
-        {
-          name: 'linux',
-          labels: ['self-hosted', 'linux'],
-          image: 'runner:1',
-          namespace: RUNNERS,
-          maxWorkers: 30,
-        },
-      ],
+      github: { apiUrl, apps: [{ ...APP, id: APP_ID }] },
+      pools: [{ ...POOL, labels: ['self-hosted', 'linux'], image: 'runner:1', maxWorkers: 30 }],
       entities: { acme: {} },
-    },
-    credentials: {
-      webhook: { existingSecret: 'paddock-webhook' },
-      app: { existingSecret: 'paddock-app' },
     },
     database: {
       logins: Object.fromEntries(
-        [...SERVICES, 'migrate'].map((name) => [name, { name: 'paddock-database', key: name }]),
+        keys.map((name) => [name, { name: 'paddock-database', key: name }]),
       ),
     },
-    settings: {
-      PADDOCK_SCHEMA: SCHEMA,
-      PADDOCK_CONSOLE_PATH_PREFIX: '/paddock',
-    },
+    settings: { PADDOCK_SCHEMA: SCHEMA, PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
     // As long as a delivery may take on a busy machine: until then, the end counts for its job.
-    env: [
-      {
-        name: 'PADDOCK_RULES',
-        value: rulesVariable({ scheduler: { unexplainedGraceMs: 60_000 } }).PADDOCK_RULES,
-      },
-    ],
+    env: Object.entries(rulesVariable({ scheduler: { unexplainedGraceMs: 60_000 } })).map(
+      ([name, value]) => ({ name, value }),
+    ),
     // Only root may listen at the default, 80.
     webhook: { service: { port: 8000 } },
     ingress: service,
@@ -97,8 +56,8 @@ export const secret = (name: string, stringData: object): ChartObject => ({
   stringData,
 });
 
-/** Installs the chart as `helm install` would, and runs its Job. */
-export async function startPlayedRelease(assets: string): Promise<PlayedRelease> {
+/** Installs the chart in a real cluster as `helm install` would, and runs its Job. */
+export async function startPlayedRelease(assets: string) {
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -114,19 +73,13 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
     const empty = await createEmptyDatabase();
     undo.push(() => empty.drop());
     const cluster = await startChartCluster(assets);
-    undo.push(cluster.stop);
+    undo.push(cluster.real.stop);
 
-    for (const [name, labels] of [
-      [NAMESPACE, { 'pod-security.kubernetes.io/enforce': 'restricted' }],
-      [RUNNERS, {}],
-    ] as const)
-      await cluster.apply({
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name, labels },
-      });
-    await cluster.apply(secret('paddock-webhook', { 'webhook-secret': WEBHOOK_SECRET }));
-    await cluster.apply(secret('paddock-app', { 'private-key.pem': key.privateKeyPem }));
+    await cluster.makeNamespace(NAMESPACE, RESTRICTED);
+    await cluster.makeNamespace(RUNNERS);
+    const { privateKeyPem } = key;
+    const data = { 'webhook-secret': WEBHOOK_SECRET, 'private-key.pem': privateKeyPem };
+    await cluster.apply(secret('paddock-github', data));
     // The migration makes the services' roles, so one login is for all until then.
     const logins = Object.fromEntries([...SERVICES, 'migrate'].map((name) => [name, empty.url]));
     await cluster.apply(secret('paddock-database', logins));
@@ -150,10 +103,14 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
       cluster,
       github,
       database,
+      /** What helm has rendered. */
       rendered,
+      /** What helm tells the operator. */
       notes: renderNotes(release),
+      /** A loopback address that no other test uses. */
       addressOf,
-      sendWebhooksTo: (url) => github.setApp(APP_ID, { webhookUrl: `${url}/webhooks/github` }),
+      sendWebhooksTo: (url: string) =>
+        github.setApp(APP_ID, { webhookUrl: `${url}/webhooks/github` }),
       stop,
     };
   } catch (error) {

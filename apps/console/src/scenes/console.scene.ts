@@ -48,9 +48,6 @@ export async function startConsole(
     env: {
       DATABASE_URL: database.urlOf('console'),
       PADDOCK_SCHEMA: database.schema,
-      PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_PUBLIC_PORT: '0',
-      PADDOCK_HEALTH_PORT: '0',
       ...env,
     },
   });

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type DoubtRules, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import type { Insertable, Kysely, Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { putReason } from '../scenes/jobs.scene.ts';
 import { CONFIG } from '../scenes/sweep.scene.ts';
 import { doubtRules } from './look-up-jobs.ts';
@@ -19,7 +19,7 @@ beforeEach(() => emptyTables(database.db, ['jobs', 'workers', 'demand_keys']));
 const mark = ({
   db = database.dbOf('reconciler'),
   ...rules
-}: Partial<DoubtRules> & { db?: Kysely<Database> } = {}) =>
+}: Partial<DoubtRules> & { db?: Db } = {}) =>
   markJobsInDoubt(db, { ...doubtRules(CONFIG), ...rules });
 const recover = async (given?: Parameters<typeof mark>[0]) => {
   const marked = await mark(given);

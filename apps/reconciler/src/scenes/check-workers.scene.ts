@@ -1,5 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely, Updateable } from 'kysely';
+import type { Database, Db } from '@paddock/db/schema/tables';
+import type { Updateable } from 'kysely';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -88,7 +88,7 @@ async function startCheckScene(database: TestDatabase) {
 export const useCheckScene = (database: TestDatabase) => useScene(() => startCheckScene(database));
 
 /** A worker whose pod was made `minutes` ago and has not started. Returns its name. */
-export const putPending = async (db: Kysely<Database>, minutes: number, given = {}) =>
+export const putPending = async (db: Db, minutes: number, given = {}) =>
   (
     await putWorker(db, {
       created_at: minutesAgo(minutes + 5),

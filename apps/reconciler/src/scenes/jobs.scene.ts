@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { GitHubFailure } from '@paddock/github/errors';
 import {
@@ -9,7 +9,7 @@ import {
 import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Insertable, type Kysely, sql, type Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import { discoverJobs } from '../jobs/discover-jobs.ts';
 import { lookUpJobs } from '../jobs/look-up-jobs.ts';
 import {
@@ -25,11 +25,7 @@ import {
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
 /** The row of demand_keys for the key of a job. */
-export async function putReason(
-  db: Kysely<Database>,
-  jobId: number,
-  waitReason: string,
-): Promise<void> {
+export async function putReason(db: Db, jobId: number, waitReason: string): Promise<void> {
   await sql`
     insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
     select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, 1, 0, ${waitReason}, now() from jobs where job_id = ${jobId}`.execute(

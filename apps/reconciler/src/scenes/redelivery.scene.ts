@@ -1,9 +1,9 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { redeliver } from '../redelivery/redeliver.ts';
 import { emptyAll, type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
 
@@ -21,7 +21,7 @@ export interface RedeliverySceneOptions {
 
 /** Writes the events that ingress writes for deliveries of jobs. */
 export async function storeEvents(
-  db: Kysely<Database>,
+  db: Db,
   guids: readonly string[],
   outcome: 'job_stored' | 'repeated_body' = 'job_stored',
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { createWaits } from '@paddock/db/entities/waits';
 import { dbRules } from '@paddock/db/rules';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
 import { createJitConfig } from '@paddock/github/runners';
@@ -16,7 +16,6 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { late } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import type { Kysely } from 'kysely';
 import { type ReconcilerConfig, settings } from '../config.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { beginPass, type PassOptions } from '../passes/pass.ts';
@@ -59,7 +58,7 @@ export function noteEvents() {
 }
 
 /** Empties all tables that sweeps read or write. */
-export const emptyAll = (db: Kysely<Database>) =>
+export const emptyAll = (db: Db) =>
   emptyTables(db, [
     'tasks',
     'operations',
@@ -86,7 +85,7 @@ export const taskOf = (type: string, id: string, payload: object = {}): PassOpti
 export const BY_HAND = 'by hand';
 
 /** A pass by hand, one visit after the other; no service is away. */
-export const beginByHand = (db: Kysely<Database>, given: Partial<PassOptions> = {}) =>
+export const beginByHand = (db: Db, given: Partial<PassOptions> = {}) =>
   beginPass({
     db,
     schedule: BY_HAND,
@@ -105,7 +104,7 @@ const githubIsAway =
     service === 'github' && (await probeGitHub(github, new AbortController().signal)) !== undefined;
 
 /** The context of sweeps that ask nobody. */
-export const usualContext = (db: Kysely<Database>): SweepContext => ({
+export const usualContext = (db: Db): SweepContext => ({
   db,
   github: { appIds: [] } as never,
   cluster: NO_CLUSTER,
@@ -210,7 +209,7 @@ export function usualRunners(
  * Makes a schedule whose passes have failed on the organisation three times, over two hours. Returns
  * its name.
  */
-export async function putFailedLong(db: Kysely<Database>, entityId: number): Promise<string> {
+export async function putFailedLong(db: Db, entityId: number): Promise<string> {
   const since = Date.now() - 2 * 3_600_000;
   const failing = { [`${entityId} 0`]: { times: 3, since, dueAt: since } };
   const name = 'failing for long';

@@ -5,8 +5,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { createSchedules, type Schedule } from './schedules.ts';
 
 const database = useTestDatabase();
@@ -22,7 +22,7 @@ const DAILY: Schedule = {
 
 function replica(
   schedules: readonly Schedule[] = [DAILY],
-  { db = database.dbOf('reconciler'), ...looks }: { lookMs?: number; db?: Kysely<Database> } = {},
+  { db = database.dbOf('reconciler'), ...looks }: { lookMs?: number; db?: Db } = {},
 ) {
   const seen = { taken: [] as string[], ticks: [] as number[], missed: 0, errors: [] as unknown[] };
   const events = {

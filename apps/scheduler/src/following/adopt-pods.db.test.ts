@@ -6,7 +6,6 @@ import { matchOnce } from '../matching/match.ts';
 import type { End } from '../scenes/followed-pods.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
-import { takeList } from './follow-pods.ts';
 import { createPodsSync } from './sync-pods.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
@@ -133,16 +132,9 @@ describe('a pod is left alone, and its neighbours are still adopted (E6)', () =>
     const [strange, plain] = await startWorkers('succeeded', undefined);
     await forget();
     const shown = (await pods.list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
-    const reported: (readonly string[])[] = [];
-    const podsWithoutRow = (namespace: string, names: readonly string[]) => {
-      reported.push(names);
-      world.events.podsWithoutRow(namespace, names);
-    };
-    const parts = { ...pods.parts, events: { ...world.events, podsWithoutRow } };
-    const take = () => takeList(parts, 'runners', shown, []);
+    const take = () => relist(shown);
     expect(await world.growth('paddock_pods_without_row{namespace="runners"}', take)).toBe(1);
     expect([...(await pods.statuses()).keys()]).toEqual([plain]);
-    expect(reported).toEqual([shown.map(({ name }) => name).filter((name) => name !== plain)]);
     // Another replica may follow from now on: this one must drop its metrics.
     const follow = async () => {
       const stop = world.follow();
@@ -168,13 +160,8 @@ function begin() {
   return {
     sync,
     loseConnection: () => failures.forEach((act) => act()),
-    state: () => ({ isSynced: sync.isSynced(), times: synced }),
-    match: () =>
-      sync.before(async (mayMake) => {
-        expect(sync.isSynced()).toBe(false);
-        const { reserved, ended } = await matchOnce(world.parts.db, GATE);
-        return { mayMake, made: reserved.length, givenBack: ended.length };
-      }, signal),
+    /** Whether it is synced, and how often it came to be. */
+    state: () => [sync.isSynced(), synced],
     mayMake: () => sync.before((mayMake) => Promise.resolve(mayMake), signal),
   };
 }
@@ -189,38 +176,40 @@ describe('before a scheduler makes workers, it adopts all pods (E6, C4)', () => 
     await forget('jobs');
     await world.queueJob();
     for (let pass = 0; pass < reserved; pass += 1) await world.match();
-    const scheduler = begin();
-    expect(await scheduler.match()).toEqual({ mayMake: true, made: 0, givenBack: reserved });
-    expect(scheduler.state()).toEqual({ isSynced: true, times: 1 });
+    const { sync, state } = begin();
+    const pass = async (mayMake: boolean) => {
+      expect([mayMake, state()]).toEqual([true, [false, 0]]);
+      return matchOnce(world.parts.db, GATE);
+    };
+    const { reserved: made, ended } = await sync.before(pass, signal);
+    expect([made, ended.length, state()]).toEqual([[], reserved, [true, 1]]);
   });
 
   test('it is due at the start and after each failure of PostgreSQL, and one during a pass is not made good by it', async () => {
     const scheduler = begin();
-    await scheduler.mayMake();
-    expect(scheduler.state()).toEqual({ isSynced: true, times: 1 });
+    expect([await scheduler.mayMake(), scheduler.state()]).toEqual([true, [true, 1]]);
     scheduler.loseConnection();
     const fails = scheduler.sync.before(() => {
       scheduler.loseConnection();
       return Promise.reject(new Error('cut'));
     }, signal);
     await expect(fails).rejects.toThrow('cut');
-    expect(scheduler.state()).toEqual({ isSynced: false, times: 1 });
-    await scheduler.mayMake();
-    expect(scheduler.state()).toEqual({ isSynced: true, times: 2 });
+    expect(scheduler.state()).toEqual([false, 1]);
+    expect([await scheduler.mayMake(), scheduler.state()]).toEqual([true, [true, 2]]);
   });
 
   test('while the cluster is away no worker is made, and the first pass after its return may', async () => {
     const scheduler = begin();
     world.kube.failNext({ status: 503, times: 10_000 });
-    expect([await scheduler.mayMake(), scheduler.state().isSynced]).toEqual([false, false]);
+    expect([await scheduler.mayMake(), scheduler.state()]).toEqual([false, [false, 0]]);
     world.kube.clearFaults();
-    expect([await scheduler.mayMake(), scheduler.state().isSynced]).toEqual([true, true]);
+    expect([await scheduler.mayMake(), scheduler.state()]).toEqual([true, [true, 1]]);
   });
 
   test.each([403, 500])('a namespace that answers %d holds back no other (P6)', async (status) => {
     await pods.set(await pods.startWorker(), { namespace: 'others' });
     world.kube.failNext({ path: '/namespaces/others/pods$', status, times: 10_000 });
     const scheduler = begin();
-    expect([await scheduler.mayMake(), scheduler.state().isSynced]).toEqual([true, true]);
+    expect([await scheduler.mayMake(), scheduler.state()]).toEqual([true, [true, 1]]);
   });
 });

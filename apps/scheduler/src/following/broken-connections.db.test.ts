@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type FaultyProxy, startFaultyProxy } from '@paddock/testing/faulty-proxy';
-import { findAssets } from '@paddock/testing/played-nodes';
+import type { RealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { HASTY_MS, type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
-
-const assets = findAssets();
-const described = assets === undefined ? describe.skip : describe;
+import { describeReal, HASTY_MS } from '../scenes/real-cluster.scene.ts';
+import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
 
 const STATUS = {
   Pending: 'pending',
@@ -21,31 +18,20 @@ interface V1Pod {
   readonly status: { readonly phase: keyof typeof STATUS };
 }
 
-described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with kwok)', () => {
-  let world: RealWorld;
-  let proxy: FaultyProxy;
-  let seen: Seen;
+let proxy: FaultyProxy;
+const behindProxy = {
+  between: async ({ url, certificate }: RealCluster) => {
+    proxy = await startFaultyProxy(url, certificate);
+    return proxy.url;
+  },
+  clusterTimeoutMs: HASTY_MS,
+};
+
+describeReal('a real API server behind a bad network', behindProxy, (world) => {
+  const seen = useEvidence(world);
   let stopFollowing: () => Promise<void>;
-  beforeAll(async () => {
-    world = await startRealWorld(
-      assets ?? '',
-      { nodes: 1 },
-      {
-        between: async ({ url, certificate }) => {
-          proxy = await startFaultyProxy(url, certificate);
-          return proxy.url;
-        },
-        clusterTimeoutMs: HASTY_MS,
-      },
-    );
-  });
-  afterAll(async () => {
-    await world.stop();
-    await proxy.stop();
-  });
-  beforeEach(async () => {
-    await world.reset();
-    seen = await look(world);
+  afterAll(() => proxy.stop());
+  beforeEach(() => {
     stopFollowing = world.follow({ watchSeconds: 3 });
   });
   afterEach(async () => {
@@ -53,13 +39,7 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     await stopFollowing();
   });
 
-  const queueJobs = async (count: number): Promise<void> => {
-    for (let job = 0; job < count; job += 1) await world.queueJob();
-  };
-  const running = async () =>
-    (await world.workers())
-      .filter(({ status }) => status === 'running')
-      .map(({ pod_name: name }) => name);
+  const running = () => world.withStatus('running');
   const podsAsTheyAre = async () => {
     const { items } = (await world.admin('GET', '/api/v1/namespaces/runners/pods')) as {
       items: V1Pod[];
@@ -106,15 +86,7 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     await waitFor('all that makes workers to end', async () => {
       await world.makeDue();
       await world.runTasks();
-      return (
-        (
-          await world.db
-            .selectFrom('tasks')
-            .select('kind')
-            .where('kind', '=', 'provision-worker')
-            .execute()
-        ).length === 0
-      );
+      return (await seen.tasks()).every(({ kind }) => kind !== 'provision-worker');
     });
     const rows = await world.workers();
     expect(rows.filter(({ pod_uid: uid }) => uid !== null)).toHaveLength(jobs);
@@ -136,7 +108,7 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
       changes = now;
     };
     for (const count of [4, 8, 12]) {
-      await queueJobs(4);
+      await world.queueJobs(4);
       const allRun = async () => (await running()).length === count;
       const allRunThroughBreaks = () => breakAtEachChange().then(allRun);
       await Promise.all([
@@ -145,7 +117,7 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
       ]);
     }
     expect(rounds).toBeGreaterThan(2);
-    await shake(await running());
+    await shake((await running()).map(({ pod_name: name }) => name));
     proxy.closeAll();
     await expectRowsAsPods();
     await expectOnePodEach(12);
@@ -155,7 +127,7 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     for (const isDone of [false, true]) {
       for (const path of [/\/pods$/, /\/secrets$/]) {
         proxy.fail({ method: 'POST', path, times: 2, isDone });
-        await queueJobs(2);
+        await world.queueJobs(2);
         await world.drive(
           'the workers to run',
           async () => (await world.db.selectFrom('tasks').select('kind').execute()).length === 0,

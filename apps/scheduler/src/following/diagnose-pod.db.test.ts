@@ -9,10 +9,7 @@ const world = useSchedulerWorld();
 const pods = useFollowedPods(world);
 
 const usePools = async (image: string) => world.putPools(examplePools({ pools: [{ image }] }));
-const isOutdated = async () => {
-  const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
-  return keys.some(({ wait_reason }) => wait_reason === 'runner_outdated');
-};
+const isOutdated = async () => (await world.reasons()).includes('runner_outdated');
 const ended = async () =>
   (await world.workers()).filter(({ completed_at }) => completed_at !== null);
 

@@ -37,11 +37,15 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect(await pods.tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
   });
 
-  test('Failed: the reason at once, the diagnosis by a task (C8, P5)', async () => {
+  test('Failed: the reason at once, the diagnosis by a task, and no unexplained end (C3, C8, P5)', async () => {
     const name = await pods.startWorker('oom');
     const ended = 'paddock_workers_ended_total{pool="linux",status="failed"';
     expect(await world.growth(ended, pods.relist)).toBe(1);
-    expect(await pods.row(name)).toMatchObject({ status: 'failed', failure_info: { version: 1 } });
+    expect(await pods.row(name)).toMatchObject({
+      status: 'failed',
+      failure_info: { version: 1 },
+      unexplained_until: null,
+    });
     expect(await pods.tasks()).toEqual(['diagnose-pod', 'remove-secret']);
     await world.runTasks();
     const runner = { name: 'runner', reason: 'OOMKilled', exitCode: 137 };
@@ -94,12 +98,6 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect(await pods.row(name)).toMatchObject({ status: 'pending' });
   });
 
-  test('a phase that says Failed while a container still runs ends nothing (A3, P2)', async () => {
-    const pod = await pods.makePod();
-    await pods.see(pod, { phase: 'Failed', podReason: 'NodeLost' });
-    expect(await pods.row(pod.name)).toMatchObject({ status: 'running' });
-  });
-
   test('a NUL in a termination message stops no watch: its own pod and those after it end (C8, P6)', async () => {
     const [bad = '', good = ''] = (await pods.makeWorkers(2)).map(({ name }) => name);
     const stop = world.follow();
@@ -138,32 +136,19 @@ test('an unexplained end counts against one waiting job for a grace (C3)', async
   expect(await world.match()).toMatchObject({ reserved: 0 });
 });
 
-const stopped = {
-  stopping_at: new Date(),
-  stop_reason: 'idle',
-  deregistration_started_at: new Date(),
-};
+const asked = { stopping_at: new Date(), stop_reason: 'idle' };
+const stopped = { ...asked, deregistration_started_at: new Date() };
 const hadJob = { assigned_at: new Date() };
-const FOR_STOP = { version: 1, message: describeStop('idle') };
+const STOPPED = ['failed', 'idle', { version: 1, message: describeStop('idle') }];
 
 describe('the end of a runner', () => {
   test.each([
     ['well, after it had a job', 'succeeded', hadJob, ['completed', null, null]],
-    ['well, while it was stopping', 'succeeded', stopped, ['failed', 'idle', FOR_STOP]],
-    [
-      'well, while it was stopping and not deregistered yet',
-      'succeeded',
-      { ...stopped, deregistration_started_at: null },
-      ['completed', 'idle', null],
-    ],
-    [
-      'well, while it was stopping, with a job',
-      'succeeded',
-      { ...stopped, ...hadJob },
-      ['completed', 'idle', null],
-    ],
+    ['well, while it was stopping', 'succeeded', stopped, STOPPED],
+    ['well, before its deregistration', 'succeeded', asked, ['completed', 'idle', null]],
+    ['well, with a job', 'succeeded', { ...stopped, ...hadJob }, ['completed', 'idle', null]],
     ['drained, after it had a job', 'drained', hadJob, ['completed', null, null]],
-    ['drained, while it was stopping', 'drained', stopped, ['failed', 'idle', FOR_STOP]],
+    ['drained, while it was stopping', 'drained', stopped, STOPPED],
   ] as const)(
     '%s, is explained, and no failure (C3, C11, E5)',
     async (_how, end, row, expected) => {
@@ -181,12 +166,6 @@ describe('the end of a runner', () => {
       expect(await world.failing()).toEqual([]);
     },
   );
-
-  test('with a code other than 0 is no unexplained one (C3)', async () => {
-    const name = await pods.startWorker('failed', 1);
-    await pods.relist();
-    expect(await pods.row(name)).toMatchObject({ status: 'failed', unexplained_until: null });
-  });
 
   test('drained with its node, and no job of its is known: evicted, and another is made once GitHub has said that it had none', async () => {
     const name = await pods.startWorker('drained');

@@ -1,20 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { canPlayNodes } from '@paddock/testing/played-nodes';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { deploy } from '@paddock/testing/cluster-rights';
 import { waitFor } from '@paddock/testing/wait-for';
-import { HASTY_MS, type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
+import { describeReal, HASTY_MS } from '../scenes/real-cluster.scene.ts';
 
-const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
-const described = assets !== '' && canPlayNodes(assets) ? describe : describe.skip;
+const PODS = '/api/v1/namespaces/runners/pods';
+const BUDGET = '/apis/policy/v1/namespaces/runners/poddisruptionbudgets/paddock-runners';
 
-described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwok)', () => {
-  let world: RealWorld;
+describeReal('the scheduler on a real API server', { clusterTimeoutMs: HASTY_MS }, (world) => {
   const followers: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    world = await startRealWorld(assets, { nodes: 1 }, { clusterTimeoutMs: HASTY_MS });
-  });
-  afterAll(() => world.stop());
-  beforeEach(async () => {
-    await world.reset();
+  beforeEach(() => {
     // Two, of whom one follows: the other takes over.
     followers.push(world.follow(), world.follow());
   });
@@ -22,20 +16,23 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await Promise.all(followers.splice(0).map((stop) => stop()));
   });
 
-  const workers = async (status: string) =>
-    (await world.workers()).filter((worker) => worker.status === status);
-  const areAll = async (status: string, count: number) => (await workers(status)).length === count;
-  const row = async (podName: string) => {
-    const found = (await world.workers()).find((worker) => worker.pod_name === podName);
-    if (found === undefined) throw new Error(`the worker ${podName} has no row`);
-    return found;
-  };
-
+  const allRun = (jobs: number) =>
+    world.drive(
+      'all to run',
+      async () =>
+        (await world.withStatus('running')).length === jobs &&
+        (await world.withStatus('pending')).length === 0,
+    );
   async function runWorkers(count: number): Promise<string[]> {
-    for (let job = 0; job < count; job += 1) await world.queueJob();
-    await world.drive('the workers to run', () => areAll('running', count));
+    await world.queueJobs(count);
+    await allRun(count);
     return (await world.workers()).map(({ pod_name }) => pod_name);
   }
+  const untilMissed = (name: string) =>
+    waitFor(
+      'the pod to be missed',
+      async () => ((await world.row(name))?.stopping_at ?? null) !== null,
+    );
 
   /**
    * Each job has exactly one running row, with a pod and a registration. Other rows ended without a
@@ -43,7 +40,7 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
    * no job wanted the reservation any longer.
    */
   async function expectOneEach(jobs: number): Promise<void> {
-    const running = (await workers('running')).map(({ pod_name }) => pod_name).toSorted();
+    const running = (await world.withStatus('running')).map(({ pod_name }) => pod_name).toSorted();
     expect(running).toHaveLength(jobs);
     const ended = (await world.workers()).filter(({ status }) => status !== 'running');
     expect(ended.map(({ pod_uid }) => pod_uid)).toEqual(ended.map(() => null));
@@ -57,19 +54,16 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
 
   test('killed while workers are made and started again: each job has one worker, and its row goes on (C6, C8, P1, P3)', async () => {
     await runWorkers(2);
-    for (let job = 0; job < 4; job += 1) await world.queueJob();
+    await world.queueJobs(4);
     await world.match();
     const [, running] = await Promise.all([world.real.apiServer.kill(), world.runTasks()]);
     expect(running).toBeGreaterThan(0);
     await world.drive(
       'every attempt to have failed',
-      async () => (await workers('running')).length === 2,
+      async () => (await world.withStatus('running')).length === 2,
     );
     await world.real.apiServer.start();
-    await world.drive(
-      'all to run',
-      async () => (await areAll('running', 6)) && areAll('pending', 0),
-    );
+    await allRun(6);
     await expectOneEach(6);
   });
 
@@ -79,13 +73,15 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await world.real.apiServer.kill();
     await world.real.compact();
     await world.real.apiServer.start();
-    await waitFor('the end to be seen', async () => (await row(ended)).status === 'completed');
-    expect(await row(going)).toMatchObject({ status: 'running', stopping_at: null });
+    await waitFor(
+      'the end to be seen',
+      async () => (await world.row(ended))?.status === 'completed',
+    );
+    expect(await world.row(going)).toMatchObject({ status: 'running', stopping_at: null });
   });
 
   test('that hangs while workers are made and goes on makes none twice (C6, P3)', async () => {
-    const jobs = 4;
-    for (let job = 0; job < jobs; job += 1) await world.queueJob();
+    await world.queueJobs(4);
     await world.match();
     const first = world.runTasks();
     await world.real.apiServer.freeze();
@@ -96,12 +92,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     } finally {
       await world.real.apiServer.thaw();
     }
-    await world.drive(
-      'all to run',
-      async () => (await areAll('running', jobs)) && areAll('pending', 0),
-    );
-    expect(await world.pods()).toHaveLength(jobs);
-    await expectOneEach(jobs);
+    await allRun(4);
+    expect(await world.pods()).toHaveLength(4);
+    await expectOneEach(4);
   });
 
   test('a pod whose node was removed is failed by the cluster with its containers still running: its row waits for proof (A3, P2)', async () => {
@@ -110,11 +103,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await waitFor('the cluster to call it failed', async () =>
       (await world.pods()).some(({ phase }) => phase === 'Failed'),
     );
-    await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`, {
-      gracePeriodSeconds: 0,
-    });
-    await waitFor('the pod to be missed', async () => (await row(name)).stopping_at !== null);
-    expect(await row(name)).toMatchObject({
+    await world.admin('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
+    await untilMissed(name);
+    expect(await world.row(name)).toMatchObject({
       status: 'running',
       completed_at: null,
       stop_reason: 'pod_gone',
@@ -125,19 +116,46 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     const [name = ''] = await runWorkers(1);
     await world.annotate(name, { 'test.paddock/delete': 'never' });
     const conditions = [{ type: 'Ready', status: 'False', reason: 'NodeNotReady' }];
-    await world.admin('PATCH', `/api/v1/namespaces/runners/pods/${name}/status`, {
-      status: { conditions },
-    });
-    await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`);
-    await waitFor('the deletion to be seen', async () => (await row(name)).terminating_at !== null);
-    expect(await row(name)).toMatchObject({
-      status: 'running',
-      completed_at: null,
-      stopping_at: null,
-    });
+    await world.admin('PATCH', `${PODS}/${name}/status`, { status: { conditions } });
+    await world.admin('DELETE', `${PODS}/${name}`);
+    const isTerminating = async () => ((await world.row(name))?.terminating_at ?? null) !== null;
+    await waitFor('the deletion to be seen', isTerminating);
+    const living = { status: 'running', completed_at: null };
+    expect(await world.row(name)).toMatchObject({ ...living, stopping_at: null });
     // Lets the pod go at last.
-    await world.annotate(name, { 'test.paddock/delete': null as unknown as string });
-    await waitFor('the pod to be missed', async () => (await row(name)).stopping_at !== null);
-    expect(await row(name)).toMatchObject({ status: 'running', completed_at: null });
+    await world.annotate(name, { 'test.paddock/delete': null });
+    await untilMissed(name);
+    expect(await world.row(name)).toMatchObject(living);
+  });
+
+  test('an eviction is refused while the runner runs, by the disruption budget in deploy/kubernetes, and taken when it has ended, or without the budget (H3, P2)', async () => {
+    const [busy = '', ended = ''] = await runWorkers(2);
+    /** The call of `kubectl drain` for each pod of a node. */
+    const evict = (name: string) =>
+      world.admin('POST', `${PODS}/${name}/eviction`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name, namespace: 'runners' },
+      });
+    await deploy(world.admin, 'pod-disruption-budget.yaml', 'runners');
+    await waitFor('the controller to have counted', async () => {
+      const { status } = (await world.admin('GET', BUDGET)) as {
+        status?: { currentHealthy?: number; disruptionsAllowed?: number };
+      };
+      return status?.currentHealthy === 2 && status.disruptionsAllowed === 0;
+    });
+    await expect(evict(busy)).rejects.toThrow(/was answered 429: .*disruption budget/s);
+    await expect(evict(ended)).rejects.toThrow(/was answered 429/);
+    expect(await world.row(busy)).toMatchObject({ status: 'running', stopping_at: null });
+
+    await world.annotate(ended, { 'test.paddock/end': 'succeeded' });
+    await waitFor('the row to end', async () => (await world.row(ended))?.status === 'completed');
+    await evict(ended);
+    await expect(evict(busy)).rejects.toThrow(/was answered 429/);
+
+    await world.admin('DELETE', BUDGET);
+    await evict(busy);
+    await untilMissed(busy);
+    expect(await world.row(busy)).toMatchObject({ status: 'running', stop_reason: 'pod_gone' });
   });
 });

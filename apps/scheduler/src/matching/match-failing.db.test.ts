@@ -1,33 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { useMatching } from '../scenes/matching.scene.ts';
-import { waitsOf } from '../scenes/waits.scene.ts';
+import { ACME, ENDED, GLOBEX, HOOLI, useMatching } from '../scenes/matching.scene.ts';
 
 const scene = useMatching(examplePools());
 
-const ACME = { entity_id: 90_000_001, entity_name: 'acme' };
-const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
-const HOOLI = { entity_id: 90_000_003, entity_name: 'hooli' };
 const NOW = minutesAgo(0);
-const ENDED = { status: 'failed', completed_at: new Date() } as const;
-
-/** As many failures as pause the key of the entity. */
-const fail = async (entity: typeof ACME, failureClass = 'exit_code') => {
-  for (let n = 0; n < 3; n += 1) {
-    const { pod_name: podName } = await putWorker(scene.db, { ...entity, ...ENDED });
-    await noteKeyFailure(scene.db, { podName, failureClass, message: 'no' }, USUAL_FAILURE_RULES);
-  }
-};
-const endPauses = () => waitsOf(scene.db).endPauses();
 
 describe('a key whose workers fail (C11, P4)', () => {
   test('has one worker after its pause, whose row is the trial until it ends', async () => {
     await scene.putJobs(3, ACME);
-    await fail(ACME);
-    await endPauses();
+    await scene.fail(ACME);
+    await scene.waits.endPauses();
     expect(await scene.matchAll()).toBe(1);
     expect(await scene.keys()).toEqual([['acme', 'linux', 1, 'workers_failing']]);
     // The executor of its task may have died hours ago: there is no other clock.
@@ -44,17 +28,17 @@ describe('a key whose workers fail (C11, P4)', () => {
   ])('tries %s after its pause (%s)', async (_name, failureClass, row, made) => {
     await scene.putJobs(3, ACME);
     await putWorker(scene.db, { registered_at: minutesAgo(9), ...row });
-    await fail(ACME, failureClass);
+    await scene.fail(ACME, failureClass);
     expect(await scene.matchAll()).toBe(0);
-    await endPauses();
+    await scene.waits.endPauses();
     expect(await scene.matchAll()).toBe(made);
   });
 });
 
 describe('a pool that fails for two entities (P6)', () => {
   beforeEach(async () => {
-    for (const entity of [ACME, GLOBEX]) await fail(entity);
-    await endPauses();
+    for (const entity of [ACME, GLOBEX]) await scene.fail(entity);
+    await scene.waits.endPauses();
     await scene.putJobs(4, HOOLI);
   });
 
@@ -110,7 +94,7 @@ describe('a key whose idle workers GitHub leaves without jobs (C11)', () => {
       unserved: [{ pool: 'linux', entityName: 'acme', pauses: 1 }],
     });
     expect(await scene.match()).toMatchObject({ reserved: [], unserved: [] });
-    await endPauses();
+    await scene.waits.endPauses();
     expect(await scene.match()).toMatchObject({ reserved: [{}] });
     expect(await scene.match()).toMatchObject({ reserved: [] });
     expect(await scene.keys()).toEqual([['acme', 'linux', 1, 'github_does_not_assign']]);

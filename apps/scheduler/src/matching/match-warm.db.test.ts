@@ -16,8 +16,6 @@ const install = (login: string, entity_id: number, given: object = {}) =>
 /** Keeps workers warm for this scope in the pool `linux`; `given` has the rest of the pool. */
 const keep = (scope: string, workers: number, given: object = {}, entities: object = { '*': {} }) =>
   putPools(scene.db, examplePools({ pools: [{ warm: [{ scope, workers }], ...given }], entities }));
-const pin = (login: string, entity_id: number) =>
-  scene.db.insertInto('login_pins').values({ login, entity_id }).execute();
 const ownersNow = async () =>
   (await scene.workers()).map((worker) => [worker.entity_id, worker.scope_repo_id]);
 
@@ -130,7 +128,7 @@ describe('an entity under a login that is another one’s', () => {
     await putPools(scene.db, examplePools({ entities: { acme: { maxWorkers: 1 }, '*': {} } }));
     await install('acme', ACME, { stated_at: minutesAgo(9) });
     await install('Acme', THIEF);
-    await pin('acme', ACME);
+    await scene.pin('acme', ACME);
     for (const entity_id of [THIEF, ACME, ACME])
       await putJob(scene.db, {
         entity_id,
@@ -148,7 +146,7 @@ describe('an entity under a login that is another one’s', () => {
     await keep('acme', 1, {}, { acme: {} });
     await install('acme', ACME, { stated_at: minutesAgo(9) });
     await install('acme', THIEF);
-    await pin('acme', ACME);
+    await scene.pin('acme', ACME);
     await scene.matchAll();
     expect(await ownersNow()).toEqual([[ACME, 0]]);
     expect(await findInstallation(scene.db, { login: 'Acme' }, GATE.appIds)).toMatchObject({
@@ -170,7 +168,7 @@ describe('an entity under a login that is another one’s', () => {
     'has no worker in a pool for %s alone, warm or for a job, although everybody is served (C4, C10)',
     async (scope, gate) => {
       await keep(scope, 1, gate);
-      await pin('acme', ACME);
+      await scene.pin('acme', ACME);
       await install('acme-renamed', ACME);
       await install('acme', THIEF);
       const repository = { repo_id: 668, scope_repo_id: scope === 'acme' ? 0 : 668 };

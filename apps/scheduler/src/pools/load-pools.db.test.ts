@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,10 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { ofJob } from '@paddock/db/scenes/delivery.scene';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { TEST_SCHEMA } from '@paddock/testing/database';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { startTunnel } from '@paddock/testing/tunnel';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { createPoolsLoader } from './load-pools.ts';
 
 const NONE = { version: 1, document: examplePools({ pools: [] }) };
@@ -22,25 +20,11 @@ entities: { '*': {} }
 `;
 
 describe('the pools of the configuration file, as schedulers load them', () => {
-  const database = useTestDatabase();
+  const world = useSchedulerWorld({ kubelet: false });
   let folder: string;
-
-  let kube: Awaited<ReturnType<typeof startKubeSimulator>>;
-  let cluster: Cluster;
-  beforeAll(async () => {
-    kube = await startKubeSimulator({ namespaces: ['runners'], kubelet: false });
-    const kubeconfigFile = join(mkdtempSync(join(tmpdir(), 'paddock-pools-')), 'kubeconfig');
-    writeFileSync(kubeconfigFile, kube.kubeconfig);
-    cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 10_000 });
-  });
-  afterAll(async () => {
-    cluster.close();
-    await kube.stop();
-  });
-
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
-    await emptyTables(database.db, ['pools_documents', 'installation_events', 'jobs']);
+    await world.db.deleteFrom('pools_documents').execute();
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -50,12 +34,12 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   };
 
   /** A replica that has read its file and put it in force. */
-  async function startReplica(path: string, db = database.dbOf('scheduler')) {
+  async function startReplica(path: string, db = world.parts.db) {
     const refused: string[] = [];
     const reconsidered: number[] = [];
     const pools = createPoolsLoader({
       db,
-      cluster,
+      cluster: world.cluster,
       path,
       refreshMs: 1_000,
       reconsiderHours: 48,
@@ -72,14 +56,14 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     await pools.once();
     return { pools, refused, reconsidered };
   }
-  const inForce = () => currentPoolsDocument(database.db);
+  const inForce = () => currentPoolsDocument(world.db);
   const labels = async () => (await inForce())?.document.pools.map((pool) => pool.labels.join());
 
   /** Stores a queued job of the label "windows" as an ingress that judges by these pools does. */
   const record = (jobId: number, pools: CurrentPools | undefined) =>
-    recordDeliveries(database.db, [ofJob('queued', jobId, { labels: ['windows'] })], pools ?? NONE);
+    recordDeliveries(world.db, [ofJob('queued', jobId, { labels: ['windows'] })], pools ?? NONE);
   const versions = async () =>
-    (await database.db.selectFrom('pools_documents').select('version').execute()).length;
+    (await world.db.selectFrom('pools_documents').select('version').execute()).length;
 
   test('a changed file comes into force, and jobs that fit now are demand; what an ingress then judges by the old pools is so two looks later (B4)', async () => {
     const { pools, reconsidered } = await startReplica(write('paddock.yaml', yaml('linux')));
@@ -95,7 +79,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     expect(await record(901, old)).toEqual(['ignored_no_label']);
     for (let look = 1; look < 5; look++) await pools.once();
     expect(reconsidered).toEqual([0, 1, 1]);
-    const jobs = database.db.selectFrom('jobs').select(['job_id', 'wants_worker']);
+    const jobs = world.db.selectFrom('jobs').select(['job_id', 'wants_worker']);
     expect(await jobs.orderBy('job_id').execute()).toEqual([
       { job_id: 900, wants_worker: true },
       { job_id: 901, wants_worker: true },
@@ -143,7 +127,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       async (_how, fault) => {
         const path = write('paddock.yaml', yaml('linux'));
         const { pools, refused } = await startReplica(path);
-        kube.failNext(fault);
+        world.kube.failNext(fault);
         write('paddock.yaml', yaml('windows'));
         await pools.once();
         expect(refused).toEqual([
@@ -159,19 +143,18 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       ['has a quota', { ...POD, status: 403, reason: 'Forbidden', message: 'exceeded quota' }],
       ['allows no dry run, of any pod', { ...unreadable, times: 2 }],
     ])('%s: it comes into force (B4)', async (_how, fault) => {
-      kube.failNext(fault);
+      world.kube.failNext(fault);
       const { refused } = await startReplica(write('paddock.yaml', yaml('linux')));
       expect(refused).toEqual([]);
       expect(await labels()).toEqual(['linux,self-hosted']);
-      kube.clearFaults();
     });
   });
 
   test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
-    const tunnel = await startTunnel(database.urlOf('scheduler'));
+    const tunnel = await startTunnel(world.databaseUrl);
     const { db, close } = connectDatabase({
       url: tunnel.url,
-      schema: database.schema,
+      schema: TEST_SCHEMA,
       poolSize: 1,
       applicationName: 'pools',
     });

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { TEST_SCHEMA } from '@paddock/testing/database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
-import { taskFor } from '../scenes/stalled-run.scene.ts';
+import { CALLS, taskFor } from '../scenes/stalled-run.scene.ts';
 import {
   useEvidence,
   useSchedulerWorld,
@@ -21,26 +20,19 @@ beforeAll(async () => {
   tunnel = await startTunnel(world.databaseUrl);
 });
 afterAll(() => tunnel.cut());
+let podName: string;
 beforeEach(async () => {
-  await world.queueJob();
-  await world.match();
+  ({ pod_name: podName } = await world.reserve());
 });
 
 const JIT = 'actions/generate-runner-jitconfig-for-org';
 /** Minting a token makes nothing, and a run may have one already. */
 const TOKEN = 'apps/create-installation-access-token';
-const calls = async (): Promise<Record<string, number>> => ({
-  ...(await world.gitHub.report()).calls,
-  ...world.kube.report().calls,
-});
 
 const LOOKED = ['get pods', 'get secrets'];
+const MADE = [...LOOKED, JIT, 'create secrets'];
 const nothing = () => undefined;
-const somethingFailed = async () => {
-  const podName = (await world.workers())[0]?.pod_name ?? '';
-  const failure = { podName, failureClass: 'pod_refused', message: 'refused once' };
-  await noteKeyFailure(world.db, failure, world.parts.failureRules);
-};
+const somethingFailed = () => world.fail(podName, 'pod_refused');
 const secretRefused = () => world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
 
 test.each<[string, number, readonly string[], () => unknown]>([
@@ -50,26 +42,20 @@ test.each<[string, number, readonly string[], () => unknown]>([
   ['PostgreSQL to mark the registration', 3, LOOKED, nothing],
   ['GitHub for the registration', 4, LOOKED, nothing],
   ['the cluster for the Secret', 5, [...LOOKED, JIT], nothing],
-  ['the cluster for the Secret once more', 6, [...LOOKED, JIT, 'create secrets'], secretRefused],
-  ['the cluster for the pod', 6, [...LOOKED, JIT, 'create secrets'], nothing],
-  [
-    'the cluster for the Secret’s owner',
-    7,
-    [...LOOKED, JIT, 'create secrets', 'create pods'],
-    nothing,
-  ],
+  ['the cluster for the Secret once more', 6, MADE, secretRefused],
+  ['the cluster for the pod', 6, MADE, nothing],
+  ['the cluster for the Secret’s owner', 7, [...MADE, 'create pods'], nothing],
 ])(
   'a run that stops before it asks %s makes no more calls, and its successor makes the worker (C6, P3)',
   async (_whom, nth, asked, arrange) => {
     await arrange();
-    const [worker] = await world.workers();
-    const before = await calls();
+    const before = await world.calls();
     let looks = 0;
-    const task = taskFor(worker?.pod_name ?? '', () => (++looks < nth ? 1 : 0));
+    const task = taskFor(podName, () => (++looks < nth ? 1 : 0));
     await Promise.allSettled([
       world.kinds['provision-worker']?.handler(task, new AbortController().signal),
     ]);
-    const made = Object.entries(await calls()).flatMap(([call, count]) =>
+    const made = Object.entries(await world.calls()).flatMap(([call, count]) =>
       call === TOKEN ? [] : Array.from({ length: count - (before[call] ?? 0) }, () => call),
     );
     expect([looks, made.toSorted()]).toEqual([nth, asked.toSorted()]);
@@ -78,12 +64,8 @@ test.each<[string, number, readonly string[], () => unknown]>([
   },
 );
 
-const FOUND_NOTHING = {
-  side: 'cluster',
-  method: 'GET',
-  path: '/secrets/[^/]+$',
-  at: 'answer',
-} as const;
+const [, LOOK_FOR_SECRET, REGISTRATION] = CALLS;
+const FOUND_NOTHING = { ...LOOK_FOR_SECRET, at: 'answer' } as const;
 
 test('a run that has begun registers no runner once its worker is to be stopped (C3)', async () => {
   const goOn = await runs.stallAt(FOUND_NOTHING);
@@ -96,21 +78,18 @@ test('a run that has begun registers no runner once its worker is to be stopped 
 });
 
 test('a run that found no registration asks for none once its successor has (C6, P3)', async () => {
-  const before = (await calls())[JIT] ?? 0;
+  const before = (await world.calls())[JIT] ?? 0;
   const goOn = await runs.stallAt(FOUND_NOTHING);
   await runs.takeOver();
   await goOn();
   await world.settle();
-  expect((await calls())[JIT]).toBe(before + 1);
+  expect((await world.calls())[JIT]).toBe(before + 1);
   expect(await seen.failures()).toEqual([]);
   await seen.expectOneWorker();
 });
 
 /** Starts the only worker's run on a database that can be cut off. */
-async function startRun(
-  claimLeft: () => number,
-  beforeGitHub?: (resource: string) => Promise<void>,
-) {
+function startRun(claimLeft: () => number, beforeGitHub?: (resource: string) => Promise<void>) {
   const { db, close } = connectDatabase({
     url: tunnel.url,
     schema: TEST_SCHEMA,
@@ -118,7 +97,7 @@ async function startRun(
     applicationName: 'paddock-test',
   });
   const executor = runs.connect(db, beforeGitHub);
-  const task = taskFor((await world.workers())[0]?.pod_name ?? '', claimLeft);
+  const task = taskFor(podName, claimLeft);
   const run = executor.kinds['provision-worker']?.handler(task, new AbortController().signal);
   return {
     outcome: Promise.allSettled([run]).then(([settled]) => settled),
@@ -129,18 +108,12 @@ async function startRun(
   };
 }
 
-const MOMENTS = [
-  { after: 'the registration', side: 'github', method: 'POST', path: '/generate-jitconfig$' },
-  { after: 'the Secret', side: 'cluster', method: 'POST', path: '/secrets$' },
-  { after: 'the pod', side: 'cluster', method: 'POST', path: '/pods$' },
-] as const;
-
-test.each(MOMENTS)(
-  'PostgreSQL that goes away after $after is waited for: its one registration runs the job (C6, P1)',
-  async (moment) => {
-    const held = runs.hold({ ...moment, at: 'answer' });
+test.each(CALLS.filter(({ method }) => method === 'POST'))(
+  'PostgreSQL that goes away after $what is waited for: its one registration runs the job (C6, P1)',
+  async (call) => {
+    const held = runs.hold({ ...call, at: 'answer' });
     let looks = 0;
-    const { outcome, stop } = await startRun(() => {
+    const { outcome, stop } = startRun(() => {
       looks += 1;
       return 1;
     });
@@ -157,14 +130,14 @@ test.each(MOMENTS)(
     expect(await seen.failures()).toEqual([]);
     await world.db.deleteFrom('tasks').execute();
     await seen.expectOneWorker();
-    expect(await seen.alive()).toMatchObject([{ registered_labels: ['linux', 'self-hosted'] }]);
+    expect(await world.alive()).toMatchObject([{ registered_labels: ['linux', 'self-hosted'] }]);
   },
 );
 
 test('PostgreSQL that stays away is waited for no longer than the lease allows (C6, D6)', async () => {
-  const held = runs.hold({ ...MOMENTS[0], at: 'answer' });
+  const held = runs.hold({ ...REGISTRATION, at: 'answer' });
   let left = 1;
-  const { outcome, stop } = await startRun(() => left);
+  const { outcome, stop } = startRun(() => left);
   await held.reached;
   await tunnel.cut();
   held.release();
@@ -179,7 +152,7 @@ test('PostgreSQL that stays away is waited for no longer than the lease allows (
 });
 
 test('PostgreSQL that goes away between the mark and the registration costs no registration and no row (C6, P1)', async () => {
-  const { outcome, stop } = await startRun(
+  const { outcome, stop } = startRun(
     () => 1,
     (resource) =>
       resource === 'actions_runner_registration'

@@ -1,36 +1,34 @@
 import { describe, expect, test } from '@jest/globals';
-import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
-import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { failWorker } from './provisioning.ts';
-import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
-import { taskFor } from '../scenes/stalled-run.scene.ts';
+import { CALLS, taskFor } from '../scenes/stalled-run.scene.ts';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { failWorker } from './provisioning.ts';
 import { putSecret, startPod } from './start-pod.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
 const world = useSchedulerWorld({ kubelet: false });
 const seen = useEvidence(world);
 
-const JIT = '/generate-jitconfig$';
+const JIT = 'actions/generate-runner-jitconfig-for-org';
+/** The worker of one more job is made. */
+const makeNext = async () => {
+  await world.queueJob();
+  await world.settle();
+};
 
 describe('provisioning', () => {
   test('asks GitHub once and the cluster five times when all goes well, a token apart (P4)', async () => {
-    const calls = async (): Promise<Record<string, number>> => ({
-      ...(await world.gitHub.report()).calls,
-      ...world.kube.report().calls,
-    });
-    await world.queueJob();
-    await world.settle();
-    const before = await calls();
-    await world.queueJob();
-    await world.settle();
-    const made = Object.entries(await calls()).flatMap(([call, count]) =>
+    await makeNext();
+    const before = await world.calls();
+    await makeNext();
+    const made = Object.entries(await world.calls()).flatMap(([call, count]) =>
       count === before[call] ? [] : [[call, count - (before[call] ?? 0)]],
     );
     expect(Object.fromEntries(made)).toEqual({
-      'actions/generate-runner-jitconfig-for-org': 1,
+      [JIT]: 1,
       'get pods': 1,
       'get secrets': 1,
       'create secrets': 1,
@@ -40,82 +38,60 @@ describe('provisioning', () => {
   });
 
   test('a runner of that name at GitHub ends the row, not the registration (C6)', async () => {
-    await world.queueJob();
-    await world.gitHub.failNext({ path: JIT, status: 409 });
+    await world.gitHub.failNext({ path: '/generate-jitconfig$', status: 409 });
     const notStarted =
       'paddock_workers_ended_total{pool="linux",status="failed",reason="registration_interrupted"}';
-    expect(await world.growth(notStarted, () => world.settle())).toBe(1);
+    expect(await world.growth(notStarted, makeNext)).toBe(1);
     expect(await seen.failures()).toEqual(['registration_interrupted']);
     await seen.expectOneWorker();
   });
 
   test('a run that wakes up with a JIT config after its successor has ended the row makes no pod, and takes its Secret back (C6)', async () => {
-    await world.queueJob();
-    await world.match();
-    const [row] = await world.workers();
-    const worker = await findWorkerToProvision(world.db, row?.pod_name ?? '', [APP_ID]);
+    const { pod_name: podName } = await world.reserve();
+    const worker = await findWorkerToProvision(world.db, podName, [APP_ID]);
     const [pool] = examplePools().pools;
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
-    await failWorker(world.parts, worker, {
-      reason: 'registration_interrupted',
-      message: 'by its successor',
-    });
-    const run = { task: taskFor(worker.podName, () => 1), signal: new AbortController().signal };
+    const reason = 'registration_interrupted';
+    await failWorker(world.parts, worker, { reason, message: 'by its successor' });
+    const run = { task: taskFor(podName, () => 1), signal: new AbortController().signal };
     await putSecret(world.parts, worker, 'a JIT config', run);
-    const stalled = { ...run, task: taskFor(worker.podName, () => 0.3) };
+    const stalled = { ...run, task: taskFor(podName, () => 0.3) };
     await expect(startPod(world.parts, worker, pool, stalled)).rejects.toThrow(
       'Only 30 % of the claim',
     );
-    expect(seen.secrets()).toEqual([`runners/${worker.podName}`]);
-    expect(await startPod(world.parts, worker, pool, run)).toMatchObject({
-      outcome: 'done',
-    });
-    expect(seen.pods()).toEqual([]);
-    expect(seen.secrets()).toEqual([]);
-    expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(
-      false,
-    );
+    expect(seen.secrets()).toEqual([`runners/${podName}`]);
+    expect(await startPod(world.parts, worker, pool, run)).toMatchObject({ outcome: 'done' });
+    expect([seen.pods(), seen.secrets()]).toEqual([[], []]);
+    expect(await saveRegistration(world.db, podName, { runnerId: 1, labels: [] })).toBe(false);
   });
 
   test('a row that is wanted no more ends before anybody asks GitHub (C3)', async () => {
-    const jobId = await world.queueJob();
-    await world.match();
-    await world.db
-      .updateTable('jobs')
-      .set({ wants_worker: false })
-      .where('job_id', '=', jobId)
-      .execute();
+    await world.reserve();
+    await world.db.updateTable('jobs').set({ wants_worker: false }).execute();
     await world.settle();
     expect(await seen.failures()).toEqual(['unwanted']);
-    expect(await seen.runners()).toEqual([]);
-    expect(await seen.tasks()).toEqual([]);
+    expect([await seen.runners(), await seen.tasks()]).toEqual([[], []]);
   });
 
   test('a pool that goes before its worker is registered ends the worker, and says why the job waits (P5)', async () => {
-    await world.queueJob();
-    await world.match();
+    await world.reserve();
     await world.putPools(examplePools({ pools: [{ name: 'other' }] }));
     await world.runTasks();
     await world.match();
     expect(await seen.failures()).toEqual(['pool_unknown']);
-    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
-      { wait_reason: 'pool_unknown' },
-    ]);
+    expect(await world.reasons()).toEqual(['pool_unknown']);
   });
 
   test('a worker whose task is gone is provisioned again, unless it is to be stopped; taken back into supply, it is (C3, P1)', async () => {
-    await world.queueJob();
-    await world.match();
+    await world.reserve();
     await world.db.deleteFrom('tasks').execute();
     expect(await reprovisionForgotten(world.db, 60_000)).toEqual([]);
     expect(await reprovisionForgotten(world.db, 0)).toHaveLength(1);
     expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
 
     await world.db.deleteFrom('tasks').execute();
-    await world.db
-      .updateTable('workers')
-      .set({ stopping_at: new Date(), stop_reason: 'surplus' })
-      .execute();
+    const stopped = { stopping_at: new Date(), stop_reason: 'surplus' };
+    await world.db.updateTable('workers').set(stopped).execute();
     expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
     await world.match();
     await world.settle();
@@ -123,44 +99,73 @@ describe('provisioning', () => {
   });
 
   test('many workers at once, on two executors, make one pod each (C5, C6)', async () => {
-    for (let n = 0; n < 20; n += 1) await world.queueJob();
+    await world.queueJobs(20);
     await Promise.all([world.match(), world.match()]);
     await Promise.all([world.runTasks('one'), world.runTasks('two')]);
     // On a busy machine a call may have got no answer in time: its worker, or the one in its place,
     // is made now.
     await world.settle();
-    const live = (await seen.alive()).map((worker) => worker.pod_name);
+    const live = (await world.alive()).map((worker) => worker.pod_name);
     expect(live).toHaveLength(20);
     expect(seen.pods().toSorted()).toEqual(live.toSorted());
     expect((await seen.runners()).filter((name) => live.includes(name))).toHaveLength(20);
   });
 });
 
-const scopes = async () =>
-  (await world.gitHub.truth()).runners
-    .map(({ scope }) => scope)
-    .toSorted((a, b) => a.localeCompare(b));
+const TOKEN = {
+  what: 'minting a token',
+  side: 'github',
+  method: 'POST',
+  path: 'access_tokens$',
+} as const;
+const WAYS = [
+  { how: 'with 500', fault: { status: 500 } },
+  { how: 'with 503 after the work was done', fault: { status: 503, afterCommit: true } },
+  { how: 'with a cut connection', fault: {} },
+  { how: 'with a cut connection after the work was done', fault: { afterCommit: true } },
+  { how: 'with 403', fault: { status: 403 } },
+  { how: 'with 404', fault: { status: 404 } },
+  { how: 'with 429', fault: { status: 429 } },
+] as const;
+
+test.each([TOKEN, ...CALLS].flatMap((call) => WAYS.map((way) => Object.assign({}, call, way))))(
+  '$what $how: the job gets one worker in the end, and each object has a row (C6, P1, P3)',
+  async ({ side, method, path, fault }) => {
+    const asked = async () => (await world.calls())[JIT] ?? 0;
+    const before = await asked();
+    if (side === 'github') await world.gitHub.failNext({ method, path, ...fault });
+    else world.kube.failNext({ method, path, ...fault });
+    await makeNext();
+    await seen.expectOneWorker();
+    // After a refusal the next attempt asks again. When a runner may exist, asking again would be
+    // in vain (P4).
+    const wasRefused = 'status' in fault && fault.status < 500;
+    expect((await asked()) - before).toBeLessThanOrEqual(
+      (await world.workers()).length + (wasRefused ? 1 : 0),
+    );
+  },
+);
+
+const scopes = async () => (await world.gitHub.truth()).runners.map(({ scope }) => scope);
 
 describe('where a runner registers', () => {
   test('each repository of a user gets a separate runner (C2)', async () => {
-    const sam = await world.addUser('sam', ['one', 'two']);
-    await world.queueJobOf(sam, 'one');
-    await world.queueJobOf(sam, 'two');
+    const sam = await world.addUser('sam', 'one', 'two');
+    await world.queueJob({ repo: 'one' }, sam);
+    await world.queueJob({ repo: 'two' }, sam);
     await world.settle();
-    expect((await scopes()).filter((scope) => scope.startsWith('sam/'))).toEqual([
-      'sam/one',
-      'sam/two',
-    ]);
+    const both = ['sam/one', 'sam/two'];
+    expect((await scopes()).filter((scope) => scope.startsWith('sam/')).toSorted()).toEqual(both);
     expect((await world.workers()).map((worker) => worker.repo_full_name)).toEqual(
-      expect.arrayContaining(['sam/one', 'sam/two']),
+      expect.arrayContaining(both),
     );
   });
 
   test('a pool can register at repositories of an organisation; the name is found although the job’s row is gone (A12, C2)', async () => {
     await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
-    const jobId = await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
+    await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
     await world.match();
-    await world.db.deleteFrom('jobs').where('job_id', '=', jobId).execute();
+    await world.db.deleteFrom('jobs').execute();
     await world.db.updateTable('workers').set({ registration_started_at: null }).execute();
     await world.runTasks();
     expect(await scopes()).toContain('acme/api');
@@ -169,23 +174,14 @@ describe('where a runner registers', () => {
   test('a runner group is made once, and read anew only where runners get no job (C7, C11, P4)', async () => {
     await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
     const groupCalls = async () =>
-      Object.entries((await world.gitHub.report()).calls).flatMap(([name, count]) =>
+      Object.entries(await world.calls()).flatMap(([name, count]) =>
         name.includes('runner-group') ? [count] : [],
       );
-    const makeNext = async () => {
-      await world.queueJob();
-      await world.settle();
-    };
     await makeNext();
     await makeNext();
     expect(await groupCalls()).toEqual([1, 1]);
     const [first] = await world.workers();
-    const failure = { failureClass: 'not_assigned', message: 'no job came' };
-    await noteKeyFailure(
-      world.db,
-      { podName: first?.pod_name ?? '', ...failure },
-      world.parts.failureRules,
-    );
+    await world.fail(first?.pod_name ?? '', 'not_assigned');
     await makeNext();
     expect(await groupCalls()).toEqual([2, 1]);
     expect((await world.workers()).every((worker) => worker.registered_at !== null)).toBe(true);

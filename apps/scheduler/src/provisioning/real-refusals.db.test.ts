@@ -4,14 +4,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createPoolsLoader } from '../pools/load-pools.ts';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
-
-const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
-const described = assets === '' ? describe.skip : describe;
+import { describeReal } from '../scenes/real-cluster.scene.ts';
+import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
 
 const RUNNERS = '/api/v1/namespaces/runners';
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
@@ -22,13 +19,11 @@ const NEW_PODS = {
   resources: ['pods'],
 };
 
-described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () => {
-  let world: RealWorld;
-  let seen: Seen;
+describeReal('a real API server that refuses a pod', { hasNode: false }, (world) => {
+  const seen = useEvidence(world);
   /** Asked about each new pod, it answers that it is broken. */
   let broken: ReturnType<typeof createServer>;
   beforeAll(async () => {
-    world = await startRealWorld(assets, {});
     const { certFile, keyFile } = world.real.certificate;
     const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
     broken = createServer(certificate, (_request, response) =>
@@ -37,14 +32,9 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     broken.listen(0, '127.0.0.1');
     await once(broken, 'listening');
   });
-  afterAll(async () => {
+  afterAll(() => {
     broken.closeAllConnections();
     broken.close();
-    await world.stop();
-  });
-  beforeEach(async () => {
-    await world.reset();
-    seen = await look(world);
   });
 
   const setQuota = async () => {
@@ -115,10 +105,9 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
       expect(key?.pauses).toBeGreaterThan(0);
 
       // The worker that has its registration tries for the others.
-      for (let n = 0; n < 2; n += 1) await world.queueJob();
+      await world.queueJobs(2);
       for (let pass = 0; pass < 2; pass += 1) await world.match();
-      const keys = world.db.selectFrom('demand_keys').select('wait_reason');
-      expect(await keys.execute()).toEqual([{ wait_reason: 'workers_failing' }]);
+      expect(await world.reasons()).toEqual(['workers_failing']);
       await world.settle(2);
       expect(await seen.runners()).toHaveLength(1);
 

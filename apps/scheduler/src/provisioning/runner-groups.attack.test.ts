@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
-import { APP_ID } from '../scenes/settings.scene.ts';
+import { addEntity } from '../scenes/entities.scene.ts';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
@@ -30,17 +30,13 @@ const setGroup = (name: string, settings: object) =>
 const putPool = (more: object, entities: object = { acme: {} }) =>
   world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...more }], entities }));
 const queueAndSettle = async (jobs = 1) => {
-  for (let n = 0; n < jobs; n += 1) await world.queueJob();
+  await world.queueJobs(jobs);
   await world.settle();
 };
 const lists = async () =>
-  (await world.gitHub.report()).calls['actions/list-self-hosted-runner-groups-for-org'] ?? 0;
+  (await world.calls())['actions/list-self-hosted-runner-groups-for-org'] ?? 0;
 /** In this test. */
 const registered = async () => (await world.gitHub.truth()).runners.length - before;
-const reasons = async () =>
-  (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map(
-    (row) => row.wait_reason,
-  );
 const ends = async () =>
   (await world.workers()).map(({ status, stop_reason: reason }) => [status, reason]);
 const kept = () => world.db.selectFrom('runner_groups').selectAll().execute();
@@ -82,7 +78,7 @@ test.each<[string, object, object, string]>([
     expect(await registered()).toBe(0);
     // Each was reserved once, before the first look: no worker tries again and again.
     expect(await ends()).toEqual(Array.from({ length: 3 }, () => ['failed', 'runner_group_open']));
-    expect(await reasons()).toEqual(['runner_group_open']);
+    expect(await world.reasons()).toEqual(['runner_group_open']);
     const wayOut =
       'repositories' in more ? '' : '; write allowUntrusted: true in the pool if that is meant';
     expect(await kept()).toMatchObject([
@@ -103,21 +99,10 @@ test.each<[string, object, object, string]>([
 );
 
 test('where GitHub grants no runner groups, each entity has one try a pause (C7, C11)', async () => {
-  const { gitHub } = world;
   await putPool({ ...DIND, runnerGroup: await nextGroup() }, { '*': {} });
   for (const login of ['small', 'tiny']) {
-    const { id } = await gitHub.addOrganization({ login, runnerGroups: false });
-    const installation = await gitHub.install({ appId: APP_ID, account: login, announce: false });
-    const repository = await gitHub.addRepository({ owner: login, name: 'api' });
-    await world.queueJob({
-      row: {
-        entity_id: id,
-        entity_name: login,
-        installation_id: installation.id,
-        repo_id: repository.id,
-        repo_full_name: `${login}/api`,
-      },
-    });
+    const organization = { runnerGroups: false };
+    await world.queueJob({}, await addEntity(world.gitHub, login, ['api'], organization));
   }
   for (const [tries, act] of [
     [2, () => Promise.resolve()],
@@ -189,8 +174,7 @@ test('a group that is made for a pool of some repositories is one of selected on
 describe('a worker whose pool no longer serves its entity is not registered (C2)', () => {
   test('because its login is another one’s', async () => {
     await putPool({ entities: ['acme'] }, { '*': {} });
-    await world.queueJob();
-    await world.match();
+    await world.reserve();
     await world.db.insertInto('login_pins').values({ login: 'acme', entity_id: 1 }).execute();
     await world.runTasks();
     await world.db.deleteFrom('login_pins').execute();
@@ -199,11 +183,10 @@ describe('a worker whose pool no longer serves its entity is not registered (C2)
 
   test('because the pool names others, and none follows it', async () => {
     await putPool({});
-    await world.queueJob();
-    await world.match();
+    await world.reserve();
     await putPool({ entities: ['beta'] });
     await world.settle();
-    expect([await registered(), await reasons()]).toEqual([0, ['pool_closed']]);
+    expect([await registered(), await world.reasons()]).toEqual([0, ['pool_closed']]);
     expect((await world.workers()).map(({ status }) => status)).toEqual(['failed']);
   });
 });

@@ -22,8 +22,6 @@ export async function look(world: SchedulerWorld) {
   /** Those that are gone included. */
   const registrations = async () =>
     (await world.gitHub.truth()).registrations.filter(({ name }) => isNew(name));
-  const alive = async () =>
-    (await world.workers()).filter(({ status }) => status === 'pending' || status === 'running');
   const failures = async () =>
     (await world.workers())
       .filter(({ status }) => status === 'failed')
@@ -37,7 +35,6 @@ export async function look(world: SchedulerWorld) {
     secrets,
     runners,
     registrations,
-    alive,
     failures,
     tasks,
     /**
@@ -45,7 +42,7 @@ export async function look(world: SchedulerWorld) {
      * registration has its row.
      */
     async expectOneWorker(): Promise<void> {
-      const live = await alive();
+      const live = await world.alive();
       expect(live).toHaveLength(1);
       const [worker] = live;
       expect(worker?.pod_uid).not.toBeNull();
@@ -63,5 +60,3 @@ export async function look(world: SchedulerWorld) {
     },
   };
 }
-
-export type Seen = Awaited<ReturnType<typeof look>>;

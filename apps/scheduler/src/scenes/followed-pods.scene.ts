@@ -21,13 +21,11 @@ export const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({
 
 const runs = ({ phase }: ObservedPod): boolean => phase === 'Running';
 
-export type FollowedPods = Awaited<ReturnType<typeof followedPods>>;
-
 /** Pods of workers as the cluster has them, and the states of their rows. */
-export async function followedPods(world: SchedulerWorld) {
+export async function followedPods(world: SchedulerWorld, rules: Partial<typeof FOLLOWING> = {}) {
   const { db, cluster } = world;
   const instance = await findInstance(db);
-  const parts = { ...world.parts, ...FOLLOWING };
+  const parts = { ...world.parts, ...FOLLOWING, ...rules };
   const list = async () => (await listPods(cluster, { namespace: NAMESPACE, instance })).pods;
   const find = async (name: string) => (await list()).find((pod) => pod.name === name);
   const take = async (pods: readonly ObservedPod[], known: readonly string[] = []) =>
@@ -48,7 +46,7 @@ export async function followedPods(world: SchedulerWorld) {
    * their rows do not know of that yet.
    */
   const makeWorkers = async (count: number, isSo = runs): Promise<readonly ObservedPod[]> => {
-    for (let made = 0; made < count; made += 1) await world.queueJob();
+    await world.queueJobs(count);
     await world.match();
     await world.runTasks();
     const rows = (await world.workers()).slice(-count);

@@ -1,18 +1,19 @@
-import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { text } from 'node:stream/consumers';
+import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
-import { findInstance } from '@paddock/db/instance';
-import { findKnownPods } from '@paddock/db/workers/worker-pods';
-import { listPods } from '@paddock/kube/pods';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
+import type { Db } from '@paddock/db/schema/tables';
+import { listenHttp } from '@paddock/runtime/http-server';
 import type { JobTruth } from '@paddock/simulators/github/truth';
 import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
+import type { JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { takeList } from '../following/follow-pods.ts';
 import { noteRepositories } from './matching.scene.ts';
-import { startRecordingIngress } from './recording-ingress.scene.ts';
+import { startSchedulerWorld } from './scheduler.scene.ts';
+import { APP_ID } from './settings.scene.ts';
 import { setStopScene } from './stop.scene.ts';
-import { NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
-import { APP_ID, FOLLOWING } from './settings.scene.ts';
 
 /**
  * No cap is large, so that all of them bind now and then. A runner of `large` fits every job of
@@ -43,22 +44,13 @@ const DOCUMENTS = {
   some: examplePools({ pools: [LINUX, GPU], entities: { acme: CAPPED, globex: CAPPED } }),
 };
 
-export const LABELS = [
-  ['linux'],
-  ['self-hosted', 'linux'],
-  ['linux', 'large'],
-  ['large'],
-  ['gpu'],
-] as const;
-const REPOSITORIES = {
-  acme: ['api', 'web'],
-  globex: ['core'],
-  sam: ['one', 'two'],
-} as const;
+const REPOSITORIES = { acme: ['api', 'web'], globex: ['core'], sam: ['one', 'two'] } as const;
+export type EntityKey = keyof typeof REPOSITORIES;
+export const ENTITIES = ['acme', 'globex', 'sam'] as const;
+const typeOf = (entity: EntityKey) => (entity === 'sam' ? 'User' : 'Organization');
+
 /** A job that takes so long ends only when it is cancelled. */
 export const ENDLESS_MS = 600_000;
-export const ENTITIES = ['acme', 'globex', 'sam'] as const;
-export type EntityKey = (typeof ENTITIES)[number];
 
 export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 
@@ -68,89 +60,63 @@ export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
  */
 export async function startFreedom(seed: number) {
   const world = await startSchedulerWorld({ githubSeed: seed });
-  const { db, gitHub, cluster } = world;
-  const following = { ...world.parts, ...FOLLOWING, unexplainedGraceMs: 600_000 };
-  const instance = await findInstance(db);
-
+  const { db, gitHub } = world;
+  const stops = await setStopScene(world, { unexplainedGraceMs: 600_000 });
   const ingress = await startRecordingIngress(db);
-  const { record, alone, refusals } = ingress;
-  await gitHub.setApp(APP_ID, {
-    webhookUrl: ingress.url,
-  });
+  await gitHub.setApp(APP_ID, { webhookUrl: ingress.url });
+  await world.putPools(DOCUMENTS.all);
 
-  const logins = { acme: 'acme', globex: 'globex', sam: 'sam' };
-  const installations: Record<EntityKey, number | undefined> = {
-    acme: world.installationId,
-    globex: undefined,
-    sam: undefined,
+  /** The entities as they are now. */
+  const now: Record<EntityKey, { id: number; login: string; installation?: number | undefined }> = {
+    acme: { id: world.entityId, login: 'acme', installation: world.installationId },
+    globex: { id: (await gitHub.addOrganization({ login: 'globex' })).id, login: 'globex' },
+    sam: { id: (await gitHub.addUser({ login: 'sam' })).id, login: 'sam' },
   };
-  await gitHub.addRepository({ owner: 'acme', name: 'web' });
-  const entityIds = {
-    acme: world.entityId,
-    globex: (await gitHub.addOrganization({ login: 'globex' })).id,
-    sam: (await gitHub.addUser({ login: 'sam' })).id,
-  };
-  for (const entity of ['globex', 'sam'] as const) {
-    for (const name of REPOSITORIES[entity]) await gitHub.addRepository({ owner: entity, name });
-    installations[entity] = (
+  for (const entity of ENTITIES) {
+    for (const name of REPOSITORIES[entity])
+      if (name !== 'api') await gitHub.addRepository({ owner: entity, name });
+    now[entity].installation ??= (
       await gitHub.install({ appId: APP_ID, account: entity, announce: false })
     ).id;
-  }
-  await world.putPools(DOCUMENTS.all);
-  const stops = await setStopScene(world);
-  for (const entity of ENTITIES) {
-    const installation_id = installations[entity] ?? 0;
-    const type = entity === 'sam' ? 'User' : 'Organization';
     await putInstallation(db, {
-      entity_id: entityIds[entity],
-      entity_type: type,
+      entity_id: now[entity].id,
+      entity_type: typeOf(entity),
       login: entity,
       app_id: APP_ID,
-      installation_id,
+      installation_id: now[entity].installation,
       stated_at: new Date(0),
     });
   }
 
-  const entityOf = (login: string): EntityKey => {
-    const found = ENTITIES.find((entity) => logins[entity] === login);
-    if (found === undefined) throw new Error(`No entity is named ${login} now.`);
-    return found;
-  };
   const repositoryOf = (entity: EntityKey, nth: number) => {
     const names = REPOSITORIES[entity];
-    return `${logins[entity]}/${names[nth % names.length]}`;
-  };
-  const install = async (entity: EntityKey) => {
-    installations[entity] ??= (await gitHub.install({ appId: APP_ID, account: logins[entity] })).id;
+    return `${now[entity].login}/${names[nth % names.length]}`;
   };
   const rename = async (entity: EntityKey, name: string) => {
-    if (logins[entity] === name) return;
-    await gitHub.renameAccount(logins[entity], name);
-    logins[entity] = name;
+    if (now[entity].login === name) return;
+    await gitHub.renameAccount(now[entity].login, name);
+    now[entity].login = name;
   };
   const activePods = async () =>
-    (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter(
-      (pod) => !pod.containersTerminated,
-    );
+    (await stops.list()).filter(({ containersTerminated }) => !containersTerminated);
 
   const endless = new Set<number>();
-
   /** The acts of GitHub and of time that make a worker unnecessary. */
   const excuses = { cancelled: 0, graceEnded: 0 };
 
   return {
-    world,
-    refusals,
+    ...world,
     excuses,
-    alone,
+    alone: ingress.alone,
+    /** The errors of deliveries that could not be recorded. */
+    refusals: ingress.refusals,
     activePods,
-    install,
+    followPods: stops.follow,
+    stopIdle: (podNames: readonly string[]) =>
+      Promise.all(podNames.map((podName) => stops.askToStop(podName))),
+    noteRepositories: () => noteRepositories(db),
     async queue(entity: EntityKey, nth: number, labels: readonly string[], durationMs: number) {
-      const { id } = await gitHub.queueJob({
-        repo: repositoryOf(entity, nth),
-        labels,
-        durationMs,
-      });
+      const { id } = await gitHub.queueJob({ repo: repositoryOf(entity, nth), labels, durationMs });
       if (durationMs === ENDLESS_MS) endless.add(id);
     },
     async rerun(jobId: number) {
@@ -159,8 +125,7 @@ export async function startFreedom(seed: number) {
     },
     /** Cancels those endless jobs that run. */
     async endEndless() {
-      const { jobs } = await gitHub.truth();
-      for (const { id, status } of jobs)
+      for (const { id, status } of (await gitHub.truth()).jobs)
         if (status === 'in_progress' && endless.has(id)) await gitHub.cancelJob(id);
     },
     async cancel(jobId: number) {
@@ -177,19 +142,25 @@ export async function startFreedom(seed: number) {
         .executeTakeFirst();
       excuses.graceEnded += Number(numUpdatedRows);
     },
+    async install(entity: EntityKey) {
+      now[entity].installation ??= (
+        await gitHub.install({ appId: APP_ID, account: now[entity].login })
+      ).id;
+    },
     async uninstall(entity: EntityKey) {
-      const id = installations[entity];
-      if (id !== undefined) await gitHub.uninstall(id);
-      installations[entity] = undefined;
+      const { installation } = now[entity];
+      if (installation !== undefined) await gitHub.uninstall(installation);
+      now[entity].installation = undefined;
     },
     /** The installation sees one of the entity's repositories only, or all again. */
     async select(entity: EntityKey, nth: number | 'all') {
-      const id = installations[entity];
-      if (id !== undefined)
-        await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(entity, nth)]);
+      const { installation } = now[entity];
+      if (installation === undefined) return;
+      const seen = nth === 'all' ? nth : [repositoryOf(entity, nth)];
+      await gitHub.selectRepositories(installation, seen);
     },
     rename: (entity: EntityKey) =>
-      rename(entity, logins[entity] === entity ? `${entity}-renamed` : entity),
+      rename(entity, now[entity].login === entity ? `${entity}-renamed` : entity),
     /**
      * Gives the entity its first name again, and looks where the App is installed: deliveries of
      * names that change within a second are not enough.
@@ -197,66 +168,41 @@ export async function startFreedom(seed: number) {
     async restoreName(entity: EntityKey) {
       await rename(entity, entity);
       await gitHub.settled();
-      await db
-        .updateTable('installations')
-        .set({ login: entity })
-        .where('entity_id', '=', entityIds[entity])
-        .execute();
+      const installation = db.updateTable('installations').set({ login: entity });
+      await installation.where('entity_id', '=', now[entity].id).execute();
     },
     /** As if the pauses of all failing keys, and the times of all refusals, were over. */
     async endPauses() {
       await world.endPauses();
       await world.endRefusedTimes();
     },
-    stopIdle: (podNames: readonly string[]) =>
-      Promise.all(podNames.map((podName) => stops.askToStop(podName))),
     /** No runner comes up just then: a minute outside of tests is longer than that. */
     async letTimePass() {
       await waitFor('runners to connect', async () => {
         const { runners } = await gitHub.truth();
-        const live = await db
-          .selectFrom('workers')
-          .select('pod_name')
-          .where('status', 'in', ['pending', 'running'])
-          .execute();
-        const started = new Set(
-          (await activePods())
-            .map(({ name }) => name)
-            .filter((name) => live.some((row) => row.pod_name === name)),
-        );
+        const live = new Set((await world.alive()).map((worker) => worker.pod_name));
+        const started = new Set((await activePods()).map(({ name }) => name)).intersection(live);
         return !runners.some(({ name, state }) => state === 'registered' && started.has(name));
       });
       await stops.letTimePass(20);
     },
-    noteRepositories: () => noteRepositories(db),
     /** Pool, entity and scope of all that is to be kept idle. */
     async warmPlaces(): Promise<string[]> {
-      const known = await db
-        .selectFrom('repositories')
-        .select('repo_id')
-        .where('full_name', '=', 'sam/one')
-        .execute();
-      return [
-        `linux ${entityIds.acme} 0`,
-        ...known.map(({ repo_id: id }) => `linux ${entityIds.sam} ${id}`),
-      ].toSorted();
+      const known = db.selectFrom('repositories').select('repo_id');
+      const one = await known.where('full_name', '=', 'sam/one').execute();
+      const ofSam = one.map(({ repo_id: id }) => `linux ${now.sam.id} ${id}`);
+      return [`linux ${now.acme.id} 0`, ...ofSam].toSorted();
     },
     /**
      * Puts a configuration in force, and looks at the jobs that no pool served before, as ingress
      * does.
      */
     configure: (document: keyof typeof DOCUMENTS) =>
-      alone(async () => {
+      ingress.alone(async () => {
         await world.putPools(DOCUMENTS[document]);
         const pools = await currentPoolsDocument(db);
         if (pools !== undefined) await reconsiderJobs(db, pools, 24);
       }),
-    /** The cluster's list of pods, as the follower takes it. */
-    async followPods() {
-      const known = await findKnownPods(db, NAMESPACE);
-      const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
-      await takeList(following, NAMESPACE, pods, known);
-    },
     /** Asks GitHub to deliver again all deliveries that never arrived (E1). */
     async redeliver() {
       const { deliveries } = await gitHub.truth();
@@ -269,29 +215,28 @@ export async function startFreedom(seed: number) {
     },
     /** GitHub's answer about the job, for events that were never made (E2, E4). */
     async lookUp(job: JobTruth) {
-      const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
       const [login = ''] = job.repo.split('/');
-      const entity = entityOf(login);
-      const owner = {
-        id: entityIds[entity],
-        login,
-        type: entity === 'sam' ? 'User' : 'Organization',
-      };
-      const body = {
-        action,
+      const entity = ENTITIES.find((key) => now[key].login === login);
+      if (entity === undefined) throw new Error(`No entity is named ${login} now.`);
+      await ingress.record('workflow_job', `look-up of ${job.id} ${job.status}`, {
+        action: job.status === 'waiting' ? 'queued' : job.status,
         workflow_job: {
           id: job.id,
           run_id: job.runId,
           run_attempt: job.attempt,
           name: job.name,
-          labels: job.labels,
+          labels: [...job.labels],
           conclusion: job.conclusion,
           runner_name: job.runnerName,
         },
-        repository: { id: job.repositoryId, full_name: job.repo, private: true, owner },
-        installation: { id: installations[entity] },
-      };
-      await record('workflow_job', `look-up of ${job.id} ${job.status}`, JSON.stringify(body));
+        repository: {
+          id: job.repositoryId,
+          full_name: job.repo,
+          private: true,
+          owner: { id: now[entity].id, login, type: typeOf(entity) },
+        },
+        installation: { id: now[entity].installation },
+      });
     },
     /** Asks for the stop of a worker whose runner works, or at least could. */
     async askToStop(nth: number) {
@@ -303,7 +248,53 @@ export async function startFreedom(seed: number) {
     },
     async stop() {
       await world.stop();
-      await ingress.stop();
+      await ingress.close();
+    },
+  };
+}
+
+/**
+ * An HTTP server on loopback that records deliveries as ingress does, one at a time. `alone` runs
+ * something while no delivery is recorded.
+ */
+async function startRecordingIngress(db: Db) {
+  let last: Promise<unknown> = Promise.resolve();
+  const alone = <T>(act: () => Promise<T>): Promise<T> => {
+    const result = last.then(act);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  const record = (event: string, guid: string, body: JsonObject) =>
+    alone(async () => {
+      const pools = await currentPoolsDocument(db);
+      if (pools === undefined) throw new Error('There is no pools document.');
+      await recordDeliveries(db, [deliveryToRecord(event, body, APP_ID, { guid })], pools);
+    });
+  const refusals: unknown[] = [];
+  const { port, close, server } = await listenHttp(
+    (request, response) => {
+      const { 'x-github-event': event, 'x-github-delivery': guid } = request.headers;
+      text(request)
+        .then((body) => record(String(event), String(guid), JSON.parse(body) as JsonObject))
+        .then(
+          () => response.writeHead(200).end(),
+          (error: unknown) => {
+            refusals.push(error);
+            response.writeHead(500).end();
+          },
+        );
+    },
+    { port: 0, host: '127.0.0.1' },
+  );
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    record,
+    alone,
+    refusals,
+    close: () => {
+      const closed = close();
+      server.closeAllConnections();
+      return closed;
     },
   };
 }

@@ -1,12 +1,8 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  request as send,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { listenHttp } from '@paddock/runtime/http-server';
 
 /** Which call is stopped: the first whose method and path fit. */
 export interface HeldCall {
@@ -20,12 +16,6 @@ export interface HeldCall {
   readonly at: 'call' | 'answer';
 }
 
-export interface Held {
-  /** Resolves when the call has come so far. */
-  readonly reached: Promise<void>;
-  release(): void;
-}
-
 /**
  * Passes HTTP calls on to `target`, and stops one of them for as long as a test likes: as if the
  * caller stood still meanwhile.
@@ -34,7 +24,7 @@ export async function startHoldingProxy(target: string) {
   let next: { call: HeldCall; reached: () => void; released: Promise<void> } | undefined;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await read(request);
+    const body = await buffer(request);
     const held = next !== undefined && fits(next.call, request) ? next : undefined;
     if (held !== undefined) next = undefined;
     const stop = async (at: HeldCall['at']): Promise<void> => {
@@ -52,33 +42,29 @@ export async function startHoldingProxy(target: string) {
     await pipeline(answer, response);
   };
 
-  const server = createServer((request, response) => {
-    // Both ends report a broken connection to their own users.
-    serve(request, response).catch(() => response.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, server, close } = await listenHttp(
+    (request, response) => {
+      // Both ends report a broken connection to their own users.
+      serve(request, response).catch(() => response.destroy());
+    },
+    { port: 0, host: '127.0.0.1' },
+  );
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    hold(call: HeldCall): Held {
+    url: `http://127.0.0.1:${port}`,
+    /** `reached` resolves when the call has come so far. */
+    hold(call: HeldCall) {
       const reached = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
       next = { call, reached: reached.resolve, released: released.promise };
       return { reached: reached.promise, release: released.resolve };
     },
     async stop(): Promise<void> {
-      server.close();
+      const closed = close();
       server.closeAllConnections();
-      await once(server, 'close');
+      await closed;
     },
   };
 }
 
 const fits = ({ method, path }: HeldCall, request: IncomingMessage): boolean =>
   request.method === method && new RegExp(path).test((request.url ?? '').replace(/\?.*$/, ''));
-
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}

@@ -1,24 +1,33 @@
 import { beforeEach } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Database, Db } from '@paddock/db/schema/tables';
 import { noteActiveRepositories } from '@paddock/db/jobs/repositories';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import type { Kysely, UpdateObject } from 'kysely';
+import { putWorker } from '@paddock/testing/worker-rows';
+import type { UpdateObject } from 'kysely';
 import * as scheduler from '../matching/match.ts';
 import { GATE } from './settings.scene.ts';
+import { waitsOf } from './waits.scene.ts';
 
 /** Wide enough for a busy machine. */
 const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
 /** One pass with these settings; `given` has the differences. */
-export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
+export const matchOnce = (db: Db, given: Partial<MatchingSettings> = {}) =>
   scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 
 /** As discovery does: the repositories of the jobs that came since. */
-export const noteRepositories = (db: Kysely<Database>): Promise<number> =>
+export const noteRepositories = (db: Db): Promise<number> =>
   noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
+
+export const ACME = { entity_id: 90_000_001, entity_name: 'acme' };
+export const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
+export const HOOLI = { entity_id: 90_000_003, entity_name: 'hooli' };
+export const ENDED = { status: 'failed', completed_at: new Date() } as const;
 
 const TABLES = [
   'tasks',
@@ -73,6 +82,20 @@ export function useMatching(pools?: Parameters<typeof putPools>[1]) {
     },
     async putJobs(count: number, given: Parameters<typeof putJob>[1] = {}): Promise<void> {
       for (let n = 0; n < count; n += 1) await putJob(database.db, given);
+    },
+    /** Failures of workers that have ended: as many as pause the key of the entity. */
+    async fail(entity: object, failureClass = 'exit_code'): Promise<void> {
+      const { db } = database;
+      for (let n = 0; n < 3; n += 1) {
+        const { pod_name: podName } = await putWorker(db, { ...entity, ...ENDED });
+        const failure = { podName, failureClass, message: 'no' };
+        await noteKeyFailure(db, failure, USUAL_FAILURE_RULES);
+      }
+    },
+    pin: (login: string, entity_id: number) =>
+      database.db.insertInto('login_pins').values({ login, entity_id }).execute(),
+    get waits() {
+      return waitsOf(database.db);
     },
     changeJobs: (set: UpdateObject<Database, 'jobs'>) =>
       database.db.updateTable('jobs').set(set).execute(),

@@ -1,57 +1,38 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
-import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
-import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
+import { connectAsAdmin } from '@paddock/testing/admin-api';
 import { grantRights, kubeconfigOf } from '@paddock/testing/cluster-rights';
-import {
-  type RealCluster,
-  type RealClusterOptions,
-  startRealCluster,
-} from '@paddock/testing/real-cluster';
+import { findAssets } from '@paddock/testing/played-nodes';
+import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import { late } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
-
-export interface RealWorld extends SchedulerWorld {
-  readonly real: RealCluster;
-  readonly admin: AdminApi;
-  /** With the scheduler's rights. */
-  readonly kubeconfigFile: string;
-  /** All pods of this world in the cluster. */
-  pods(): Promise<ObservedPod[]>;
-  /** Changes a pod's annotations, which decide its fate. */
-  annotate(podName: string, annotations: Record<string, string>): Promise<unknown>;
-  /** Matches and runs due tasks, as if all waits were over, until `isDone` says so. */
-  drive(what: string, isDone: () => Promise<boolean>): Promise<void>;
-}
+import { NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
 
 /** Longest time for a call, for tests with calls that get no answer. */
 export const HASTY_MS = 5_000;
 
 interface RealWorldOptions {
+  /** Without the node that KWOK simulates nothing schedules or runs pods. */
+  readonly hasNode?: boolean;
   /** Puts something before the API server, and says where that is reached. */
   readonly between?: (real: RealCluster) => Promise<string>;
   readonly clusterTimeoutMs?: number;
 }
 
 /**
- * The scheduler's world on a real API server, by default with nodes that KWOK simulates;
- * GitHub stays simulated. It has the rights of deploy/kubernetes and no more.
+ * The scheduler's world on a real API server; GitHub stays simulated. It has the rights of
+ * deploy/kubernetes and no more.
  */
-export async function startRealWorld(
+async function startRealWorld(
   assets: string,
-  options: RealClusterOptions = { nodes: 1 },
-  { between, clusterTimeoutMs }: RealWorldOptions = {},
-): Promise<RealWorld> {
-  const real = await startRealCluster(assets, options);
+  { hasNode = true, between, clusterTimeoutMs }: RealWorldOptions,
+) {
+  const real = await startRealCluster(assets, hasNode ? { nodes: 1 } : {});
   const admin = await connectAsAdmin(real.kubeconfigFile);
-  for (const name of [NAMESPACE, 'others']) {
-    await admin('POST', '/api/v1/namespaces', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name },
-    });
-  }
+  for (const name of [NAMESPACE, 'others'])
+    await admin('POST', '/api/v1/namespaces', { metadata: { name } });
   await grantRights(admin, [NAMESPACE, 'others']);
   const realKubeconfig = await kubeconfigOf(admin, 'scheduler', real.kubeconfigFile);
   const address = await between?.(real);
@@ -59,31 +40,54 @@ export async function startRealWorld(
     const text = await readFile(realKubeconfig, 'utf8');
     await writeFile(realKubeconfig, text.replaceAll(real.url, address));
   }
-  const world = await startSchedulerWorld({
-    playRunners: false,
-    realKubeconfig,
-    clusterTimeoutMs,
-  });
+  const world = await startSchedulerWorld({ playRunners: false, realKubeconfig, clusterTimeoutMs });
   const instance = await findInstance(world.db);
   return {
     ...world,
     real,
     admin,
-    kubeconfigFile: realKubeconfig,
+    /** All pods of this world in the cluster. */
     pods: async () => (await listPods(world.cluster, { namespace: NAMESPACE, instance })).pods,
-    annotate: (podName, annotations) =>
+    /** Changes a pod's annotations, which decide its fate. */
+    annotate: (podName: string, annotations: Record<string, string | null>) =>
       admin('PATCH', `/api/v1/namespaces/${NAMESPACE}/pods/${podName}`, {
         metadata: { annotations },
       }),
-    async drive(what, isDone) {
-      await waitFor(what, async () => {
+    /** Matches and runs due tasks, as if all waits were over, until `isDone` says so. */
+    drive: (what: string, isDone: () => Promise<boolean>) =>
+      waitFor(what, async () => {
         await world.settle(1);
         return isDone();
-      });
-    },
+      }),
+    withStatus: async (status: string) =>
+      (await world.workers()).filter((worker) => worker.status === status),
+    row: async (podName: string) =>
+      (await world.workers()).find((worker) => worker.pod_name === podName),
     async stop() {
       await world.stop();
       await real.stop();
     },
   };
+}
+
+export type RealWorld = Awaited<ReturnType<typeof startRealWorld>>;
+
+/** Tests in one such world, each of which begins with it reset. */
+export function describeReal(
+  title: string,
+  options: RealWorldOptions,
+  tests: (world: RealWorld) => void,
+): void {
+  const hasNode = options.hasNode ?? true;
+  const assets = findAssets(hasNode);
+  const described = assets === undefined ? describe.skip : describe;
+  described(`${title} (needs KUBEBUILDER_ASSETS${hasNode ? ' with kwok' : ''})`, () => {
+    let world: RealWorld;
+    beforeAll(async () => {
+      world = await startRealWorld(assets ?? '', options);
+    });
+    afterAll(() => world.stop());
+    beforeEach(() => world.reset());
+    tests(late(() => world));
+  });
 }

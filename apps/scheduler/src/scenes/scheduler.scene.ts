@@ -1,14 +1,12 @@
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findInstance } from '@paddock/db/instance';
-import type { Database } from '@paddock/db/schema/tables';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { connectGitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
+import { deleteRunner } from '@paddock/github/runners';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { probeCluster } from '@paddock/kube/call';
@@ -21,18 +19,17 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { impatientReaches } from '@paddock/testing/impatient-reaches';
 import { createTestDatabase } from '@paddock/testing/database';
-import { examplePools, noteInstallationOf, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
-import type { Insertable } from 'kysely';
 import { createEvents } from '../events.ts';
 import { followPods } from '../following/follow-pods.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 import { type Matched, matchOnce } from '../matching/match.ts';
+import { addEntity, queueJobOf } from './entities.scene.ts';
 import { APP_ID, FOLLOWING, GATE, STOP_RULES } from './settings.scene.ts';
-import { usersOf } from './users.scene.ts';
 import { waitsOf } from './waits.scene.ts';
 
 export const NAMESPACE = 'runners';
@@ -97,11 +94,8 @@ export async function startSchedulerWorld({
     playRunner: playRunners ? playRunner : undefined,
     startDelayMs: [1, 5],
   });
-  const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
-  const kubeconfigFile = join(folder, 'kubeconfig');
-  await writeFile(kubeconfigFile, kube.kubeconfig);
   const cluster = connectCluster({
-    kubeconfigFile: realKubeconfig ?? kubeconfigFile,
+    kubeconfigFile: realKubeconfig ?? kube.writeKubeconfig(),
     requestTimeoutMs: clusterTimeoutMs,
   });
   const metrics = createMetrics();
@@ -139,11 +133,14 @@ export async function startSchedulerWorld({
     return matchOnce(own, GATE);
   };
 
-  const acme = await gitHub.addOrganization({ login: 'acme' });
-  const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
-  const installation = await gitHub.install({ appId: APP_ID, account: 'acme', announce: false });
+  const workers = () =>
+    db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+  const acme = await addEntity(gitHub, 'acme', ['api'], { runnerGroups: true });
   await putPools(db, examplePools());
   const instance = await findInstance(db);
+  /** A job of acme, unless given. */
+  const queueJob = (given: Parameters<typeof queueJobOf>[2] = {}, entity = acme) =>
+    queueJobOf({ db, gitHub }, entity, given);
 
   return {
     db,
@@ -154,9 +151,9 @@ export async function startSchedulerWorld({
     events,
     parts,
     kinds,
-    installationId: installation.id,
+    installationId: acme.installationId,
     entityId: acme.id,
-    apiRepositoryId: api.id,
+    apiRepositoryId: acme.repositories.get('api') ?? 0,
     databaseUrl: testDb.urlOf('scheduler'),
     privateKeyPem: key.privateKeyPem,
     pools: examplePools(),
@@ -165,32 +162,35 @@ export async function startSchedulerWorld({
     now,
     passTime: (ms: number) => void (passedMs += ms),
     putPools: (document: PoolsDocument) => putPools(db, document),
-    /** A job that GitHub has queued and ingress has stored. */
-    async queueJob(
-      given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {},
-    ) {
-      const job = await gitHub.queueJob({
-        repo: 'acme/api',
-        labels: ['linux'],
-        durationMs: given.durationMs ?? 1,
-      });
-      const row = await putJob(db, {
-        job_id: job.id,
-        run_id: job.runId,
-        entity_id: acme.id,
-        entity_name: 'acme',
-        repo_id: api.id,
-        repo_full_name: 'acme/api',
-        app_id: APP_ID,
-        installation_id: installation.id,
-        delivery_guid: `guid-${job.id}`,
-        ...given.row,
-      });
-      await noteInstallationOf(db, row);
-      return job.id;
+    queueJob,
+    queueJobs: async (count: number, ...given: Parameters<typeof queueJob>) => {
+      for (let n = 0; n < count; n += 1) await queueJob(...given);
     },
-    ...usersOf({ db, gitHub }),
+    addUser: (login: string, ...repositories: string[]) => addEntity(gitHub, login, repositories),
     match: async () => countsOf(await matchOnceMore()),
+    /** The worker that is reserved for one more job. */
+    async reserve() {
+      await queueJob();
+      await matchOnceMore();
+      const worker = (await workers()).at(-1);
+      if (worker === undefined) throw new Error('no worker was reserved');
+      return worker;
+    },
+    /** A failure that counts against the worker's key, so many times. */
+    async fail(podName: string, failureClass: string, times = 1): Promise<void> {
+      const failure = { podName, failureClass, message: 'it failed' };
+      for (let n = 0; n < times; n += 1) await noteKeyFailure(own, failure, USUAL_FAILURE_RULES);
+    },
+    /** Why jobs wait, for each key with waiting jobs. */
+    reasons: async () =>
+      (await db.selectFrom('demand_keys').select('wait_reason').execute()).map(
+        (row) => row.wait_reason,
+      ),
+    /** How often each call of GitHub and of the cluster was made. */
+    calls: async (): Promise<Readonly<Record<string, number>>> => ({
+      ...(await gitHub.report()).calls,
+      ...kube.report().calls,
+    }),
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', claimMs = 300_000) =>
       runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
@@ -206,14 +206,33 @@ export async function startSchedulerWorld({
         if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },
+    async cancelAll(): Promise<void> {
+      for (const { id, status } of (await gitHub.truth()).jobs)
+        if (status !== 'completed') await gitHub.cancelJob(id);
+      await waitFor('the jobs to end', async () =>
+        (await gitHub.truth()).jobs.every(({ status }) => status === 'completed'),
+      );
+    },
+    /** As an administrator of acme does. */
+    async deleteRunner(podName: string) {
+      const { runners } = await gitHub.truth();
+      const id = runners.find(({ name }) => name === podName)?.id ?? 0;
+      const client = github.asInstallation({
+        appId: APP_ID,
+        installationId: acme.installationId,
+        entityId: acme.id,
+      });
+      await deleteRunner(client, { kind: 'organization', owner: 'acme' }, id);
+    },
     /** By how much `act` raises a metric, over all labels except those in its name. */
     async growth(name: string, act: () => Promise<unknown>): Promise<number> {
       const before = metricSum(await metrics.registry.metrics(), name);
       await act();
       return metricSum(await metrics.registry.metrics(), name) - before;
     },
-    workers: () =>
-      db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
+    workers,
+    alive: async () =>
+      (await workers()).filter(({ status }) => status === 'pending' || status === 'running'),
     /** Follows pods until the returned function is called. */
     follow(
       rules: Partial<typeof FOLLOWING> & { confirmAfterMs?: number } = {},
@@ -253,7 +272,6 @@ export async function startSchedulerWorld({
       await kube.stop();
       await gitHub.stop();
       await testDb.drop();
-      await rm(folder, { recursive: true });
     },
   };
 }

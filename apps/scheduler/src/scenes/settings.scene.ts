@@ -1,4 +1,5 @@
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import type { fc } from '@paddock/testing/random-cases';
 
 export const APP_ID = 1001;
 
@@ -33,3 +34,17 @@ export const FOLLOWING = {
   stuckAfterMs: 300_000,
   watchSeconds: 120,
 };
+
+/** A step of random histories: it is drawn as often as its weight says, and a failure names it. */
+export const step = <T>(
+  weight: number,
+  name: string,
+  values: fc.Arbitrary<T>,
+  take: (value: T) => unknown,
+) => ({
+  weight,
+  arbitrary: values.map((value) => ({
+    take: () => take(value),
+    toString: () => `${name} ${JSON.stringify(value)}`,
+  })),
+});

@@ -5,7 +5,7 @@ import { connectCluster } from '@paddock/kube/connect';
 import type { Task } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { schedulerKinds } from '../kinds.ts';
-import { type Held, type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
+import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
 import { type SchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
@@ -17,8 +17,6 @@ const requestTimeoutMs = 300_000;
 export interface StalledCall extends HeldCall {
   readonly side: 'github' | 'cluster';
 }
-
-export type StalledRuns = Awaited<ReturnType<typeof startStalledRuns>>;
 
 /** Stops one executor at one of its calls, while another takes its tasks over. */
 export async function startStalledRuns(world: SchedulerWorld) {
@@ -64,7 +62,7 @@ export async function startStalledRuns(world: SchedulerWorld) {
     );
   }
 
-  const hold = ({ side, ...call }: StalledCall): Held => proxies[side].hold(call);
+  const hold = ({ side, ...call }: StalledCall) => proxies[side].hold(call);
   let last: Promise<unknown> = Promise.resolve();
 
   return {
@@ -106,6 +104,19 @@ export async function startStalledRuns(world: SchedulerWorld) {
     },
   };
 }
+
+/**
+ * The calls that make a worker. Without the minting of a token: it changes nothing, and all callers
+ * in one process wait for one token.
+ */
+export const CALLS = [
+  { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
+  { what: 'looking for the Secret', side: 'cluster', method: 'GET', path: '/secrets/[^/]+$' },
+  { what: 'asking for the JIT config', side: 'github', method: 'POST', path: '-jitconfig$' },
+  { what: 'creating the Secret', side: 'cluster', method: 'POST', path: '/secrets$' },
+  { what: 'creating the pod', side: 'cluster', method: 'POST', path: '/pods$' },
+  { what: 'setting the Secret’s owner', side: 'cluster', method: 'PATCH', path: '/secrets/[^/]+$' },
+] as const;
 
 /** Each call twice: stopped on its way, and its answer on the way back. */
 export const bothEnds = <T extends object>(calls: readonly T[]) =>

@@ -11,13 +11,12 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { followedPods } from './followed-pods.scene.ts';
 import { NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
-
-export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
+import type { FOLLOWING } from './settings.scene.ts';
 
 /** The acts and checks of tests about the ends of workers. */
-export async function setStopScene(world: SchedulerWorld) {
+export async function setStopScene(world: SchedulerWorld, rules: Partial<typeof FOLLOWING> = {}) {
   const { db, gitHub, cluster } = world;
-  const pods = await followedPods(world);
+  const pods = await followedPods(world, rules);
   const { row, find: pod, relist: follow } = pods;
   const runner = async (podName: string) =>
     (await gitHub.truth()).runners.find(({ name }) => name === podName);
@@ -67,18 +66,24 @@ export async function setStopScene(world: SchedulerWorld) {
     await world.makeDue();
   };
 
+  const askToStop = (podName: string, reason: StopReason = 'idle') =>
+    db.transaction().execute(async (trx) => {
+      await requestStops(trx, [{ podName, reason }]);
+      await enqueue(trx, [stopTask(podName)]);
+    });
   /**
    * Runs due tasks, again and again as if all waits were over, until the worker has ended or no
-   * work is left.
+   * work is left. Returns its row.
    */
-  const letEnd = async (podName: string, { attempts = 12, minutes = 1 } = {}): Promise<void> => {
+  const letEnd = async (podName: string, { attempts = 12, minutes = 1 } = {}) => {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       await world.runTasks();
       await follow();
       const { completed_at, stopping_at } = await row(podName);
-      if (completed_at !== null || stopping_at === null) return;
+      if (completed_at !== null || stopping_at === null) break;
       await letTimePass(minutes);
     }
+    return row(podName);
   };
 
   return {
@@ -89,13 +94,18 @@ export async function setStopScene(world: SchedulerWorld) {
     isCalled,
     makeWorker,
     letTimePass,
+    askToStop,
     letEnd,
     /** `letEnd` until the worker has ended. */
     finish: (podName: string) =>
       waitFor('its row to end', async () => {
-        await letEnd(podName);
-        return (await row(podName)).completed_at !== null;
+        const ended = await letEnd(podName);
+        return ended.completed_at !== null && ended;
       }),
+    stop: async (podName: string, reason?: StopReason, limits?: Parameters<typeof letEnd>[1]) => {
+      await askToStop(podName, reason);
+      return letEnd(podName, limits);
+    },
     /** A worker whose runner never came online, and whose pod is in the given state. */
     async startUnregistered(phase: 'Running' | 'Pending' = 'Running'): Promise<string> {
       const podName = await makeWorker();
@@ -150,25 +160,12 @@ export async function setStopScene(world: SchedulerWorld) {
       await follow();
       return { podName, jobId };
     },
-    async askToStop(podName: string, reason: StopReason = 'idle'): Promise<void> {
-      await db.transaction().execute(async (trx) => {
-        await requestStops(trx, [{ podName, reason }]);
-        await enqueue(trx, [stopTask(podName)]);
-      });
-    },
     /** The job, its runner and its pod are untouched. */
     async expectWorking(podName: string, jobId: number): Promise<void> {
       const job = (await gitHub.truth()).jobs.find(({ id }) => id === jobId);
       expect(job).toMatchObject({ status: 'in_progress', killed: false });
       expect(await runner(podName)).toMatchObject({ state: 'busy' });
       expect(await pod(podName)).toMatchObject({ phase: 'Running', deletionTimestamp: undefined });
-    },
-    async cancelAll(): Promise<void> {
-      for (const { id, status } of (await gitHub.truth()).jobs)
-        if (status !== 'completed') await gitHub.cancelJob(id);
-      await waitFor('the jobs to end', async () =>
-        (await gitHub.truth()).jobs.every(({ status }) => status === 'completed'),
-      );
     },
   };
 }

@@ -1,8 +1,8 @@
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, sql } from 'kysely';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 
 /** Ends or begins the scheduler's waits, so that no test waits for them. */
-export const waitsOf = (db: Kysely<Database>) => ({
+export const waitsOf = (db: Db) => ({
   /** As if the wait of every queued task were over. */
   makeDue: () =>
     db
@@ -54,7 +54,7 @@ export const waitsOf = (db: Kysely<Database>) => ({
       .execute(),
 });
 
-async function passRefused(db: Kysely<Database>, minutes: number): Promise<void> {
+async function passRefused(db: Db, minutes: number): Promise<void> {
   const ago = (column: string) =>
     sql<Date>`${sql.ref(column)} - ${minutes}::float8 * interval '1 minute'`;
   const set = { refused_since: ago('refused_since'), refused_until: ago('refused_until') };

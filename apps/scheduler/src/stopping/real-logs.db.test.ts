@@ -1,14 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { readJobInLog } from '@paddock/kube/runner-log';
-import { findAssets } from '@paddock/testing/played-nodes';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';
-import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
-
-const assets = findAssets();
-const described = assets === undefined ? describe.skip : describe;
+import { describeReal } from '../scenes/real-cluster.scene.ts';
+import { useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const WRITTEN = '2026-01-01T00:00:00.000000000Z';
 const START = ["Current runner version: '2.335.0'", '2026-01-01 00:00:00Z: Listening for Jobs'];
@@ -22,19 +18,14 @@ const LONG_IDLE = [...START, ...RETRIES, '2026-01-01 12:00:00Z: Runner reconnect
 const SEVERAL_PAGES = [...START, ...Array.from({ length: 60_000 }, () => 'é'.repeat(60))];
 const BEGUN = '2026-01-02 00:00:00Z: Running job: build';
 
-described('logs of a real API server (E5, P2; needs KUBEBUILDER_ASSETS with kwok)', () => {
-  let world: RealWorld;
-  let scene: StopScene;
+describeReal('logs of a real API server (E5, P2)', {}, (world) => {
+  const scene = useStopScene(world);
   let logsFile: string;
   let usual: string;
   beforeAll(async () => {
-    world = await startRealWorld(assets ?? '');
-    scene = await setStopScene(world);
     logsFile = join(dirname(world.real.kubeconfigFile), 'container.log');
     usual = await readFile(logsFile, 'utf8');
   });
-  afterAll(() => world.stop());
-  beforeEach(() => world.reset());
 
   const write = (lines: readonly string[], at = WRITTEN) =>
     writeFile(logsFile, lines.map((line) => `${at} stdout F ${line}\n`).join(''));
@@ -43,8 +34,8 @@ described('logs of a real API server (E5, P2; needs KUBEBUILDER_ASSETS with kwok
     const podName = await scene.startUnregistered();
     await write(LONG_IDLE);
     await scene.askToStop(podName, 'not_assigned');
-    await scene.finish(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+    const ended = { status: 'failed', stop_held_by: null };
+    expect(await scene.finish(podName)).toMatchObject(ended);
   });
 
   test('a log is read whole, whatever its length, and one without its beginning is known', async () => {

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from '@paddock/kube/call';
-import { connectCluster } from '@paddock/kube/connect';
-import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { sql } from 'kysely';
-import { schedulerKinds } from '../kinds.ts';
-import { type HeldCall, startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
+import type { HeldCall } from '../scenes/holding-proxy.scene.ts';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';
-import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
+import {
+  useSchedulerWorld,
+  useStalledRuns,
+  useStopScene,
+} from '../scenes/use-scheduler-world.scene.ts';
 
 /**
  * Runners are not played: pods run until they are ended, their logs stay empty, and GitHub calls a
@@ -16,11 +17,7 @@ import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.s
  */
 const world = useSchedulerWorld({ playRunners: false });
 const scene = useStopScene(world);
-let atCluster: Awaited<ReturnType<typeof startHoldingProxy>>;
-beforeAll(async () => {
-  atCluster = await startHoldingProxy(world.kube.url);
-});
-afterAll(() => atCluster.stop());
+const runs = useStalledRuns(world);
 
 const calls = () => world.kube.report().calls;
 let earlier = 0;
@@ -44,26 +41,15 @@ async function letDeregister(podName: string): Promise<void> {
 }
 
 /**
- * Stops a worker up to its deletion, by an executor whose calls of the cluster go through the
- * proxy. It is held at one of them, and goes on once `meanwhile` is done. Returns by how many
- * deletions that was.
+ * Stops a worker up to its deletion, and holds the run at a call until `meanwhile` is done. Returns
+ * by how many deletions that was.
  */
 async function endSlowly(podName: string, call: HeldCall, meanwhile: () => Promise<unknown>) {
   await letDeregister(podName);
-  const cluster = connectCluster({
-    kubeconfigFile: world.kube.writeKubeconfig(atCluster.url),
-    requestTimeoutMs: 300_000,
-  });
-  const held = atCluster.hold(call);
-  const kinds = schedulerKinds({ ...world.parts, cluster });
-  const ended = runDueTasks({ db: world.db, kinds, holder: 'slow', random: () => 0.5 });
-  const missed = ended.then(() => Promise.reject(new Error(`${call.path} was never called.`)));
-  await Promise.race([held.reached, missed]);
+  const goOn = await runs.stallAt({ ...call, side: 'cluster' });
   await meanwhile();
   const before = deletions();
-  held.release();
-  await ended;
-  cluster.close();
+  await goOn();
   return deletions() - before;
 }
 
@@ -77,9 +63,8 @@ describe('a pod that runs', () => {
     expect(deletions()).toBe(0);
     expect(await scene.pod(podName)).toMatchObject(WORKS);
 
-    await scene.letEnd(podName);
+    const row = await scene.letEnd(podName);
     expect(deletions()).toBe(1);
-    const row = await scene.row(podName);
     expect(row).toMatchObject({
       status: 'failed',
       stop_reason: 'not_registered',
@@ -107,8 +92,7 @@ describe('a pod that runs', () => {
     expect(tried).toBe(1);
     expect(await scene.pod(podName)).toMatchObject(WORKS);
     await scene.letTimePass();
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'not_registered' });
+    expect(await scene.letEnd(podName)).toMatchObject({ stop_reason: 'not_registered' });
     expect(await scene.pod(podName)).toBeUndefined();
   });
 
@@ -118,8 +102,7 @@ describe('a pod that runs', () => {
     const bind = () => scene.set(podName, { assigned_at: new Date() });
     expect(await endSlowly(podName, lastLook, bind)).toBe(0);
     await scene.letTimePass();
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({
+    expect(await scene.letEnd(podName)).toMatchObject({
       status: 'running',
       stopping_at: null,
       assigned_at: expect.any(Date),
@@ -138,9 +121,7 @@ describe('a pod that runs', () => {
   test('with the name of its worker, but not the worker’s pod, stays untouched (E5)', async () => {
     const podName = await scene.startUnregistered();
     await scene.set(podName, { pod_uid: 'of-the-pod-that-was-here-before' });
-    await scene.askToStop(podName);
-    await scene.letEnd(podName, { minutes: 11 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
+    expect(await scene.stop(podName, 'idle', { minutes: 11 })).toMatchObject({ status: 'failed' });
     expect(deletions()).toBe(0);
     expect(await scene.pod(podName)).toMatchObject(WORKS);
   });
@@ -148,15 +129,11 @@ describe('a pod that runs', () => {
   test('and cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {
     const podName = await scene.startUnregistered();
     world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });
-    await scene.askToStop(podName, 'not_registered');
-    await scene.letEnd(podName, { attempts: 6 });
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'running',
-      stop_held_by: expect.any(String),
-    });
+    const held = { status: 'running', stop_held_by: expect.any(String) };
+    expect(await scene.stop(podName, 'not_registered', { attempts: 6 })).toMatchObject(held);
     world.kube.clearFaults();
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+    const ended = { status: 'failed', stop_held_by: null };
+    expect(await scene.letEnd(podName)).toMatchObject(ended);
   });
 });
 
@@ -169,9 +146,7 @@ describe('a pod that does not start', () => {
   test('is deleted once its node has said twice that it has no log of it, before and after the deregistration, and no run is read (E5)', async () => {
     const podName = await startAs('image-pull-error');
     const before = calls()['get pods/log'] ?? 0;
-    await scene.askToStop(podName, 'pending_timeout');
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({
+    expect(await scene.stop(podName, 'pending_timeout')).toMatchObject({
       status: 'failed',
       stop_reason: 'pending_timeout',
       running_at: null,
@@ -181,35 +156,19 @@ describe('a pod that does not start', () => {
     expect(await runsRead()).toBe(0);
   });
 
-  test('on no node, although more runs wait than one attempt reads: none is read (P6)', async () => {
-    const podName = await startAs('unschedulable');
-    for (let run = 0; run < 100; run += 1) await world.queueJob();
-    await scene.askToStop(podName, 'pending_timeout');
-    await scene.letEnd(podName, { attempts: 4, minutes: 0 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
-    expect([await scene.pod(podName), await scene.runner(podName)]).toEqual([undefined, undefined]);
-    expect(await runsRead()).toBe(0);
-  });
-
   test('on no node: it ends although GitHub does not answer, and its registration is left for later (P6)', async () => {
     const podName = await startAs('unschedulable');
     await world.gitHub.failNext({ path: '/actions/runners', status: 502, times: 1_000 });
-    await scene.askToStop(podName, 'pending_timeout');
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'failed',
-      registration_gone_at: null,
-    });
+    const ended = { status: 'failed', registration_gone_at: null };
+    expect(await scene.stop(podName, 'pending_timeout', { attempts: 1 })).toMatchObject(ended);
     expect(await scene.pod(podName)).toBeUndefined();
   });
 
   test('on no node, but its runner is online: somebody runs it elsewhere, and it stays (P2)', async () => {
     const podName = await startAs('unschedulable');
-    await scene.cancelAll();
+    await world.cancelAll();
     const disconnect = await scene.connectRunner(podName);
-    await scene.askToStop(podName, 'pending_timeout');
-    await scene.letEnd(podName, { attempts: 4 });
-    expect(await scene.row(podName)).toMatchObject({
+    expect(await scene.stop(podName, 'pending_timeout', { attempts: 4 })).toMatchObject({
       completed_at: null,
       stop_held_by: expect.stringContaining('no line of a runner'),
     });
@@ -234,16 +193,7 @@ describe('a worker without a pod (A3)', () => {
   test('which is gone, and GitHub does not know the runner: it ends at once, when its pod went', async () => {
     const podName = await scene.startUnregistered();
     await scene.losePod(podName);
-    const runner = await scene.runner(podName);
-    const { octokit } = world.github.asInstallation({
-      appId: 1001,
-      installationId: world.installationId,
-      entityId: 0,
-    });
-    await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', {
-      org: 'acme',
-      runner_id: runner?.id ?? 0,
-    });
+    await world.deleteRunner(podName);
     await scene.follow();
     const { pod_gone_at: goneAt } = await scene.row(podName);
     await world.runTasks();
@@ -257,12 +207,11 @@ describe('a worker without a pod (A3)', () => {
 
   test('which is gone, but GitHub calls the runner online: it may work on a node that is cut off, and ends ten minutes after GitHub has called it offline, not before (P2)', async () => {
     const podName = await scene.startUnregistered();
-    await scene.cancelAll();
+    await world.cancelAll();
     const disconnect = await scene.connectRunner(podName);
     await scene.losePod(podName);
     await scene.follow();
-    await scene.letEnd(podName, { attempts: 4, minutes: 60 });
-    expect(await scene.row(podName)).toMatchObject({
+    expect(await scene.letEnd(podName, { attempts: 4, minutes: 60 })).toMatchObject({
       status: 'running',
       stop_held_by: expect.stringContaining('online'),
     });
@@ -283,9 +232,7 @@ describe('a worker without a pod (A3)', () => {
     world.kube.setQuota(0);
     const podName = await scene.makeWorker();
     expect(await scene.runner(podName)).toBeDefined();
-    await scene.askToStop(podName, 'surplus');
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({
+    expect(await scene.stop(podName, 'surplus')).toMatchObject({
       status: 'failed',
       stop_reason: 'surplus',
       pod_uid: null,
@@ -295,13 +242,9 @@ describe('a worker without a pod (A3)', () => {
 
   test('and without its App ends after a week, for no runner lives as long, and not before', async () => {
     const podName = await abandonedWorker();
-    await scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'running',
-      stop_held_by: expect.any(String),
-    });
-    await scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
-    expect(await scene.row(podName)).toMatchObject(GONE);
+    const days = () => scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
+    expect(await days()).toMatchObject({ status: 'running', stop_held_by: expect.any(String) });
+    expect(await days()).toMatchObject(GONE);
   });
 
   test('and without its App ends at once when a person states that its runner is gone', async () => {

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { STOP_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { KubeError } from '@paddock/kube/errors';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { STOP_RULES } from '../scenes/settings.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { NAMESPACE } from '../scenes/scheduler.scene.ts';
+import { step, STOP_RULES } from '../scenes/settings.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 const RUNS = 12;
 
-let world: SchedulerWorld;
-let scene: StopScene;
-beforeAll(async () => {
-  // GitHub calls busy runners idle for ever here, so its word alone never counts.
-  world = await startSchedulerWorld({ stopRules: { ...STOP_RULES, unreadMs: Infinity } });
-  scene = await setStopScene(world);
-});
-afterAll(() => world.stop());
+// GitHub calls busy runners idle for ever here, so its word alone never counts.
+const world = useSchedulerWorld({ stopRules: { ...STOP_RULES, unreadMs: Infinity } });
+const scene = useStopScene(world);
 
 const running = async () =>
   (await world.gitHub.truth()).jobs.filter(({ status }) => status === 'in_progress');
@@ -47,13 +41,8 @@ const arrived = () =>
     await world.settle(1);
     await scene.follow();
     if (!(await connected()).every(isSettled)) return false;
-    const live = await world.db
-      .selectFrom('workers')
-      .select('pod_name')
-      .where('status', 'in', ['pending', 'running'])
-      .execute();
     const here = new Set((await connected()).map(({ name }) => name));
-    const starting = live.filter((worker) => !here.has(worker.pod_name));
+    const starting = (await world.alive()).filter((worker) => !here.has(worker.pod_name));
     // A fault that was meant for the scheduler may strike this look: another one follows.
     const pods = await Promise.all(starting.map((worker) => scene.pod(worker.pod_name))).catch(
       missedLook,
@@ -79,81 +68,59 @@ async function cancelJob(): Promise<void> {
   await arrived();
 }
 
-const ANY = { nth: fc.nat(100) };
-const named = <S extends string>(step: S) => ({ step: fc.constant(step) });
-const REASONS = Object.keys(STOP_REASONS) as StopReason[];
-const FAULT = {
-  side: fc.constantFrom('GitHub' as const, 'cluster' as const),
-  status: fc.constantFrom(403, 409, 500, undefined),
-  after: fc.nat(3),
-};
-const TIME = { minutes: fc.constantFrom(1, 11), replicas: fc.constantFrom(1, 2) };
-const steps = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ ...named('job'), isKnown: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record(named('idle worker')) },
-  { weight: 1, arbitrary: fc.record({ ...named('end of a job'), ...ANY }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({ ...named('stop'), ...ANY, reason: fc.constantFrom(...REASONS) }),
-  },
-  { weight: 6, arbitrary: fc.record({ ...named('time'), ...TIME }) },
-  { weight: 2, arbitrary: fc.record({ ...named('assigned'), ...ANY }) },
-  { weight: 2, arbitrary: fc.record({ ...named('lie'), busyLies: fc.boolean() }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ ...named('no log'), times: fc.integer({ min: 1, max: 8 }) }),
-  },
-  { weight: 1, arbitrary: fc.record({ ...named('fault'), ...FAULT }) },
-);
-type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never;
-
-async function take(step: Step): Promise<void> {
-  switch (step.step) {
-    case 'job':
-      return queueJob(step.isKnown);
-    case 'idle worker':
-      return cancelJob();
-    case 'end of a job': {
-      const job = pick(await running(), step.nth);
-      if (job !== undefined) await world.gitHub.cancelJob(job.id);
-      return;
-    }
-    case 'stop': {
-      const runner = pick((await connected()).filter(isSettled), step.nth);
-      if (runner !== undefined) await scene.askToStop(runner.name, step.reason);
-      return;
-    }
-    case 'assigned': {
-      // GitHub called it busy, and its job is unknown to us.
-      const runner = pick(await connected(), step.nth);
-      const assigned = world.db.updateTable('workers').set({ assigned_at: new Date() });
-      if (runner !== undefined)
-        await assigned
-          .where('pod_name', '=', runner.name)
-          .where('assigned_at', 'is', null)
-          .execute();
-      return;
-    }
-    case 'time':
-      await scene.letTimePass(step.minutes);
-      await Promise.all(
-        Array.from({ length: step.replicas }, (_, nth) => world.runTasks(`replica ${nth}`)),
-      );
-      return scene.follow();
-    case 'lie':
-      return world.gitHub.setRunnerFaults({ busyLies: step.busyLies });
-    case 'no log':
-      return world.kube.failNext({ path: '/log$', status: 500, times: step.times });
-    case 'fault': {
-      const { status, after } = step;
-      if (step.side === 'GitHub')
-        return world.gitHub.failNext({ path: '/actions/', status, after });
-      return world.kube.failNext({ path: '/pods/', status, after });
-    }
-    default:
-      step satisfies never;
-  }
+async function passTime({ minutes, replicas }: { minutes: number; replicas: number }) {
+  await scene.letTimePass(minutes);
+  const names = Array.from({ length: replicas }, (_, nth) => `replica ${nth}`);
+  await Promise.all(names.map((name) => world.runTasks(name)));
+  await scene.follow();
 }
+
+const any = fc.nat(100);
+const steps = fc.oneof(
+  step(3, 'job, known or not', fc.boolean(), queueJob),
+  step(2, 'idle worker', fc.constant(0), cancelJob),
+  step(1, 'end of a job', any, async (nth) => {
+    const job = pick(await running(), nth);
+    if (job !== undefined) await world.gitHub.cancelJob(job.id);
+  }),
+  step(
+    6,
+    'stop',
+    fc.tuple(any, fc.constantFrom(...(Object.keys(STOP_REASONS) as StopReason[]))),
+    async ([nth, reason]) => {
+      const runner = pick((await connected()).filter(isSettled), nth);
+      if (runner !== undefined) await scene.askToStop(runner.name, reason);
+    },
+  ),
+  step(
+    6,
+    'time',
+    fc.record({ minutes: fc.constantFrom(1, 11), replicas: fc.constantFrom(1, 2) }),
+    passTime,
+  ),
+  step(2, 'GitHub called it busy, and its job is unknown to us', any, async (nth) => {
+    const name = pick(await connected(), nth)?.name ?? '';
+    const { assigned_at } = (await world.alive()).find((row) => row.pod_name === name) ?? {};
+    if (assigned_at === null) await scene.set(name, { assigned_at: new Date() });
+  }),
+  step(2, 'lie', fc.boolean(), (busyLies) => world.gitHub.setRunnerFaults({ busyLies })),
+  step(3, 'no log', fc.integer({ min: 1, max: 8 }), (times) =>
+    world.kube.failNext({ path: '/log$', status: 500, times }),
+  ),
+  step(
+    1,
+    'fault',
+    fc.record({
+      side: fc.constantFrom('GitHub', 'cluster'),
+      status: fc.constantFrom(403, 409, 500, undefined),
+      after: fc.nat(3),
+    }),
+    ({ side, ...fault }) =>
+      side === 'GitHub'
+        ? world.gitHub.failNext({ path: '/actions/', ...fault })
+        : world.kube.failNext({ path: '/pods/', ...fault }),
+  ),
+);
 
 /** GitHub knows of no job whose runner was killed, and every runner that works is in its pod. */
 async function expectNobodyKilled(): Promise<void> {
@@ -178,15 +145,11 @@ async function letStopsEnd(): Promise<void> {
       await scene.askToStop(name);
       await scene.askToStop(name, 'over');
     }
-    await take({ step: 'time', minutes: 11, replicas: 2 });
+    await passTime({ minutes: 11, replicas: 2 });
     await expectNobodyKilled();
-    const live = await world.db
-      .selectFrom('workers')
-      .select('stopping_at')
-      .where('status', 'in', ['pending', 'running'])
-      .execute();
     // One may have come only now: its making had failed before.
-    return (await idle()).length === 0 && live.every((worker) => worker.stopping_at === null);
+    if ((await idle()).length > 0) return false;
+    return (await world.alive()).every((worker) => worker.stopping_at === null);
   });
 }
 
@@ -199,19 +162,15 @@ test('stops of any worker at any moment, while GitHub calls busy runners idle an
       async (history, start) => {
         await world.reset();
         // The status of untold pods stays Pending while their runners work.
-        await world.putPools(
-          examplePools({
-            pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }],
-          }),
-        );
+        await scene.startsWith(start);
         await world.gitHub.setRunnerFaults({ busyLies: true });
-        for (const step of history) {
-          await take(step);
+        for (const { take } of history) {
+          await take();
           await expectNobodyKilled();
         }
         await letStopsEnd();
         expect((await connected()).filter(({ state }) => state !== 'busy')).toEqual([]);
-        await scene.cancelAll();
+        await world.cancelAll();
       },
     ),
     { numRuns: RUNS, endOnFailure: true },

@@ -11,7 +11,9 @@ const scene = useStopScene(world);
 
 const ON_IT = { status: 'running', stopping_at: null, registration_gone_at: null };
 const KEPT = { ...ON_IT, stop_reason: null, assigned_at: expect.any(Date) };
+const IDLE = { state: 'idle' };
 const lie = (busyLies = true) => world.gitHub.setRunnerFaults({ busyLies });
+const loseLogs = () => world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
 
 /** A busy worker that GitHub calls idle and whose stop was asked for. */
 async function stoppedBusy() {
@@ -32,21 +34,20 @@ test('an idle worker is called idle twice, then deregistered, and ends; its regi
   await scene.askToStop(podName, 'surplus');
   await world.runTasks();
   expect(await scene.row(podName)).toMatchObject({ idle_since: expect.any(Date) });
-  expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
+  expect(await scene.runner(podName)).toMatchObject(IDLE);
 
   await scene.letTimePass();
   await world.runTasks();
   expect(await scene.row(podName)).toMatchObject({ registration_gone_at: expect.any(Date) });
   expect(await scene.runner(podName)).toBeUndefined();
 
-  await scene.finish(podName);
-  await world.runTasks();
-  expect(await scene.row(podName)).toMatchObject({
+  expect(await scene.finish(podName)).toMatchObject({
     stop_reason: 'surplus',
     failure_info: { version: 1 },
     unexplained_until: null,
     stop_held_by: null,
   });
+  await world.runTasks();
   expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
 });
 
@@ -58,7 +59,7 @@ async function stopUnread(podName: string): Promise<(string | null)[]> {
   for (const nth of [1, 2, 3, 4, 5])
     await putJob(world.db, { entity_id: world.entityId, run_id: 9_000_000_000_000 + nth });
   await lie();
-  world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
+  loseLogs();
   await scene.askToStop(podName);
   const kinds = schedulerKinds({ ...world.parts, maxRuns: 2 });
   const held: (string | null)[] = [];
@@ -76,23 +77,20 @@ async function stopUnread(podName: string): Promise<(string | null)[]> {
 test('a backlog of runs delays the end of an idle worker whose log cannot be read, and does not forbid it (P6)', async () => {
   const podName = await scene.idleWorker();
   expect(await stopUnread(podName)).toContainEqual(expect.stringContaining('more runs'));
-  await scene.finish(podName);
-  expect(await scene.row(podName)).toMatchObject({ stop_reason: 'idle', stop_held_by: null });
+  expect(await scene.finish(podName)).toMatchObject({ stop_reason: 'idle', stop_held_by: null });
 });
 
 describe('a working runner is never stopped (P2)', () => {
   test('that GitHub calls busy: it is assigned, job unknown (C3)', async () => {
     const { podName, jobId } = await scene.busyWorker();
-    await scene.askToStop(podName);
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
+    expect(await scene.stop(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
     await scene.expectWorking(podName, jobId);
   });
 
   test('that GitHub calls idle: its job is found at GitHub, bound, and looked up (E5)', async () => {
     const busy = await stoppedBusy();
-    await scene.letEnd(busy.podName);
-    expect(await scene.row(busy.podName)).toMatchObject({ ...KEPT, assigned_job_id: busy.jobId });
+    const bound = { ...KEPT, assigned_job_id: busy.jobId };
+    expect(await scene.letEnd(busy.podName)).toMatchObject(bound);
     const jobs = world.db.selectFrom('jobs').select('lookup_due_at');
     const job = await jobs.where('job_id', '=', busy.jobId).executeTakeFirstOrThrow();
     expect(job.lookup_due_at).not.toBeNull();
@@ -102,16 +100,14 @@ describe('a working runner is never stopped (P2)', () => {
   test('that GitHub calls idle, with an unknown job: its log shows it, and while it cannot be read the row says so (E5)', async () => {
     const busy = await stoppedBusy();
     await world.db.deleteFrom('jobs').execute();
-    world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
-    await scene.letEnd(busy.podName, { attempts: 5 });
-    expect(await scene.row(busy.podName)).toMatchObject({
+    loseLogs();
+    expect(await scene.letEnd(busy.podName, { attempts: 5 })).toMatchObject({
       stop_held_by: expect.stringContaining('log cannot be read'),
       stop_held_since: expect.any(Date),
     });
     world.kube.clearFaults();
-    await scene.letEnd(busy.podName);
     const unknown = { assigned_job_id: null, stop_held_by: null };
-    expect(await scene.row(busy.podName)).toMatchObject({ ...KEPT, ...unknown });
+    expect(await scene.letEnd(busy.podName)).toMatchObject({ ...KEPT, ...unknown });
     await expectWorking(busy);
   });
 
@@ -126,10 +122,9 @@ describe('a working runner is never stopped (P2)', () => {
   test('that GitHub refuses to remove: it is assigned (422)', async () => {
     const podName = await scene.idleWorker();
     await world.gitHub.failNext({ method: 'DELETE', path: '/actions/runners/', status: 422 });
-    await scene.askToStop(podName);
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ ...KEPT, deregistration_started_at: null });
-    expect(await scene.runner(podName)).toMatchObject({ state: 'idle' });
+    const kept = { ...KEPT, deregistration_started_at: null };
+    expect(await scene.stop(podName)).toMatchObject(kept);
+    expect(await scene.runner(podName)).toMatchObject(IDLE);
   });
 
   test('whose entity refuses us: it stays, and the refusal is recorded (C9)', async () => {
@@ -165,8 +160,7 @@ describe('a working runner is never stopped (P2)', () => {
     expect((await world.gitHub.report()).callsAgainstWait).toBe(0);
     expect(await world.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
     await world.endWaits();
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
+    expect(await scene.letEnd(podName)).toMatchObject({ status: 'failed' });
   });
 });
 
@@ -207,9 +201,9 @@ describe('a worker that has had its job and lives on (E5)', () => {
     const podName = await scene.idleWorker();
     await scene.set(podName, { assigned_at: new Date() });
     await scene.askToStop(podName, 'over');
-    await scene.finish(podName);
+    const ended = { stop_reason: 'over', stop_held_by: null };
+    expect(await scene.finish(podName)).toMatchObject(ended);
     expect(await scene.runner(podName)).toBeUndefined();
-    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'over', stop_held_by: null });
   });
 });
 
@@ -230,11 +224,8 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
       await lie(busyLies);
       await scene.askToStop(busy.podName, 'over');
       expect(await scene.row(busy.podName)).toMatchObject({ stopping_at: expect.any(Date) });
-      await scene.letEnd(busy.podName);
-      expect(await scene.row(busy.podName)).toMatchObject({
-        ...ON_IT,
-        deregistration_started_at: null,
-      });
+      const kept = { ...ON_IT, deregistration_started_at: null };
+      expect(await scene.letEnd(busy.podName)).toMatchObject(kept);
       await expectWorking(busy);
     },
   );
@@ -266,9 +257,7 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
       const podName = await scene.silentWorker("Current runner version: '2.336.0'", NO_NAME);
       await scene.follow();
       await scene.askToStop(podName, reason);
-      await scene.finish(podName);
-      await world.runTasks();
-      expect(await scene.row(podName)).toMatchObject({
+      expect(await scene.finish(podName)).toMatchObject({
         status: 'failed',
         stop_reason: reason,
         failure_info: {
@@ -286,14 +275,9 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
   test('kept after all, it loses the diagnosis', async () => {
     const podName = await scene.silentWorker(NO_NAME);
     await scene.follow();
-    await scene.askToStop(podName, 'not_registered');
-    await world.runTasks();
-    await scene.letTimePass();
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ failure_info: { version: 2 } });
+    const examined = await scene.stop(podName, 'not_registered', { attempts: 2 });
+    expect(examined).toMatchObject({ failure_info: { version: 2 } });
     await scene.set(podName, { assigned_at: new Date() });
-    await scene.letTimePass();
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ stopping_at: null, failure_info: null });
+    expect(await scene.letEnd(podName)).toMatchObject({ stopping_at: null, failure_info: null });
   });
 });

@@ -21,6 +21,15 @@ export const dates = {
     .describe('Until the end of 2026-01-31, an instant, or -24h'),
 };
 
+/** The same input, which refuses a `to` before its `from`. */
+export const withDatesInOrder = <I extends z.ZodObject>(input: I): I =>
+  'from' in input.shape && 'to' in input.shape
+    ? input.refine(isInOrder, { path: ['to'], error: 'must not be before `from`' })
+    : input;
+
+const isInOrder = ({ from, to }: Record<string, unknown>): boolean =>
+  !(from instanceof Date && to instanceof Date && to < from);
+
 /** An instant in an input; of a whole day, the one that `boundOfDay` gives. */
 export function instantOfDay(boundOfDay: (startsAtMs: number) => number) {
   return z

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Database } from '@paddock/db/schema/tables';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Database, Db } from '@paddock/db/schema/tables';
+import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
 
@@ -10,7 +10,7 @@ import type { Endpoint } from '../endpoint.ts';
  */
 export async function ask<I extends z.ZodObject, O extends z.ZodType>(
   endpoint: Endpoint<I, O>,
-  db: Kysely<Database>,
+  db: Db,
   input: Readonly<Record<string, unknown>> = {},
   person = 'ada',
 ): Promise<z.input<O>> {
@@ -30,7 +30,7 @@ export async function ask<I extends z.ZodObject, O extends z.ZodType>(
 /** All items of a list, by its pages of `limit`. */
 export async function askAll<T, I extends z.ZodObject>(
   endpoint: Endpoint<I, z.ZodType<unknown, { items: T[]; next: string | null }>>,
-  db: Kysely<Database>,
+  db: Db,
   input: Readonly<Record<string, unknown>>,
 ): Promise<T[]> {
   const items: T[] = [];
@@ -45,7 +45,7 @@ export async function askAll<T, I extends z.ZodObject>(
 
 /** What the last pass found for the key of a job, with or without a reason to wait. */
 export async function putKey(
-  db: Kysely<Database>,
+  db: Db,
   job: Selectable<Database['jobs']>,
   reason: string | null,
 ): Promise<void> {

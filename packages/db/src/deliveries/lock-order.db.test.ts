@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Trx } from '../schema/tables.ts';
 import { ACME, ofJob, pools } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
@@ -37,7 +37,7 @@ const jobsOf = (deliveries: readonly ReturnType<typeof jobDelivery>[]) =>
       : [],
   );
 
-const inTransaction = (act: (trx: Transaction<Database>) => Promise<unknown>) => () =>
+const inTransaction = (act: (trx: Trx) => Promise<unknown>) => () =>
   database.db.transaction().execute(act);
 
 /**

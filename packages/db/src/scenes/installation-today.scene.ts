@@ -1,7 +1,6 @@
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import type { Kysely } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 
 export const ACME = 90_000_001;
 /**
@@ -33,7 +32,7 @@ export const CASES: readonly (readonly [string, readonly Installed[], number, nu
 ];
 
 /** Stores the known facts of the entity. */
-export const install = async (db: Kysely<Database>, known: readonly Installed[]): Promise<void> => {
+export const install = async (db: Db, known: readonly Installed[]): Promise<void> => {
   for (const { app, minutes = 0, state } of known) {
     await putInstallation(db, {
       entity_id: ACME,

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Database } from '@paddock/db/schema/tables';
-import { bundledProgram } from '@paddock/testing/bundled-program';
+import type { Db } from '@paddock/db/schema/tables';
+import { bundledProgram } from '@paddock/testing/processes';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
 import type { ExecutorRules } from '../executor-settings.ts';
 
@@ -103,7 +103,7 @@ export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url
  * Waits until PostgreSQL has noticed the end of the killed processes. A claim that one of them had
  * sent could otherwise take the next test's tasks.
  */
-export const sessionsToEnd = (db: Kysely<Database>): Promise<true> =>
+export const sessionsToEnd = (db: Db): Promise<true> =>
   waitFor('the sessions of the killed to end', async () => {
     const { rows } = await sql`
       select from pg_stat_activity
@@ -114,13 +114,13 @@ export const sessionsToEnd = (db: Kysely<Database>): Promise<true> =>
   });
 
 /** Makes the table that the handlers of the processes write to. */
-export async function prepareEffects(db: Kysely<Database>): Promise<void> {
+export async function prepareEffects(db: Db): Promise<void> {
   await sql`create table effects (task_id uuid not null, subject text not null, holder text not null, fence bigint not null)`.execute(
     db,
   );
 }
 
-export const readEffects = async (db: Kysely<Database>) =>
+export const readEffects = async (db: Db) =>
   (
     await sql<
       Record<'task_id' | 'subject' | 'holder', string>

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type ClaimOptions, claimTasks } from '../claim-tasks.ts';
 import { enqueue, type NewTask } from '../enqueue.ts';
 import { createExecutor, type ExecutorOptions } from '../executor.ts';
@@ -38,7 +38,7 @@ const noteEvents = () => {
 export interface Place {
   readonly url: string;
   readonly schema: string;
-  readonly db: Kysely<Database>;
+  readonly db: Db;
 }
 
 const HOUR_MS = 3_600_000;
@@ -89,7 +89,7 @@ export function startExecutor(
   };
 }
 
-export const enqueueNow = (db: Kysely<Database>, ...tasks: NewTask[]) =>
+export const enqueueNow = (db: Db, ...tasks: NewTask[]) =>
   db.transaction().execute((trx) => enqueue(trx, tasks));
 
 /** A task of a kind for a worker of the given name. */
@@ -124,7 +124,7 @@ export function useQueue() {
     claim: (
       slots: ClaimOptions['slots'] = { a: 100 },
       more: Partial<ClaimOptions> = {},
-      db: Kysely<Database> = database.db,
+      db: Db = database.db,
     ) =>
       claimTasks(db, {
         holder: 'h',

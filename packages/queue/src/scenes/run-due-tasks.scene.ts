@@ -1,6 +1,5 @@
-import type { Database } from '@paddock/db/schema/tables';
+import type { Db } from '@paddock/db/schema/tables';
 import type { Secret } from '@paddock/runtime/secret';
-import type { Kysely } from 'kysely';
 import { decideSettlement } from '../decide-settlement.ts';
 import { claimTasks, shareLeft, taskOf } from '../claim-tasks.ts';
 import { maskSecrets } from '../mask-secrets.ts';
@@ -9,7 +8,7 @@ import type { Kinds } from '../kind.ts';
 import { runHandler } from '../run-handler.ts';
 
 interface RunOptions {
-  readonly db: Kysely<Database>;
+  readonly db: Db;
   readonly kinds: Kinds;
   readonly holder?: string;
   /** How long a claim lasts. No run may take longer: nothing renews it. */

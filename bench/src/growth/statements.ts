@@ -1,49 +1,32 @@
 import { readChanges } from '@paddock/api/sessions/read-changes';
-import { findIdentity, findSession } from '@paddock/api/sessions/sessions';
-import { findOneTimeToken, findToken } from '@paddock/api/tokens/check-token';
-import { findAppInstallations } from '@paddock/db/entities/installations';
-import * as repositories from '@paddock/db/jobs/repositories';
-import { findStoredDeliveries } from '@paddock/db/events/installation-events';
+import * as sessions from '@paddock/api/sessions/sessions';
+import * as tokens from '@paddock/api/tokens/check-token';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
-import { findInstance } from '@paddock/db/instance';
-import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
-import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import * as doubts from '@paddock/db/jobs/jobs-in-doubt';
-import { findDemand, forgetRestingKeys, sumUpDemand } from '@paddock/db/matching/demand';
+import { findAppInstallations } from '@paddock/db/entities/installations';
+import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { readSharedState } from '@paddock/db/gauges/shared-gauges';
-import {
-  countLiveWorkers,
-  countStoppingWorkers,
-  readSnapshot,
-} from '@paddock/db/matching/read-snapshot';
+import { findInstance } from '@paddock/db/instance';
+import { mendInstants } from '@paddock/db/instants';
+import * as doubts from '@paddock/db/jobs/jobs-in-doubt';
+import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
+import * as repositories from '@paddock/db/jobs/repositories';
+import { renewLease, takeLease } from '@paddock/db/leases/leases';
+import * as demand from '@paddock/db/matching/demand';
 import { lockPlanned } from '@paddock/db/matching/matching-lock';
-import { findReservations, giveBackWorkers } from '@paddock/db/matching/spare-workers';
-import { findJobTimes, reserveWorkers } from '@paddock/db/matching/reserve-workers';
+import * as snapshot from '@paddock/db/matching/read-snapshot';
+import * as reserve from '@paddock/db/matching/reserve-workers';
 import * as spare from '@paddock/db/matching/spare-workers';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
-import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
-import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
-import * as warm from '@paddock/db/matching/reserve-workers';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import * as schedules from '@paddock/db/schedules/schedules';
+import * as sweeps from '@paddock/db/schedules/sweep-states';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
-import type { Database } from '@paddock/db/schema/tables';
-import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import { renewLease, takeLease } from '@paddock/db/leases/leases';
-import { mendInstants } from '@paddock/db/instants';
-import {
-  databaseTime,
-  readScheduleTimes,
-  takeExtraPasses,
-  takeTick,
-} from '@paddock/db/schedules/schedules';
-import {
-  findPassMemory,
-  findProblemsOfApps,
-  findSweepStates,
-  notePass,
-} from '@paddock/db/schedules/sweep-states';
+import type { Trx } from '@paddock/db/schema/tables';
+import * as usage from '@paddock/db/sum-usage';
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import * as endedPods from '@paddock/db/workers/ended-pods';
+import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import * as registrations from '@paddock/db/workers/registrations';
 import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
@@ -51,24 +34,24 @@ import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck
 import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { claimTasks, nextDueInMs } from '@paddock/queue/claim-tasks';
+import { createHeartbeat, createHeldTasks } from '@paddock/queue/heartbeat';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
-import { createHeartbeat, createHeldTasks } from '@paddock/queue/heartbeat';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
-import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
-import type { Transaction } from 'kysely';
 import { APP_ID as APP } from '../programs.ts';
 import type { Given } from './active.ts';
 
 /** Runs a statement as its periodic callers do. */
-export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Promise<unknown>;
+export type PeriodicStatement = (trx: Trx, given: Given) => Promise<unknown>;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** Of a scheduler. */
-const SETTINGS: MatchingSettings = {
+export const SETTINGS: MatchingSettings = {
   appIds: [APP],
   registrationsPerMinute: 150,
   surplusAfterMs: 5 * MINUTE,
@@ -105,14 +88,15 @@ const guid = (n: number): string => `00000000-0000-0000-0000-${String(n).padStar
  */
 export const periodicStatements = {
   // The matcher, every few seconds
-  sumUpDemand,
-  findDemand: (trx) => findDemand(trx, [APP]),
-  countLiveWorkers,
+  sumUpDemand: demand.sumUpDemand,
+  findDemand: (trx) => demand.findDemand(trx, [APP]),
+  countLiveWorkers: snapshot.countLiveWorkers,
   findStoredRules: (trx) => findStoredRules(trx, SETTINGS),
-  findJobTimes: (trx, { demandKeys }) => findJobTimes(trx, ofEach(demandKeys, 10)),
-  reserveWorkers: (trx, { demandKeys }) => reserveWorkers(trx, ofEach(demandKeys, 1), [APP]),
+  findJobTimes: (trx, { demandKeys }) => reserve.findJobTimes(trx, ofEach(demandKeys, 10)),
+  reserveWorkers: (trx, { demandKeys }) =>
+    reserve.reserveWorkers(trx, ofEach(demandKeys, 1), [APP]),
   findSpareKeys: spare.findSpareKeys,
-  countStoppingWorkers,
+  countStoppingWorkers: snapshot.countStoppingWorkers,
   findReturnableWorkers: spare.findReturnableWorkers,
   lockPlanned: (trx, { reservedNames, podNames }) =>
     lockPlanned(trx, {
@@ -128,13 +112,13 @@ export const periodicStatements = {
       SETTINGS,
     ),
   renewWarmWorkers: (trx, { podNames }) => spare.renewWarmWorkers(trx, podNames),
-  findReservations,
-  giveBackWorkers: (trx, { reservedNames }) => giveBackWorkers(trx, reservedNames),
+  findReservations: spare.findReservations,
+  giveBackWorkers: (trx, { reservedNames }) => spare.giveBackWorkers(trx, reservedNames),
   noteUnservedKeys: (trx) => noteUnservedKeys(trx, USUAL_FAILURE_RULES),
-  findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR, appIds: [APP] }),
-  findUnknownWarmScopes: (trx) => warm.findUnknownWarmScopes(trx, [APP]),
-  markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
-  forgetRestingKeys,
+  findWarmKeys: (trx) => reserve.findWarmKeys(trx, { lifetimeMs: HOUR, appIds: [APP] }),
+  findUnknownWarmScopes: (trx) => reserve.findUnknownWarmScopes(trx, [APP]),
+  markWarm: (trx, { demandKeys }) => reserve.markWarm(trx, ofEach(demandKeys, 1)),
+  forgetRestingKeys: demand.forgetRestingKeys,
   findForgottenWorkers: (trx) =>
     findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,
@@ -173,22 +157,24 @@ export const periodicStatements = {
   // The metrics, at each scrape
   readSharedState,
   isMigrationNeeded,
-  findProblemsOfApps,
+  findProblemsOfApps: sweeps.findProblemsOfApps,
   findSweepStates: (trx) =>
-    findSweepStates(trx, [{ name: 'check-apps', kind: 'check-apps', subjectId: 'check-apps' }]),
+    sweeps.findSweepStates(trx, [
+      { name: 'check-apps', kind: 'check-apps', subjectId: 'check-apps' },
+    ]),
 
   // The queue's own upkeep
   purgeOperations: (trx) => purgeOperations(trx, BATCH),
   rollUpTaskCounts: (trx) => rollUpTaskCounts(trx),
 
   // The reconciler's schedules and sweeps
-  databaseTime,
-  readScheduleTimes: (trx) => readScheduleTimes(trx, ['growth']),
-  takeExtraPasses: (trx) => takeExtraPasses(trx, ['growth']),
-  takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date() }),
-  findPassMemory: (trx) => findPassMemory(trx, 'check-apps'),
+  databaseTime: schedules.databaseTime,
+  readScheduleTimes: (trx) => schedules.readScheduleTimes(trx, ['growth']),
+  takeExtraPasses: (trx) => schedules.takeExtraPasses(trx, ['growth']),
+  takeTick: (trx) => schedules.takeTick(trx, { name: 'growth', tickAt: new Date() }),
+  findPassMemory: (trx) => sweeps.findPassMemory(trx, 'check-apps'),
   notePass: (trx) =>
-    notePass(trx, 'check-apps', {
+    sweeps.notePass(trx, 'check-apps', {
       memory: { failing: {}, unreached: {}, seen: {} },
       isSuccess: true,
     }),
@@ -236,11 +222,11 @@ export const periodicStatements = {
   retiredUpTo: retire.retiredUpTo,
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),
   retireJobs: (trx) => retire.retireJobs(trx, { keepDays: 90, batch: BATCH }),
-  findHoursToSum: (trx) => findHoursToSum(trx, { keptDays: 365, most: 200 }),
-  sumUsage: (trx) => sumUsage(trx, new Date(Date.now() - 24 * HOUR)),
-  retireUsage: (trx) => retireUsage(trx),
+  findHoursToSum: (trx) => usage.findHoursToSum(trx, { keptDays: 365, most: 200 }),
+  sumUsage: (trx) => usage.sumUsage(trx, new Date(Date.now() - 24 * HOUR)),
+  retireUsage: (trx) => usage.retireUsage(trx),
   retireWaitReasons: (trx) => retire.retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
-  readSnapshot: async (trx) => readSnapshot(trx, await sumUpDemand(trx), SETTINGS),
+  readSnapshot: async (trx) => snapshot.readSnapshot(trx, await demand.sumUpDemand(trx), SETTINGS),
 
   // The redelivery
   readLogMark: (trx) => redelivery.readLogMark(trx, APP),
@@ -269,9 +255,43 @@ export const periodicStatements = {
 
 /** Those of the console: with each request, and for its pages twice a second. */
 export const consoleStatements: Readonly<Record<string, PeriodicStatement>> = {
-  findToken: (trx) => findToken(trx, '0'.repeat(16)),
-  findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
-  findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
-  findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
+  findToken: (trx) => tokens.findToken(trx, '0'.repeat(16)),
+  findOneTimeToken: (trx) => tokens.findOneTimeToken(trx, '0'.repeat(16)),
+  findIdentity: (trx) => sessions.findIdentity(trx, '0'.repeat(16)),
+  findSession: (trx) => sessions.findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
   readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),
+};
+
+/** The statements that no schedule runs, by their cause. */
+export const otherStatements: Readonly<Record<string, string>> = {
+  'a delivery, or GitHub’s answer instead of one': `
+    recordDeliveries compareBodies storeJobs storeNewJob readJobs bindRunners
+    bindWorkers appendEvents recordFindings storeInstallations lockInstallations
+    noteInstallations noteOtherRepositories pinLogins repairInstallations
+    endRefusalsOfRepositories rememberLostDeliveries recordRedeliveryRequest wantExtraPasses
+    forgetFoundOutKeys`,
+  'a call of GitHub': 'createWaits',
+  'a task about one worker or key, or its end': `
+    findWorkerToProvision markRegistrationStarted clearRegistrationStarted saveRegistration
+    saveRunnerGroup isPending savePod failUnstartedWorker findWorkerPlace saveDiagnosis
+    findEndWithoutJob markOutdatedRunner markSecretDeleted findWorkerToStop markDeregistered
+    markDeregistering mayStop changeWorker keepWorker keepForJob noteStopHeldUp noteRunsRead
+    endStoppedWorker findFittingRuns noteRegistrationBudget recordRefusal
+    noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
+    bringForward endTasks`,
+  'a change in the cluster': 'recordPodStates adoptWorkers',
+  'each row that a sweep has found': `
+    saveRunnerReadings saveRunnerVersion saveVersionEnd requestStops noteLookUps noteHiddenJobs
+    postponeLookUps askForLookUps findKnownJobs saveRepositoryListing postponeRepository
+    noteListedRepositories endRefusals saveKeyStates reserveWarmWorkers`,
+  'a change of the pools': `
+    storePoolsDocument reconsiderJobs replaceWaitingJobs forgetFailuresOfChangedPools`,
+  'the beginning and the end of an outage': 'noteAway noteBack confirmOutages',
+  'a change of the configuration file': 'endRefusalsOfApp',
+  'a start or an end of a process': `
+    createFitness takeOverTasks lockMatching saveAppIds`,
+  'a person': `
+    setSwitch liftSwitch readTaskCounts enqueueAsked findInstallation readAnew lockFailed
+    noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced recordDone
+    findSwitches findDrainState findMatchingSettings`,
 };
