@@ -105,13 +105,10 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
       return podName;
     },
     lookUp: async (given?: Given) => outputOf(await run(lookUpJobs, given)),
-    discover: async ({ pass = {}, ...given }: Given = {}) =>
-      outputOf(
-        await run(discoverJobs, {
-          ...given,
-          pass: { task: taskOf('schedule', DISCOVER_JOBS), ...pass },
-        }),
-      ),
+    async discover({ pass = {}, ...given }: Given = {}) {
+      const task = taskOf('schedule', DISCOVER_JOBS);
+      return outputOf(await run(discoverJobs, { ...given, pass: { task, ...pass } }));
+    },
     /** Of a repository, by its name, or of an installation, by its id. */
     resync: (id: string, given?: Given) =>
       run(discoverJobs, { ...given, pass: { task: taskOf('by hand', id) } }),
@@ -125,14 +122,9 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
         .$if(login !== undefined, (query) => query.where('login', '=', login ?? ''))
         .execute(),
     /** As if the last readings of repositories had been `minutes` ago. */
-    async passMinutes(minutes: number) {
-      const earlier = (at: string) => sql`${sql.ref(at)} - ${minutes} * interval '1 minute'`;
-      const times = { due_at: earlier('due_at'), active_at: earlier('active_at') };
-      await db
-        .updateTable('repositories')
-        .set(times as object)
-        .execute();
-    },
+    passMinutes: (minutes: number) =>
+      sql`update repositories set due_at = due_at - ${minutes} * interval '1 minute',
+        active_at = active_at - ${minutes} * interval '1 minute'`.execute(db),
     /** As if everything was seen at GitHub two minutes earlier, and all second looks were due. */
     async passTime() {
       const earlier = ['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(
@@ -155,12 +147,10 @@ async function startJobsScene(database: TestDatabase, { isInstalled = false } = 
       (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
         ({ job_id }) => job_id,
       ),
-    events: () =>
-      db
-        .selectFrom('installation_events')
-        .select(['event', 'outcome', 'job_id'])
-        .orderBy('id')
-        .execute(),
+    events() {
+      const events = db.selectFrom('installation_events').select(['event', 'outcome', 'job_id']);
+      return events.orderBy('id').execute();
+    },
     calls: async (operation: string) => (await world.github.report()).calls[operation] ?? 0,
     async stop(): Promise<void> {
       await stopRunners();

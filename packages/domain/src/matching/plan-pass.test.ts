@@ -19,7 +19,7 @@ const plan = (given: Partial<Snapshot>, most?: number) =>
   planPass(snapshotOf(given), most === undefined ? {} : { most });
 /** How many workers are made, by key. */
 const madeOf = (made: readonly { demandKey: number; count: number }[]) =>
-  made.map(({ demandKey, count }) => [demandKey, count]);
+  made.map(({ demandKey, count }): [number, number] => [demandKey, count]);
 /** Of entity 2. */
 const budget = (allowed: number) => storedRules({ budgets: { 102: allowed } });
 const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
@@ -53,9 +53,8 @@ describe('planPass', () => {
   });
 
   test('makes the workers that waiting jobs lack beside workers in the making and unexplained ends (C3)', () => {
-    const { make, lacking } = plan({
-      demand: [demandOf(10, { waiting: 5, unassigned: 1, unexplained: 1 })],
-    });
+    const demand = [demandOf(10, { waiting: 5, unassigned: 1, unexplained: 1 })];
+    const { make, lacking } = plan({ demand });
     expect([madeOf(make), lacking]).toEqual([[[10, 3]], 0]);
   });
 
@@ -103,11 +102,9 @@ describe('planPass', () => {
   });
 
   test('uses the returned part of a budget, and nothing while GitHub asks to wait (C4, P4)', () => {
-    const given = {
-      ...TAKEN,
-      reservations:
-        TAKEN.reservations?.map((one) => Object.assign({}, one, { installationId: 102 })) ?? [],
-    };
+    const of102 = { unassigned: 2, installationId: 102 };
+    const reservations = ['new', 'old'].map((name) => reservationOf(name, 10, of102));
+    const given = { ...TAKEN, reservations };
     expect(madeOf(plan({ ...given, rules: budget(-1) }).make)).toEqual([[20, 1]]);
     const waits = { isPaused: true, isTried: false, reason: 'github_budget' } as const;
     const rules = storedRules({ told: { entities: { 2: waits }, repositories: {} } });
@@ -115,28 +112,18 @@ describe('planPass', () => {
   });
 
   test('gives back what was reserved for a key that fails, and leaves its place to another (C11, P6)', () => {
-    const rules = storedRules({
-      pools: [linux({ cap: 2 })],
-      failing: [failingKey(10, { isPaused: true })],
-    });
-    const given = {
-      live: [liveOf(10, 2)],
-      reservations: HERE,
-      demand: [demandOf(10, { unassigned: 2 }), demandOf(20)],
-    };
-    const { giveBack, make } = plan({ ...given, rules });
+    const failing = [failingKey(10, { isPaused: true })];
+    const rules = storedRules({ pools: [linux({ cap: 2 })], failing });
+    const demand = [demandOf(10, { unassigned: 2 }), demandOf(20)];
+    const { giveBack, make } = plan({ ...TAKEN, reservations: HERE, demand, rules });
     expect([giveBack, madeOf(make)]).toEqual([['new', 'old'], [[20, 2]]]);
   });
 
   test('makes nothing while GitHub is away, says so of every key, and gives nothing back (C11)', () => {
     const rules = storedRules({ away: ['github'] });
     const demand = [demandOf(10, { waiting: 9, unassigned: 2 }), demandOf(20)];
-    const { giveBack, make, states } = plan({
-      reservations: HERE,
-      live: [liveOf(10, 2)],
-      rules,
-      demand,
-    });
+    const given = { reservations: HERE, live: [liveOf(10, 2)] };
+    const { giveBack, make, states } = plan({ ...given, rules, demand });
     expect([giveBack, make]).toEqual([[], []]);
     expect(states.map(({ waitReason }) => waitReason)).toEqual(Array(2).fill('github_unavailable'));
   });
@@ -164,13 +151,10 @@ describe('planPass', () => {
   test('states new facts of a key, and none that are stored already (P5)', () => {
     const state = { waiting: 2, unassigned: 2, cap: null, waitReason: null };
     expect(plan({ demand: [demandOf(10, { stored: state })] }).states).toEqual([]);
-    for (const stored of [
-      { ...state, waiting: 1 },
-      { ...state, unassigned: 1 },
-      { ...state, cap: 1 },
-      { ...state, waitReason: 'x' },
-    ])
+    for (const news of [{ waiting: 1 }, { unassigned: 1 }, { cap: 1 }, { waitReason: 'x' }]) {
+      const stored = { ...state, ...news };
       expect(plan({ demand: [demandOf(10, { stored })] }).states).toHaveLength(1);
+    }
   });
 
   test.each([
@@ -179,9 +163,8 @@ describe('planPass', () => {
     ['no node', { lacksNodes: true }, 'no_capacity'],
     ['a failure', { failureClass: 'image_pull' }, 'workers_failing'],
   ] as const)('names what delays a key that lacks nothing: %s (P5)', (_what, given, waitReason) => {
-    expect(
-      plan({ demand: [demandOf(10, { unassigned: 1, waiting: 2, ...given })] }).states,
-    ).toMatchObject([{ waitReason }]);
+    const { states } = plan({ demand: [demandOf(10, { unassigned: 1, ...given })] });
+    expect(states).toMatchObject([{ waitReason }]);
   });
 
   test('stops workers that neither jobs nor configuration want, and their newest reservations at once (C3, C10)', () => {
@@ -247,11 +230,8 @@ describe('planPass', () => {
       reservations: [reservationOf('new', 10, { unassigned: 2 })],
       warm: [warmKey(10, { unassigned: 2, marked: 2 })],
     });
-    expect([giveBack, make, stop]).toEqual([
-      ['new'],
-      [],
-      [{ demandKey: 10, count: 1, inTheWay: 1 }],
-    ]);
+    expect([giveBack, make]).toEqual([['new'], []]);
+    expect(stop).toEqual([{ demandKey: 10, count: 1, inTheWay: 1 }]);
     expect(warm).toEqual({ mark: [], renew: [], make: [] });
   });
 
@@ -264,22 +244,16 @@ describe('planPass', () => {
   test('warm workers may not use the caps, budgets and trials that jobs have used (C4, C10)', () => {
     const given = { demand: [demandOf(10)], warm: [warmKey(20), warmKey(11)] };
     expect(madeOf(plan({ ...given, rules: capped(3) }).warm.make)).toHaveLength(1);
-    expect(
-      madeOf(plan({ ...given, rules: storedRules({ budgets: { 101: 3 } }) }).warm.make),
-    ).toEqual([
-      [20, 2],
-      [11, 1],
-    ]);
+    const budgeted = plan({ ...given, rules: storedRules({ budgets: { 101: 3 } }) });
+    expect(Object.fromEntries(madeOf(budgeted.warm.make))).toEqual({ 20: 2, 11: 1 });
     expect(plan({ ...given, rules: storedRules({ away: ['default'] }) }).warm.make).toEqual([]);
     // The job's worker is the trial of its key.
-    const failing = [failingKey(10)];
-    expect(
-      plan({
-        demand: [demandOf(10, { waiting: 1 })],
-        warm: [warmKey(10, { waiting: 1 })],
-        rules: storedRules({ failing }),
-      }).warm.make,
-    ).toEqual([]);
+    const tried = {
+      demand: [demandOf(10, { waiting: 1 })],
+      warm: [warmKey(10, { waiting: 1 })],
+      rules: storedRules({ failing: [failingKey(10)] }),
+    };
+    expect(plan(tried).warm.make).toEqual([]);
   });
 });
 

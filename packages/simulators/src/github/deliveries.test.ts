@@ -25,11 +25,8 @@ describe('simulated deliveries', () => {
     await world.github.settled();
     expect(receiver.received).toEqual([]);
     expect(await logged()).toMatchObject([{ action: 'queued', statusCode: 502 }]);
-    expect(await world.github.report()).toMatchObject({
-      deliveries: 1,
-      failedDeliveries: 1,
-      redelivered: 0,
-    });
+    const counts = { deliveries: 1, failedDeliveries: 1, redelivered: 0 };
+    expect(await world.github.report()).toMatchObject(counts);
   });
 
   test('go to installations that cover the repository and are not suspended, and to subscribed Apps', async () => {
@@ -101,11 +98,12 @@ describe('who may call the simulated GitHub', () => {
     now += 1_000;
     await call(RUNNERS, acme);
     await call('/installation/repositories', acme);
+    const late = `by installation ${world.organization.installationId}, 1000 ms late`;
     expect(await world.github.report()).toMatchObject({
       callsAgainstWait: 2,
       firstAgainstWait: [
-        `actions/list-self-hosted-runners-for-org by installation ${world.organization.installationId}, 1000 ms late`,
-        `apps/list-repos-accessible-to-installation by installation ${world.organization.installationId}, 1000 ms late`,
+        `actions/list-self-hosted-runners-for-org ${late}`,
+        `apps/list-repos-accessible-to-installation ${late}`,
       ],
     });
     now += 9_000;
@@ -118,10 +116,8 @@ describe('who may call the simulated GitHub', () => {
     await world.github.setRateLimit({ caller, resource: 'core', remaining: 1, resetInMs: 60_000 });
     await call(RUNNERS, acme);
     now += 1_000;
-    await callApi(world, 'POST', `${RUNNERS}/generate-jitconfig`, {
-      authorization: acme,
-      body: {},
-    });
+    const given = { authorization: acme, body: {} };
+    await callApi(world, 'POST', `${RUNNERS}/generate-jitconfig`, given);
     expect(await against()).toBe(0);
     await call(RUNNERS, acme);
     expect(await against()).toBe(1);

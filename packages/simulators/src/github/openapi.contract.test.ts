@@ -29,22 +29,12 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     world = await startSmallWorld({ webhookUrl: receiver.url });
     app = await appAuthorization(world);
     acme = await installationAuthorization(world);
-    ({ runnerId } = await registerRunner(world, {
-      name: 'of-acme',
-      labels: ['self-hosted', 'linux'],
-    }));
-    ({ runnerId: repositoryRunnerId } = await registerRunner(world, {
-      name: 'of-api',
-      labels: ['self-hosted'],
-      repository: 'acme/api',
-    }));
-    const job = await world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['ubuntu-latest'],
-      hosted: true,
-      durationMs: 1,
-    });
-    ({ id: jobId, runId } = job);
+    const ofAcme = { name: 'of-acme', labels: ['self-hosted', 'linux'] };
+    ({ runnerId } = await registerRunner(world, ofAcme));
+    const ofApi = { name: 'of-api', labels: ['self-hosted'], repository: 'acme/api' };
+    ({ runnerId: repositoryRunnerId } = await registerRunner(world, ofApi));
+    const hosted = { labels: ['ubuntu-latest'], hosted: true, durationMs: 1 };
+    ({ id: jobId, runId } = await world.github.queueJob({ repo: 'acme/api', ...hosted }));
     await waitFor(
       'the hosted job to end',
       async () => (await world.github.report()).completed === 1,
@@ -99,42 +89,41 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
   });
 
-  test('gives no token for another App’s installation: 404', async () => {
-    const answer = await callApi(world, 'POST', '/app/installations/1/access_tokens', {
-      authorization: app,
-    });
-    expect(answer.status).toBe(404);
-    const path = '/app/installations/{installation_id}/access_tokens';
-    expect(problemsOf('post', path, answer)).toEqual([]);
+  const TOKENS = '/app/installations/{installation_id}/access_tokens';
+  const tokensOf = (id: number) => TOKENS.replace('{installation_id}', String(id));
+  test.each([
+    ['of another App’s installation', () => tokensOf(1), () => app, 404],
+    ['of a suspended one', () => tokensOf(world.user.installationId), () => app, 403],
+    ['without a JSON web token', () => fill(TOKENS), () => '', 401],
+  ])('gives no token %s', async (_which, path, authorization, status) => {
+    await world.github.suspend(world.user.installationId);
+    const answer = await callApi(world, 'POST', path(), { authorization: authorization() });
+    expect(answer.status).toBe(status);
+    expect(problemsOf('post', TOKENS, answer)).toEqual([]);
   });
 
   test.each(['/orgs/mona', '/orgs/missing', '/repos/mona/tool', '/repos/acme/nothing'])(
     'JIT for %s: 404, for the installation cannot see it',
     async (scope) => {
-      const answer = await callApi(world, 'POST', `${scope}/actions/runners/generate-jitconfig`, {
-        authorization: acme,
-        body: jit,
-      });
+      const given = { authorization: acme, body: jit };
+      const answer = await callApi(world, 'POST', `${scope}${JIT}`, given);
       expect(answer.status).toBe(404);
-      const path = `${scope.startsWith('/orgs') ? '/orgs/{org}' : '/repos/{owner}/{repo}'}/actions/runners/generate-jitconfig`;
+      const path = (scope.startsWith('/orgs') ? '/orgs/{org}' : '/repos/{owner}/{repo}') + JIT;
       expect(problemsOf('post', path, answer)).toEqual([]);
     },
   );
 
   test('refuses to delete a busy runner: 422', async () => {
-    const { runnerId: busyId, jitConfig } = await registerRunner(world, {
-      name: 'busy',
-      labels: ['only-here'],
-    });
+    const only = { name: 'busy', labels: ['only-here'] };
+    const { runnerId: busyId, jitConfig } = await registerRunner(world, only);
     await world.github.queueJob({ repo: 'acme/api', labels: ['only-here'], durationMs: 600_000 });
     const killed = new AbortController();
     const end = playRunner(jitConfig, killed.signal);
     await waitFor('the runner to be busy', async () =>
       (await world.github.truth()).runners.some(({ state }) => state === 'busy'),
     );
-    const answer = await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${busyId}`, {
-      authorization: acme,
-    });
+    const path = `/orgs/acme/actions/runners/${busyId}`;
+    const answer = await callApi(world, 'DELETE', path, { authorization: acme });
     expect(answer.status).toBe(422);
     expect(problemsOf('delete', '/orgs/{org}/actions/runners/{runner_id}', answer)).toEqual([]);
     killed.abort();
@@ -142,41 +131,16 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   });
 
   test('counts no question for the limits against any of them', async () => {
-    const [first, second] = [
-      await callApi(world, 'GET', '/rate_limit', { authorization: acme }),
-      await callApi(world, 'GET', '/rate_limit', { authorization: acme }),
-    ];
-    expect(second.body).toEqual(first.body);
-  });
-
-  test('gives a suspended installation no token: 403', async () => {
-    await world.github.suspend(world.user.installationId);
-    const path = '/app/installations/{installation_id}/access_tokens';
-    const answer = await callApi(
-      world,
-      'POST',
-      path.replace('{installation_id}', String(world.user.installationId)),
-      {
-        authorization: app,
-      },
-    );
-    expect(answer.status).toBe(403);
-    expect(problemsOf('post', path, answer)).toEqual([]);
-  });
-
-  test('gives no installation token without a JSON web token: 401', async () => {
-    const path = '/app/installations/{installation_id}/access_tokens';
-    const answer = await callApi(world, 'POST', fill(path));
-    expect(answer.status).toBe(401);
-    expect(problemsOf('post', path, answer)).toEqual([]);
+    const given = { authorization: acme };
+    const { body } = await callApi(world, 'GET', '/rate_limit', given);
+    expect((await callApi(world, 'GET', '/rate_limit', given)).body).toEqual(body);
   });
 
   // The description has an object as its body and null as its example, so only the status is
   // certain.
   test('accepts a redelivery: 202', async () => {
-    const answer = await callApi(world, 'POST', `/app/hook/deliveries/${deliveryId}/attempts`, {
-      authorization: app,
-    });
+    const path = `/app/hook/deliveries/${deliveryId}/attempts`;
+    const answer = await callApi(world, 'POST', path, { authorization: app });
     expect(answer).toMatchObject({ status: 202, body: {} });
     await world.github.settled();
   });
@@ -186,10 +150,9 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   test.each(['/orgs/acme', '/repos/acme/api'])(
     'GET %s/actions/runners/deprecations/{version} says when a version ends',
     async (scope) => {
+      const path = `${scope}/actions/runners/deprecations`;
       const ask = (version: string) =>
-        callApi(world, 'GET', `${scope}/actions/runners/deprecations/${version}`, {
-          authorization: acme,
-        });
+        callApi(world, 'GET', `${path}/${version}`, { authorization: acme });
       const end = '2026-09-24T15:30:55Z';
       expect([(await ask('2.335.1')).body, (await ask('2.337.0')).body]).toEqual([
         { runner_version: '2.335.1', runtime_deprecates_at: end },
@@ -202,18 +165,12 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   test.each(['/repos/acme/api', `/repositories/{repository_id}`])(
     'GET %s is the repository',
     async (path) => {
-      const answer = await callApi(
-        world,
-        'GET',
-        path.replace('{repository_id}', String(world.repositories.api)),
-        { authorization: acme },
-      );
+      const there = path.replace('{repository_id}', String(world.repositories.api));
+      const answer = await callApi(world, 'GET', there, { authorization: acme });
       const validate = ajv.compile({ $ref: 'github#/components/schemas/repository' });
       expect(validate(answer.body) ? [] : validate.errors).toEqual([]);
-      expect(answer).toMatchObject({
-        status: 200,
-        body: { id: world.repositories.api, full_name: 'acme/api' },
-      });
+      const body = { id: world.repositories.api, full_name: 'acme/api' };
+      expect(answer).toMatchObject({ status: 200, body });
     },
   );
 

@@ -33,12 +33,8 @@ describe('the truth of the simulated GitHub', () => {
     await register('second', 'linux');
     await register('third', 'linux');
     expect(await excess()).toEqual(['third']);
-    expect(await world.github.report()).toMatchObject({
-      registrations: 3,
-      excessWorkers: 1,
-      jobs: 2,
-      lost: 2,
-    });
+    const counts = { registrations: 3, excessWorkers: 1, jobs: 2, lost: 2 };
+    expect(await world.github.report()).toMatchObject(counts);
   });
 
   test('a runner without any job is in excess until it runs one', async () => {
@@ -53,11 +49,8 @@ describe('the truth of the simulated GitHub', () => {
   test('runners that cannot serve the job cover nothing', async () => {
     await queue('linux', 'gpu');
     await register('plain', 'linux');
-    await registerRunner(world, {
-      name: 'of-site',
-      labels: ['linux', 'gpu'],
-      repository: 'acme/site',
-    });
+    const ofSite = { name: 'of-site', labels: ['linux', 'gpu'], repository: 'acme/site' };
+    await registerRunner(world, ofSite);
     await register('with-gpu', 'gpu', 'LINUX');
     expect(await excess()).toEqual(['plain', 'of-site']);
   });
@@ -77,9 +70,8 @@ describe('the truth of the simulated GitHub', () => {
     await register('too-many', 'linux');
     expect(await excess()).toEqual(['replacement', 'too-many']);
     const authorization = await installationAuthorization(world);
-    await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${lost.runnerId}`, {
-      authorization,
-    });
+    const path = `/orgs/acme/actions/runners/${lost.runnerId}`;
+    await callApi(world, 'DELETE', path, { authorization });
     expect(await excess()).toEqual(['too-many']);
   });
 });
@@ -92,17 +84,9 @@ describe('workflow_job payloads', () => {
   beforeAll(async () => {
     receiver = await startReceiver();
     world = await startSmallWorld({ webhookUrl: receiver.url });
-    await world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['ubuntu-latest'],
-      hosted: true,
-      durationMs: 1,
-    });
-    await world.github.queueJob({
-      repo: 'mona/tool',
-      labels: ['self-hosted', 'gpu'],
-      waiting: true,
-    });
+    const hosted = { labels: ['ubuntu-latest'], hosted: true, durationMs: 1 };
+    await world.github.queueJob({ repo: 'acme/api', ...hosted });
+    await world.github.queueJob({ repo: 'mona/tool', labels: ['gpu'], waiting: true });
     await waitFor('the four deliveries', () => receiver.received.length === 4);
     for (const { action, body } of receiver.received)
       sent.set(String(action), JSON.parse(body) as Payload);

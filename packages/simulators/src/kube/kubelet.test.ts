@@ -11,23 +11,14 @@ import {
   startKubeSimulator,
 } from './start-kube-simulator.ts';
 
-const pod = (name: string, annotations: Record<string, string> = {}) => ({
-  metadata: { name, annotations },
-  spec: {
-    containers: [
-      {
-        name: 'runner',
-        image: 'i',
-        env: [
-          {
-            name: 'ACTIONS_RUNNER_INPUT_JITCONFIG',
-            valueFrom: { secretKeyRef: { name, key: 'jitconfig' } },
-          },
-        ],
-      },
-    ],
-  },
-});
+const pod = (name: string, annotations: Record<string, string> = {}) => {
+  const valueFrom = { secretKeyRef: { name, key: 'jitconfig' } };
+  const env = [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', valueFrom }];
+  return {
+    metadata: { name, annotations },
+    spec: { containers: [{ name: 'runner', image: 'i', env }] },
+  };
+};
 
 const stateOf = (found: Pod | undefined) => found?.status.containerStatuses?.[0]?.state;
 
@@ -41,26 +32,17 @@ describe('the simulated kubelet', () => {
   }
   afterEach(async () => simulator.stop());
 
-  async function call(
-    method: string,
-    path: string,
-    body?: object,
-  ): Promise<{ status: number; text: string }> {
+  async function call(method: string, path: string, body?: object) {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const response = await fetch(`${simulator.url}/api/v1/namespaces/default/${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${token}`, 'content-type': type },
+      ...(body && { body: JSON.stringify(body) }),
     });
     return { status: response.status, text: await response.text() };
   }
-  const createSecret = (name: string, more: object = {}) =>
-    call('POST', 'secrets', {
-      metadata: { name, ...more },
-      stringData: { jitconfig: `jit of ${name}` },
-    });
+  const createSecret = (name: string) =>
+    call('POST', 'secrets', { metadata: { name }, stringData: { jitconfig: `jit of ${name}` } });
   async function read(name: string): Promise<Pod | undefined> {
     const { status, text } = await call('GET', `pods/${name}`);
     return status === 200 ? (JSON.parse(text) as Pod) : undefined;
@@ -86,11 +68,8 @@ describe('the simulated kubelet', () => {
     await call('POST', 'pods', pod('a'));
     const running = await untilPhase('a', 'Running');
     expect(running.spec.nodeName).toBe('sim-node');
-    await waitFor(
-      'the first line',
-      async () =>
-        (await call('GET', 'pods/a/log?container=runner')).text === 'Listening for Jobs\n',
-    );
+    const log = async () => (await call('GET', 'pods/a/log?container=runner')).text;
+    await waitFor('the first line', async () => (await log()) === 'Listening for Jobs\n');
     gate.resolve();
     const failed = await untilPhase('a', 'Failed');
     expect(stateOf(failed)).toMatchObject({ terminated: { exitCode: 3, reason: 'Error' } });
@@ -148,16 +127,10 @@ describe('the simulated kubelet', () => {
     await createSecret('a');
     await call('POST', 'pods', pod('a'));
     await untilPhase('a', 'Running');
-    const told = {
-      ...(end === 'failed' ? { exitCode: 7 } : {}),
-      ...(end === 'drained' ? { message: 'bye' } : {}),
-    };
-    await connectControl<RemoteKubeControl>(simulator.url).endPod({
-      namespace: 'default',
-      name: 'a',
-      end,
-      ...told,
-    });
+    const { exitCode, message } = { message: undefined, ...terminated };
+    const wanted = end === 'failed' ? { exitCode } : { message };
+    const control = connectControl<RemoteKubeControl>(simulator.url);
+    await control.endPod({ namespace: 'default', name: 'a', end, ...wanted });
     const ended = await untilPhase('a', status.phase);
     expect(ended.status).toMatchObject(status);
     expect(stateOf(ended)).toMatchObject({ terminated });
