@@ -10,7 +10,7 @@ import { type Bearer, checkToken, useOneTimeToken } from '@paddock/api/tokens/ch
 import { parseToken } from '@paddock/api/tokens/tokens';
 import type { Db } from '@paddock/db/schema/tables';
 import { createPlaces } from './places.ts';
-import { isFromPage, sessionOf } from './session.ts';
+import { isFromPage, sessionOf } from './sign-in/cookies.ts';
 import type { ProxiedIdentity } from './sign-in/identity.ts';
 
 /** What a request shows to say who asks. It may be false. */

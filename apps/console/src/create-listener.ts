@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { createApp } from '@paddock/runtime/http-server';
 import express, {
@@ -127,20 +126,3 @@ const ELSEWHERE: readonly (readonly [view: RegExp, path: string])[] = [
   [/^\/?$/, '/pools'],
   [/^\/runs\/[^/]+$/, '$&/why'],
 ];
-
-/** Longest time for a request to arrive whole. */
-const REQUEST_TIMEOUT_MS = 10_000;
-
-/** A connection on which nothing moves for so long is closed; longer than its keep-alive. */
-const SILENCE_MS = 70_000;
-
-const MOST_CONNECTIONS = 2_000;
-
-/** Bounds what connections may take, whoever they are of. */
-export const limitConnections = (server: Server): Server =>
-  Object.assign(server, {
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: REQUEST_TIMEOUT_MS,
-    timeout: SILENCE_MS,
-    maxConnections: MOST_CONNECTIONS,
-  });

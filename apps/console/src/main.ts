@@ -7,9 +7,10 @@ import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
 import { createChangeStreams } from './changes.ts';
-import { createListener, limitConnections } from './create-listener.ts';
+import { createListener } from './create-listener.ts';
 import { createConsoleEvents } from './events.ts';
 import { loadPage } from './page.ts';
+import { CONNECTION_LIMITS } from './rules.ts';
 import { createAccessOf, createProxiedIdentity } from './sign-in/identity.ts';
 import { createAnswerSignIn } from './sign-in/oidc.ts';
 
@@ -65,7 +66,7 @@ await runService('console', declared, async (config, service) => {
     { whyNotReady: createFitness({ ...checking, schema }) },
     { listener, port: config.httpPort },
   );
-  limitConnections(http.server);
+  Object.assign(http.server, CONNECTION_LIMITS);
 
   return {
     http: http.part,

@@ -9,3 +9,13 @@ export const consoleRules = {
    */
   statementTimeoutMs: { value: 5_000, min: 50, max: 60_000 },
 } satisfies Rules;
+
+/** What node:http allows the console's callers; times in milliseconds. */
+export const CONNECTION_LIMITS = {
+  /** Longest time for a request to arrive whole. */
+  requestTimeout: 10_000,
+  headersTimeout: 10_000,
+  /** A connection on which nothing moves for so long is closed; longer than its keep-alive. */
+  timeout: 70_000,
+  maxConnections: 2_000,
+};

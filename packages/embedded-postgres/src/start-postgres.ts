@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { createCluster, findNativeFiles, findServerAccount } from './cluster.ts';
+import { createCluster } from './cluster.ts';
+import { findNativeFiles, findServerAccount } from './native-files.ts';
 import { findFreePort, isFree } from './free-port.ts';
 import { launchServer, type RunningServer, type ShutdownMode } from './launch-server.ts';
 import { findPlaceInMemory, makeTemporaryFolder, removeFolder } from './temporary-folder.ts';

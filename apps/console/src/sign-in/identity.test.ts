@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConsoleConfig, settings } from '../config.ts';
 import { credentialOf } from '../admit.ts';
-import { cookieWith, cookieWithout, sessionOf } from '../session.ts';
+import { cookieWith, cookieWithout, sessionOf } from './cookies.ts';
 import { createAccessOf, createProxiedIdentity } from './identity.ts';
 import { type SignInFile, signInFile } from './sign-in-file.ts';
 

@@ -19,7 +19,7 @@ import {
 import { z } from 'zod';
 import { type Answered, BUSY, nothingThere } from '../http/answer.ts';
 import { createPlaces } from '../places.ts';
-import { cookieWith } from '../session.ts';
+import { cookieWith } from './cookies.ts';
 import { identityOf } from './identity.ts';
 import type { OidcOptions } from './sign-in-file.ts';
 
