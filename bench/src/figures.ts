@@ -1,3 +1,6 @@
+/** The App of all measurements; further environments have the next numbers. */
+export const APP_ID = 7;
+
 export const medianOf = (values: readonly number[]): number => quantileOf(values, 0.5);
 
 /** The nearest value that the given share of all values does not exceed. */

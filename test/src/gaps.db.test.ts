@@ -24,10 +24,10 @@ beforeAll(async () => {
   await waitFor('the first listing', async () => (await listings()) > 0);
 });
 
-async function queueJobs(count: number): Promise<void> {
+const queueJobs = async (count: number) => {
   await system.queueJobs(count);
   await system.github.settled();
-}
+};
 
 const listings = async () =>
   (await system.github.report()).calls['apps/list-webhook-deliveries'] ?? 0;
@@ -35,13 +35,9 @@ const listings = async () =>
 /** Deliveries that GitHub has sent and that no row has. */
 async function unstored(): Promise<string[]> {
   const sent = (await system.github.truth()).deliveries.map(({ guid }) => guid);
-  const rows = await system.database.db
-    .selectFrom('installation_events')
-    .select('delivery_guid')
-    .where('source', '=', 'webhook')
-    .execute();
-  const stored = new Set(rows.map(({ delivery_guid: guid }) => guid));
-  return [...new Set(sent)].filter((guid) => !stored.has(guid));
+  const events = system.database.db.selectFrom('installation_events').select('delivery_guid');
+  const rows = await events.where('source', '=', 'webhook').execute();
+  return [...new Set(sent).difference(new Set(rows.map((row) => row.delivery_guid)))];
 }
 
 const untilAllStored = () =>

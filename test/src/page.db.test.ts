@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import type { WhyAnswer } from '@paddock/api/why/explain-job';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
@@ -50,9 +50,16 @@ describeInBrowser('the page in a browser', () => {
 
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`;
 
-  async function open(path: string, options: Parameters<typeof browser.newContext>[0] = {}) {
-    const context = await browser.newContext({ ...SIZES.desk, ...options });
-    if (cookie !== '') await context.addCookies([{ name: 'paddock', value: cookie, url: at('/') }]);
+  const opened: BrowserContext[] = [];
+  afterEach(async () => {
+    for (const context of opened.splice(0)) await context.close();
+  });
+
+  /** Opens a page in a context of its own, which is closed after the test unless it is kept. */
+  async function open(path: string, { isKept = false } = {}) {
+    const context = await browser.newContext(SIZES.desk);
+    if (!isKept) opened.push(context);
+    await context.addCookies([{ name: 'paddock', value: cookie, url: at('/') }]);
     const page = await context.newPage();
     const troubles = troublesOf(page);
     await page.goto(at(path));
@@ -97,7 +104,7 @@ describeInBrowser('the page in a browser', () => {
     let page: Page;
     let troubles: readonly string[];
     beforeAll(async () => {
-      ({ context, page, troubles } = await open('/'));
+      ({ context, page, troubles } = await open('/', { isKept: true }));
       await settled(page);
       await bringJudge(page);
     });
@@ -128,39 +135,36 @@ describeInBrowser('the page in a browser', () => {
   });
 
   test('has every view in its bar, whole, however narrow the window is', async () => {
-    const { context, page } = await open('/', SIZES.desk);
+    const { page } = await open('/');
     await page.locator('.top nav a').nth(8).waitFor();
     // The last but one is a browser of 1280 pixels at 200 %.
     for (const width of [1_400, 1_280, 1_249, 1_248, 1_160, 1_024, 768, 640, 375]) {
       await page.setViewportSize({ width, height: 800 });
       expect([width, await cutOffInBar(page)]).toEqual([width, []]);
     }
-    await context.close();
   });
 
   test('asks no other host, and its first load is one script and one style', async () => {
     const asked: string[] = [];
-    const { context, page } = await open('/jobs');
+    const { page } = await open('/jobs');
     page.on('request', (request) => asked.push(request.url()));
     await page.reload();
     await settled(page);
     expect(asked.filter((url) => !url.startsWith(at('/')))).toEqual([]);
     expect(asked.filter((url) => /\.(js|css)$/.test(url))).toHaveLength(2);
-    await context.close();
   });
 
   test('says why with the very sentence of the API (P5)', async () => {
     const answer = await service.ask(`jobs/${ids.waiting}/why`, token);
     const { sentence, advice } = (await answer.json()) as WhyAnswer;
-    const { context, page } = await open(`/jobs/${ids.waiting}`);
+    const { page } = await open(`/jobs/${ids.waiting}`);
     expect(await page.locator('.sentence').textContent()).toBe(sentence);
     const all = await page.locator('.why').textContent();
     expect(all).toContain(advice);
-    await context.close();
   });
 
   test('shows hostile names as text', async () => {
-    const { context, page, troubles } = await open(`/jobs/${ids.hostile}`);
+    const { page, troubles } = await open(`/jobs/${ids.hostile}`);
     await settled(page);
     // A character that turns the text stands there as its escape.
     expect(await page.locator('h1').textContent()).toBe(SHOWN);
@@ -170,7 +174,6 @@ describeInBrowser('the page in a browser', () => {
     await settled(page);
     expect(await page.locator('pre').first().textContent()).toContain(SHOWN);
     expect(troubles).toEqual([]);
-    await context.close();
   });
 
   test('loses the session with its token', async () => {
@@ -180,12 +183,12 @@ describeInBrowser('the page in a browser', () => {
     await page.getByRole('link', { name: 'Workers' }).click();
     await page.getByLabel('Token').waitFor();
     expect(await page.locator('table').count()).toBe(0);
-    await context.close();
   });
 
   test('a link signs in once, and leaves neither the address bar nor the history with its token', async () => {
     const link = `/jobs#sign-in=${await makeToken(database, { name: 'link', oneTime: true })}`;
     const context = await browser.newContext();
+    opened.push(context);
     const page = await context.newPage();
     await page.goto(at(link));
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
@@ -196,11 +199,10 @@ describeInBrowser('the page in a browser', () => {
     await page.goto(at(link));
     await page.getByText('This link has been used, or is too old').waitFor();
     expect(page.url()).toBe(at('/jobs'));
-    await context.close();
   });
 
   test('moves by itself; hidden or paused it asks for nothing', async () => {
-    const { context, page } = await open('/jobs?state=waiting&entity=globex');
+    const { page } = await open('/jobs?state=waiting&entity=globex');
     const other = await open('/jobs?state=waiting&entity=globex');
     await page.locator('.live', { hasText: 'Live' }).waitFor();
     await put('first');
@@ -223,11 +225,10 @@ describeInBrowser('the page in a browser', () => {
       await goOn();
       await shows(page, name);
     }
-    for (const one of [context, other.context]) await one.close();
   });
 
   test('keeps the position and the focus when rows come', async () => {
-    const { context, page } = await open('/jobs');
+    const { page } = await open('/jobs');
     await settled(page);
     await page.locator('.live', { hasText: 'Live' }).waitFor();
     const row = page.getByRole('row').nth(30);
@@ -241,14 +242,13 @@ describeInBrowser('the page in a browser', () => {
     await page.getByRole('link', { name: 'came-meanwhile' }).waitFor();
     expect(await page.evaluate('document.activeElement.href')).toBe(link);
     expect(Math.abs((await placeOf()) - before)).toBeLessThan(3);
-    await context.close();
   });
 
   describe('answers an operator at night', () => {
     let context: BrowserContext;
     let page: Page;
     beforeAll(async () => {
-      ({ context, page } = await open('/'));
+      ({ context, page } = await open('/', { isKept: true }));
       await settled(page);
     });
     afterAll(() => context.close());
@@ -321,7 +321,8 @@ describeInBrowser('the page in a browser', () => {
   });
 
   test('is used by keyboard alone, from the sign-in to the sign-out: every action (G)', async () => {
-    const context: BrowserContext = await browser.newContext(SIZES.desk);
+    const context = await browser.newContext(SIZES.desk);
+    opened.push(context);
     const page = await context.newPage();
     await page.goto(at('/jobs?state=waiting'));
     await page.getByLabel('Token').waitFor();
@@ -363,6 +364,5 @@ describeInBrowser('the page in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByLabel('Token').waitFor();
     expect((await context.cookies()).filter(({ name: of }) => of.includes('paddock'))).toEqual([]);
-    await context.close();
   });
 });

@@ -58,10 +58,10 @@ describe('a statement that runs by the clock, or that a person’s question runs
   async function findGreedy(plans: Plans): Promise<string[]> {
     const greedy: string[] = [];
     const statements = { ...periodicStatements, ...consoleStatements };
-    for (const [name, run] of Object.entries<PeriodicStatement>(statements))
-      greedy.push(
-        ...(await greedyOf(name, await explained.explain(plans, (trx) => run(trx, given)))),
-      );
+    for (const [name, run] of Object.entries<PeriodicStatement>(statements)) {
+      const costs = await explained.explain(plans, (trx) => run(trx, given));
+      greedy.push(...(await greedyOf(name, costs)));
+    }
     return greedy;
   }
 

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
 import { type Bench, say } from '../bench.ts';
-import { medianOf, quantileOf, toHundredths } from '../figures.ts';
-import { APP_ID } from '../programs.ts';
+import { medianOf, quantileOf, toHundredths, APP_ID } from '../figures.ts';
 import { onStage, type Stage } from '../stage/stage.ts';
 import { UNTOUCHED } from '../stage/times.ts';
 

@@ -52,8 +52,8 @@ export interface Fault {
   /** GitHub does not announce that some jobs are queued: some in a run that is known, and others. */
   readonly unannounced?: boolean;
   /**
-   * After this share (0–1) of the jobs comes one that no other job leads to: it is the only one of
-   * its repository. It shows whether its own delivery is repeated.
+   * After this share (0–1) of the jobs comes the only one of its repository. It shows whether its
+   * own delivery is repeated.
    */
   readonly lone?: number;
   /** The one that the fault hits. All others must go on as if there were no fault. */
@@ -64,10 +64,7 @@ export interface Fault {
   readonly cancelShare?: number;
   /** How long a job works, in milliseconds. */
   readonly jobMs?: readonly [least: number, most: number];
-  /**
-   * Factor for the time in which all jobs are queued: where much fails at once, each fault needs
-   * time to strike.
-   */
+  /** Factor for the time in which all jobs are queued: each of many faults needs time to strike. */
   readonly stretch?: number;
   /** The time between two jobs, in milliseconds, where the fault has to last for long. */
   readonly betweenJobsMs?: number;
@@ -75,10 +72,7 @@ export interface Fault {
   readonly tightCaps?: boolean;
   /** How many environments work beside each other; one by default. */
   readonly environments?: number;
-  /**
-   * Share (0–1) of the jobs for which workers may be made in excess, because we learn late how the
-   * jobs went; 0.05 by default.
-   */
+  /** Share (0–1) of the jobs of which we learn late, and for which workers may be in excess. */
   readonly excess?: number;
   /**
    * How many calls may be made during a wait that GitHub has named; none by default. A process that
@@ -89,10 +83,7 @@ export interface Fault {
   readonly heldSweeps?: readonly string[];
   /** Rules of the services that the fault needs to strike. */
   readonly rules?: RuleValues;
-  /**
-   * People wait for the fault's end: the times that decide for how long are the defaults, and jobs
-   * come at an everyday pace.
-   */
+  /** People wait for the fault's end: times are the defaults, and jobs come at an everyday pace. */
   readonly atUsualTimes?: boolean;
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
   readonly isTunnelled?: true;

@@ -13,8 +13,7 @@ import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { appProgram, LOCAL } from '@paddock/testing/processes';
 import { sql } from 'kysely';
 import { type Bench, inRounds, onPostgres, say } from '../bench.ts';
-import { medianOf, quantileOf, toHundredths } from '../figures.ts';
-import { APP_ID } from '../programs.ts';
+import { medianOf, quantileOf, toHundredths, APP_ID } from '../figures.ts';
 import { deliveriesOf, ENTITY, jobsOf, POOL, WEBHOOK_SECRET, workerOf } from './deliveries.ts';
 import type { Load, LoadResult } from './load-thread.ts';
 

@@ -3,7 +3,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { APP_ID } from '../programs.ts';
+import { APP_ID } from '../figures.ts';
 import { ENTITY, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**

@@ -54,10 +54,8 @@ export async function createGraphile(url: string): Promise<Contender> {
       };
     },
     async hasUnsettled() {
-      const { rows } = await pool.query<{ some: boolean }>(
-        `select exists (select from ${schema}._private_jobs) as some`,
-      );
-      return rows[0]?.some === true;
+      const { rows } = await pool.query(`select from ${schema}._private_jobs limit 1`);
+      return rows.length > 0;
     },
     async clear() {
       await pool.query(`truncate ${schema}._private_jobs`);

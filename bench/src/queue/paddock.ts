@@ -27,13 +27,8 @@ export async function createPaddock(url: string): Promise<Contender> {
   const log = createLogger('bench', 'warn');
   const metrics = createMetrics();
   const events = executorEvents(metrics, log);
-  const config = readConfig(
-    { settings: executorSettings, rules: { queue: queueRules } },
-    {},
-    () => ({
-      drainMs: 30_000,
-    }),
-  );
+  const declared = { settings: executorSettings, rules: { queue: queueRules } };
+  const config = readConfig(declared, {}, () => ({ drainMs: 30_000 }));
   let subjects = 0;
   let starts = 0;
   return {
@@ -69,10 +64,8 @@ export async function createPaddock(url: string): Promise<Contender> {
       });
     },
     async hasUnsettled() {
-      const { rows } = await sql<{
-        some: boolean;
-      }>`select exists (select from tasks) as some`.execute(db);
-      return rows[0]?.some === true;
+      const tasks = await db.selectFrom('tasks').select('id').limit(1).execute();
+      return tasks.length > 0;
     },
     async clear() {
       await sql`truncate tasks, operations, task_counts`.execute(db);

@@ -9,7 +9,7 @@ import { connectControl } from '@paddock/simulators/remote-control';
 import { seededRandom } from '@paddock/simulators/random';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { onPostgres } from '../bench.ts';
-import { APP_ID, simulatorProgram } from '../programs.ts';
+import { APP_ID } from '../figures.ts';
 import {
   COUNT_BY,
   createEnvironment,
@@ -35,6 +35,7 @@ export interface StageOptions extends Ways {
   readonly furnish?: (github: GitHubControl, appIds: readonly number[]) => Promise<void>;
 }
 
+const SIMULATORS = join(import.meta.dirname, '../../../packages/simulators/src/programs');
 /** The seed of all random choices. */
 const SEED = 1;
 /**
@@ -69,7 +70,7 @@ async function startStage(postgres: Postgres, options: StageOptions, undo: Undo)
     let url = '';
     const simulator = createService({
       name: `simulated ${name}`,
-      program: simulatorProgram(name),
+      program: join(SIMULATORS, `simulate-${name}.ts`),
       args: [JSON.stringify({ seed: SEED, ...args })],
       onStart: (started) => void (url = started),
       onEnd,

@@ -23,9 +23,6 @@ const JOBS = 50;
 const assets = findAssets();
 const described = HELM === undefined || assets === undefined ? describe.skip : describe;
 
-const isMatch = (wanted: object, found: object): boolean =>
-  Object.entries(wanted).every(([key, value]) => found[key as keyof typeof found] === value);
-
 described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS with kwok)', () => {
   let release: PlayedRelease;
   let service: ChartObject;
@@ -36,10 +33,12 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     release.cluster.list('Deployment', NAMESPACE, 'app.kubernetes.io/instance=paddock');
   /** Whether each Deployment has two pods, and both are new and available. */
   const isRolledOut = async (): Promise<boolean> =>
-    (await deployments()).every(({ metadata, status }) => {
-      const { generation } = metadata as { generation?: number };
-      const rolledOut = { replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
-      return isMatch({ observedGeneration: generation, ...rolledOut }, status ?? {});
+    (await deployments()).every(({ metadata, status = {} }) => {
+      const { generation: observedGeneration } = metadata as { generation?: number };
+      const now = { observedGeneration, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+      return Object.entries(now).every(
+        ([key, value]) => (status as Record<string, unknown>)[key] === value,
+      );
     });
   const completed = async (): Promise<number> => (await release.github.report()).completed;
   const queueJob = () =>
@@ -50,15 +49,11 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     });
   /** Queues jobs and waits until each has been completed. */
   const completeJobs = async (count: number): Promise<void> => {
-    let done = await completed();
-    const wanted = (await release.github.report()).jobs + count;
     for (let job = 0; job < count; job += 1) await queueJob();
+    const { jobs } = await release.github.report();
     // On a busy machine all of them may take longer than a test waits for one fact.
-    while (done < wanted)
-      done = await waitFor(`more than ${done} completed jobs of ${wanted}`, async () => {
-        const now = await completed();
-        return now > done && now;
-      });
+    const patience = { timeoutMs: 280_000 };
+    await waitFor(`${jobs} completed jobs`, async () => (await completed()) >= jobs, patience);
     await release.github.settled();
   };
 

@@ -10,7 +10,7 @@ import {
 } from '@paddock/testing/render-chart';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEPLOYED, EXAMPLES } from '../scenes/chart-releases.scene.ts';
+import { DEPLOYED, EXAMPLES, configOf } from '../scenes/chart-releases.scene.ts';
 
 /** The name of the migration's Job ends in a digest of its pod. */
 const nameOf = ({ kind, metadata }: ChartObject): string =>
@@ -95,7 +95,7 @@ described('the commands of the chart’s README (H1; needs helm)', () => {
     const keys = words.flatMap((word) => /^--from-(?:literal|file)=([^=]+)/.exec(word)?.[1] ?? []);
     const mounted = JSON.stringify(podsOf(objects)).matchAll(/"secretName":"([^"]+)"/g);
     expect(new Set([...mounted].map(([, secret]) => secret))).toEqual(new Set([name]));
-    const files = configuration(objects).matchAll(/file: \/etc\/paddock\/\w+\/(\S+)/g);
+    const files = configOf(objects).matchAll(/file: \/etc\/paddock\/\w+\/(\S+)/g);
     expect(new Set([...files].map(([, key]) => key))).toEqual(new Set(keys));
   });
 
@@ -113,11 +113,6 @@ described('the commands of the chart’s README (H1; needs helm)', () => {
     expect(found?.spec?.['ports']).toMatchObject([{ port: Number(ports.split(':')[1]) }]);
     const labels = /runs-on: \[([^\]]+)\]/.exec(README)?.[1]?.split(', ') ?? [''];
     const said = [`id: ${GIVEN['APP_ID']}`, `${GIVEN['ORGANISATION']}:`].concat(labels);
-    for (const text of said) expect(configuration(objects)).toContain(text);
+    for (const text of said) expect(configOf(objects)).toContain(text);
   });
 });
-
-function configuration(objects: readonly ChartObject[]): string {
-  const data = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'];
-  return (data as Record<string, string>)['paddock.yaml'] ?? '';
-}

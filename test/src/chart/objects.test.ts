@@ -10,30 +10,14 @@ import {
   renderChart,
 } from '@paddock/testing/render-chart';
 import { parse } from 'yaml';
-import { EXAMPLES, MATRIX } from '../scenes/chart-releases.scene.ts';
+import { EXAMPLES, MATRIX, configOf } from '../scenes/chart-releases.scene.ts';
 
 /** What the chart may make: each is in a namespace. Custom ones come from an operator. */
-const KINDS = new Set([
-  'ConfigMap',
-  'Deployment',
-  'HorizontalPodAutoscaler',
-  'HTTPRoute',
-  'Ingress',
-  'Job',
-  'NetworkPolicy',
-  'Pod',
-  'PodDisruptionBudget',
-  'PodMonitor',
-  'Role',
-  'RoleBinding',
-  'Secret',
-  'Service',
-  'ServiceAccount',
-  'StatefulSet',
-  // Of the examples.
-  'Cluster',
-  'ExternalSecret',
-]);
+const KINDS = new Set(
+  `ConfigMap Deployment HorizontalPodAutoscaler HTTPRoute Ingress Job NetworkPolicy Pod
+  PodDisruptionBudget PodMonitor Role RoleBinding Secret Service ServiceAccount StatefulSet
+  Cluster ExternalSecret`.split(/\s+/),
+);
 
 /** A label value, and a name that any kind may have. */
 const NAME = /^[a-z]([-a-z0-9.]{0,61}[a-z0-9])?$/;
@@ -51,6 +35,12 @@ const CONTENTS = {
   limits: { memory: expect.any(String) },
 };
 
+/** The configuration file of a release. */
+interface Config {
+  readonly github: { readonly apps: Record<'webhookSecret' | 'privateKey', { env?: string }>[] };
+  readonly pools: { namespace: string; template: { metadata: { labels: Labels } } }[];
+}
+
 const selects = (selector: Labels, labels: Labels): boolean =>
   Object.entries(selector).every(([key, value]) => labels[key] === value);
 
@@ -58,19 +48,18 @@ const described = HELM === undefined ? describe.skip : describe;
 
 described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_name, release) => {
   let objects: readonly ChartObject[];
+  let config: Config;
   const all = (kind: string): ChartObject[] => objects.filter((object) => object.kind === kind);
   const ofRelease = (): ChartObject[] =>
     objects.filter(({ metadata }) => metadata.namespace === release.namespace);
   beforeAll(() => {
     objects = renderChart(release);
+    config = parse(configOf(objects)) as Config;
   });
 
   test('are in the namespaces of the release and of its pools, by names that any cluster takes (H1)', () => {
-    const config = parse(configOf(objects)) as { pools: { namespace: string }[] };
-    const namespaces = new Set([
-      release.namespace,
-      ...config.pools.map(({ namespace }) => namespace),
-    ]);
+    const ofPools = config.pools.map(({ namespace }) => namespace);
+    const namespaces = new Set([release.namespace, ...ofPools]);
     expect(objects.filter(({ kind }) => !KINDS.has(kind))).toEqual([]);
     for (const { kind, metadata } of objects) {
       expect(namespaces).toContain(metadata.namespace);
@@ -126,9 +115,8 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
   test('expose the webhook’s port and path alone, and the console beside it (H2)', () => {
     const [webhook, ...others] = serviceOf('-webhook');
     expect(others).toEqual([]);
-    expect(webhook?.spec?.['ports']).toEqual([
-      { name: 'http', port: expect.any(Number), targetPort: 'webhook' },
-    ]);
+    const port = { name: 'http', port: expect.any(Number), targetPort: 'webhook' };
+    expect(webhook?.spec?.['ports']).toEqual([port]);
     for (const rules of waysOf('-webhook')) {
       expect(rules.match(/"\/[^"]*"/g)).toEqual(['"/webhooks/github"']);
       expect(rules).toContain('"Exact"');
@@ -142,7 +130,6 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
   });
 
   test('close the console to runners, and give it neither secrets, a token nor rights (H3)', () => {
-    const config = parse(configOf(objects)) as { pools: { namespace: string }[] };
     const consoles = podsOf(all('Deployment')).filter(({ owner }) => owner.endsWith('-console'));
     const policies = all('NetworkPolicy').filter(({ spec }) => spec?.['egress'] !== undefined);
     const policy = policies.find(({ metadata }) => metadata.name.endsWith('-console'));
@@ -216,9 +203,6 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
   });
 
   test('hold runner pods by the label that the configuration gives them (H3)', () => {
-    const config = parse(configOf(objects)) as {
-      pools: { template: { metadata: { labels: Labels } } }[];
-    };
     for (const { metadata, spec, kind } of objects) {
       if (metadata.namespace === release.namespace) continue;
       const selector = (spec?.selector ?? spec?.podSelector)?.matchLabels;
@@ -230,10 +214,7 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
   });
 
   test('give the secrets of Apps to the services that read them alone (H3)', () => {
-    const { github } = parse(configOf(objects)) as {
-      github: { apps: Record<'webhookSecret' | 'privateKey', { env?: string }>[] };
-    };
-    const read = github.apps.flatMap(({ webhookSecret, privateKey }) => [
+    const read = config.github.apps.flatMap(({ webhookSecret, privateKey }) => [
       { secret: webhookSecret.env, readers: /-ingress$/ },
       { secret: privateKey.env, readers: /-(scheduler|reconciler)$/ },
     ]);
@@ -245,11 +226,6 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     }
   });
 });
-
-function configOf(objects: readonly ChartObject[]): string {
-  const data = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'];
-  return (data as Record<string, string>)['paddock.yaml'] ?? '';
-}
 
 test('the network policy of runners closes what deploy/kubernetes closes (H3)', async () => {
   // Text against text: the rendered one has the release’s selector.

@@ -229,3 +229,9 @@ export function differences(rendered: unknown, live: unknown, place = ''): strin
     differences(value, (live as Record<string, unknown> | undefined)?.[key], `${place}/${key}`),
   );
 }
+
+/** The configuration file that the objects have. */
+export function configOf(objects: readonly ChartObject[]): string {
+  const data = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'];
+  return (data as Record<string, string>)['paddock.yaml'] ?? '';
+}
