@@ -182,17 +182,12 @@ test('the newest batch decides whether deliveries can be written, and its failur
 
 describe('the times of a job (H5)', () => {
   test.each([
-    [
-      'the delivery that moves it to running tells how long it waited',
-      'in_progress',
-      'job_marked_running',
-      30,
-      undefined,
-    ],
-    ['the one that ends it, how long it ran', 'completed', 'job_marked_completed', undefined, 600],
-    ['a start that is the first delivery', 'in_progress', 'job_stored', 30, undefined],
-    ['an end that is the first delivery', 'completed', 'job_stored', 30, 600],
-  ] as const)('%s', (_what, action, outcome, queueSeconds, runSeconds) => {
+    ['in_progress', 'job_marked_running', 30, undefined],
+    ['completed', 'job_marked_completed', undefined, 600],
+    // The first delivery of the job.
+    ['in_progress', 'job_stored', 30, undefined],
+    ['completed', 'job_stored', 30, 600],
+  ] as const)('%s, %s: how long it waited and ran', (action, outcome, queueSeconds, runSeconds) => {
     const { parsed } = ofJob(action, 900, {
       labels: ['linux'],
       job: {

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createReaches } from '@paddock/db/outages';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
-import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/call';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { enqueue } from '@paddock/queue/enqueue';
+import { enqueueAlone } from '@paddock/queue/enqueue';
 import type { Logger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -17,21 +16,19 @@ import { FOLLOWING } from './scenes/settings.scene.ts';
 const world = useSchedulerWorld({ playRunners: false });
 
 test('an API server that is away is one line, however many pods wait for it and however often; no task fails (P5, P6)', async () => {
-  // The scheduler's parts, on a connection of their own, with a log that keeps what a service shows.
+  // The scheduler's parts with a log that keeps what a service shows.
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
   const log = { error: say, warn: say, info: say, debug: () => undefined } as unknown as Logger;
   const metrics = createMetrics();
-  const kubeconfigFile = world.kube.writeKubeconfig();
-  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 60_000 });
-  const { db } = world.parts;
+  const { db, cluster } = world.parts;
   const probes = {
     github: () => Promise.resolve(undefined),
     cluster: (signal: AbortSignal) => probeCluster(cluster, signal),
   };
   const reach = createReaches({ db, log, metrics, probes, onBack: () => undefined });
   const events = createEvents(log, metrics);
-  const parts = { ...world.parts, ...FOLLOWING, cluster, reach, events };
+  const parts = { ...world.parts, ...FOLLOWING, reach, events };
   const kinds = schedulerKinds(parts);
 
   await world.queueJobs(10);
@@ -48,7 +45,6 @@ test('an API server that is away is one line, however many pods wait for it and 
   } finally {
     stop.abort();
     await followed;
-    cluster.close();
   }
   expect(
     lines.filter((line) =>
@@ -60,49 +56,26 @@ test('an API server that is away is one line, however many pods wait for it and 
   expect(await failed.execute()).toEqual([]);
 });
 
-/** A worker whose row has ended as told. Its Secret and this task are still there. */
-async function endWorker(
-  end: 'completed' | 'failed',
-  taskOf: typeof removeSecretTask,
-): Promise<void> {
-  const worker = await world.reserve();
-  await world.runTasks();
-  await world.db
-    .updateTable('workers')
-    .set({
-      status: end,
-      completed_at: new Date(),
-      stop_reason: end === 'failed' ? 'exit_code' : null,
-    })
-    .execute();
-  await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker.pod_name)]));
-}
-
 test.each([
-  [
-    'a node that does not answer keeps its pod’s log',
-    'completed',
-    diagnoseTask,
-    { path: '/log$', status: 500 },
-  ],
+  ['a node that does not answer keeps a pod’s log', diagnoseTask, { path: '/log$', status: 500 }],
   [
     'a webhook keeps a Secret',
-    'failed',
     removeSecretTask,
     { method: 'DELETE', path: '/secrets/', status: 504, reason: 'Timeout' },
   ],
-] as const)(
-  '%s: only its task waits, and the cluster is not away (C11)',
-  async (_what, end, taskOf, fault) => {
-    await endWorker(end, taskOf);
-    world.kube.failNext({ ...fault, times: 10_000 });
-    for (let pass = 0; pass < 4; pass += 1) {
-      await world.makeDue();
-      await world.runTasks();
-    }
-    expect([await world.failing(), await world.outages()]).toEqual([[], []]);
-    const [task] = await world.db.selectFrom('tasks').selectAll().execute();
-    expect(task).toMatchObject({ status: 'queued', attempt: 0 });
-    expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(10_000);
-  },
-);
+])('%s: only its task waits, and the cluster is not away (C11)', async (_what, taskOf, fault) => {
+  const { pod_name: podName } = await world.reserve();
+  await world.runTasks();
+  const ended = { status: 'completed', completed_at: new Date() } as const;
+  await world.db.updateTable('workers').set(ended).execute();
+  await enqueueAlone(world.db, [taskOf(podName)]);
+  world.kube.failNext({ ...fault, times: 10_000 });
+  for (let pass = 0; pass < 4; pass += 1) {
+    await world.makeDue();
+    await world.runTasks();
+  }
+  expect([await world.failing(), await world.outages()]).toEqual([[], []]);
+  const [task] = await world.db.selectFrom('tasks').selectAll().execute();
+  expect(task).toMatchObject({ status: 'queued', attempt: 0 });
+  expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(10_000);
+});

@@ -1,32 +1,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { rulesVariable } from '@paddock/runtime/rules';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { readSchedulerConfig } from './config.ts';
 
-let folder: string;
-let env: Record<string, string>;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
-  const path = join(folder, 'paddock.yaml');
-  // A service starts also with pools that it will not load.
-  const pool = {
-    name: 'linux',
-    labels: ['linux'],
-    image: 'runner:1',
-    namespace: 'runners',
-    containerMode: 'dind',
-  };
-  const apps = [{ id: 7, privateKey: { env: 'KEY_OF_7' } }];
-  writeFileSync(path, JSON.stringify({ github: { apps }, pools: [pool], entities: { '*': {} } }));
-  env = {
-    DATABASE_URL: 'postgresql://localhost/paddock',
-    PADDOCK_CONFIG: path,
-    KEY_OF_7: 'the key itself',
-  };
-});
+const folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+const env = {
+  DATABASE_URL: 'postgresql://localhost/paddock',
+  PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
+  KEY_OF_7: 'the key itself',
+};
+// A service starts also with pools that it will not load.
+const { pools, entities } = examplePools({ pools: [{ containerMode: 'dind' }] });
+const github = { apps: [{ id: 7, privateKey: { env: 'KEY_OF_7' } }] };
+writeFileSync(env.PADDOCK_CONFIG, JSON.stringify({ github, pools, entities }));
 
 describe('readSchedulerConfig', () => {
   test('has its defaults, and shows no private key, however it is printed (C1, C3, H1, H6)', () => {

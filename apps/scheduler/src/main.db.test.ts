@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { createAppKey } from '@paddock/simulators/github/app-key';
-import { createEmptyDatabase } from '@paddock/testing/database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Scheduler, useSchedulers } from './scenes/scheduler-process.scene.ts';
@@ -79,18 +78,6 @@ describe('the scheduler as a process', () => {
     );
     expect(await end(scheduler)).toMatchObject({ code: 0 });
     await tunnel.cut();
-  });
-
-  test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {
-    const empty = await createEmptyDatabase();
-    const scheduler = await schedulers.start({}, { DATABASE_URL: empty.url });
-    const { status } = await waitFor('the sentence', async () => {
-      const answer = await scheduler.get('/readyz');
-      return answer.text.includes('run `pnpm db:migrate`') && answer;
-    });
-    expect(status).toBe(503);
-    expect(await end(scheduler)).toMatchObject({ code: 0 });
-    await empty.drop();
   });
 });
 

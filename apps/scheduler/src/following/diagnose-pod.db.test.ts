@@ -86,7 +86,6 @@ test.each([
     ['2026-08-17 14:15:44Z: Listening for Jobs', NOT_KNOWN],
     null,
   ],
-  ['without a reason in its log gets no diagnosis', ['hello'], null],
 ])(
   'a runner that ends well %s; its end stays unexplained (C3, P5)',
   async (_how, log, failure_info) => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { lockPlanned } from '@paddock/db/matching/matching-lock';
-import { replaceWaitingJobs } from '@paddock/db/jobs/reconsider-jobs';
-import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -207,23 +205,6 @@ describe('giving reservations back', () => {
     const plan = { giveBack: names, takeBack: [], warm: { mark: [], renew: [], make: [] } };
     expect(await scene.db.transaction().execute((trx) => lockPlanned(trx, plan))).toEqual(names);
     expect(await scene.alive()).toHaveLength(1);
-  });
-
-  test('follows a job into the pool that serves it after a change (B4, C3)', async () => {
-    const { job_id: job } = await putJob(scene.db);
-    await reserve();
-    const linux = { name: 'linux', labels: ['linux', 'x64'] };
-    await putPools(
-      scene.db,
-      examplePools({ pools: [linux, { name: 'better', labels: ['linux'] }] }),
-    );
-    const current = await currentPoolsDocument(scene.db);
-    if (current === undefined) throw new Error('There is no pools document.');
-    await replaceWaitingJobs(scene.db, current);
-    expect(await scene.match()).toMatchObject({
-      ended: [expect.any(String)],
-      reserved: [{ pool: 'better', madeForJobId: job }],
-    });
   });
 });
 
