@@ -1,9 +1,7 @@
 /** A bound of `budget.json`: lines or files, or of a concept how many there are. */
 export interface Bound {
   readonly most: number;
-  /** Where `most` is to arrive; absent once it is there. */
-  readonly goal?: number;
-  /** What each folder had when `most` was last set. */
+  /** What each folder had when they were last counted. */
   readonly folders?: Readonly<Record<string, number>>;
 }
 export type Budget = Readonly<Record<string, Bound>>;
@@ -31,13 +29,11 @@ export function overruns(budget: Budget, counts: Counts): string[] {
   });
 }
 
-/** The budget with today's counts: each bound falls to its count, but not below its goal. */
-export function lowered(budget: Budget, counts: Counts): Budget {
-  return Object.fromEntries(
-    Object.entries(budget).map(([name, { most, goal = most }]) => {
-      const { total = 0, folders } = counts[name] ?? {};
-      const next = Math.min(most, Math.max(total, goal));
-      return [name, { most: next, ...(goal < next && { goal }), ...(folders && { folders }) }];
+/** The budget with today's counts of folders. */
+export const recounted = (budget: Budget, counts: Counts): Budget =>
+  Object.fromEntries(
+    Object.entries(budget).map(([name, { most }]) => {
+      const folders = counts[name]?.folders;
+      return [name, { most, ...(folders && { folders }) }];
     }),
   );
-}
