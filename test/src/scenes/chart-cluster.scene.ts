@@ -137,6 +137,9 @@ export async function endpointsOf(
   );
 }
 
+/** Between two hops of HTTP. */
+const OF_ONE_HOP = new Set(['connection', 'keep-alive']);
+
 /**
  * Listens as a Service with a gateway before it, at the Service's port of an address, and hands each
  * request to the next pod on a connection of its own.
@@ -151,10 +154,12 @@ export async function playService(cluster: ChartCluster, service: ChartObject, h
     if (to === undefined) throw new Error(`no pod is ready for ${service.metadata.name}`);
     const { method, url: path, headers } = asked;
     const toPod = request({ ...to, method, path, headers, agent: false });
-    asked.pipe(toPod);
-    const [given] = (await once(toPod, 'response')) as [IncomingMessage];
-    const { connection: _ofOneHop, ...rest } = given.headers;
-    answer.writeHead(given.statusCode ?? 502, rest);
+    const answering = once(toPod, 'response') as Promise<[IncomingMessage]>;
+    await Promise.all([pipeline(asked, toPod), answering]);
+    const [given] = await answering;
+    for (const [name, value = ''] of Object.entries(given.headers))
+      if (!OF_ONE_HOP.has(name)) answer.setHeader(name, value);
+    answer.statusCode = given.statusCode ?? 502;
     await pipeline(given, answer);
   };
   const server = createServer((asked, answer) => {
