@@ -19,13 +19,14 @@ export interface TestServer {
 }
 
 /**
- * Takes the PostgreSQL server of `TEST_DATABASE_URL` for a test run, or starts the embedded one;
- * migrates one template database on it, and makes a login for each service. stop() drops template
+ * Takes the PostgreSQL server of `TEST_DATABASE_URL` for a test run, or starts the embedded one, or
+ * for `docker` one in a container; migrates one template database on it, and makes a login for each service. stop() drops template
  * and logins, and ends the server if this function started it.
  */
 export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
   const given = env['TEST_DATABASE_URL'] ?? '';
-  const server = await (given === '' ? startEmbedded() : useGivenServer(given));
+  const start = { '': startEmbedded, docker: startContainer }[given];
+  const server = await (start === undefined ? useGivenServer(given) : start());
   const template = uniqueDatabaseName('paddock_template');
   let logins: ServiceLogins | undefined;
   const stop = async (): Promise<void> => {
@@ -63,6 +64,26 @@ async function startEmbedded() {
     settings: { max_connections: String(MAX_CONNECTIONS), io_method: 'sync' },
   });
   return { url: url(), stop };
+}
+
+/** A server in a container, which `stop` ends. Rejects if no Docker runs here. */
+async function startContainer() {
+  const { GenericContainer, Wait } = await import('testcontainers');
+  const settings = [`max_connections=${MAX_CONNECTIONS}`, 'fsync=off', 'full_page_writes=off'];
+  const container = await new GenericContainer('postgres:18-alpine')
+    .withEnvironment({ POSTGRES_HOST_AUTH_METHOD: 'trust' })
+    .withCommand(settings.flatMap((setting) => ['-c', setting]))
+    .withTmpFs({ '/var/lib/postgresql': 'rw' })
+    .withExposedPorts(5432)
+    // The image starts the server twice: the first one only prepares the cluster.
+    .withWaitStrategy(
+      Wait.forAll([Wait.forLogMessage(/ready to accept connections/, 2), Wait.forListeningPorts()]),
+    )
+    .start();
+  return {
+    url: `postgresql://postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
+    stop: () => container.stop(),
+  };
 }
 
 /** Rejects if the server cannot be used. */
