@@ -139,7 +139,7 @@ describe('an entity whose runners fail on purpose delays no other entity (C11, P
   });
 });
 
-/** What GitHub may answer to registrations for how the entity is set up, or to tell us of it. */
+/** What GitHub may answer to registrations for how the entity is set up. */
 const ANSWERS = [
   { status: 400 },
   { status: 409 },
@@ -150,6 +150,9 @@ const ANSWERS = [
   { status: 502 },
   { status: 503, afterCommit: true },
   { cut: 'the connection' },
+];
+/** What GitHub may tell us of the entity instead. */
+const TOLD = [
   { status: 401 },
   { status: 403 },
   { status: 404 },
@@ -157,17 +160,38 @@ const ANSWERS = [
   { status: 429, headers: { 'retry-after': '3600' } },
 ];
 
+const refuse = (fault: object) =>
+  world.gitHub.failNext({
+    path: '^/orgs/acme/actions/runners/generate-jitconfig$',
+    times: 1_000_000,
+    ...fault,
+  });
+
 describe('an entity whose registrations GitHub answers with (P6)', () => {
-  test.each(ANSWERS)('%j: others are served at once, again and again', async (fault) => {
-    const path = '^/orgs/acme/actions/runners/generate-jitconfig$';
-    await world.gitHub.failNext({ path, times: 1_000_000, ...fault });
-    for (let round = 0; round < 5; round += 1) {
-      // The oldest jobs are the attacker's.
-      await queue(3);
-      await tryAgain();
-      expect(await serveOthers()).toBe(5);
-    }
-    expect(await servedOf('acme')).toBe(0);
+  test.each([...ANSWERS, ...TOLD])(
+    '%j: others are served at once, again and again',
+    async (fault) => {
+      await refuse(fault);
+      for (let round = 0; round < 5; round += 1) {
+        // The oldest jobs are the attacker's.
+        await queue(3);
+        await tryAgain();
+        expect(await serveOthers()).toBe(5);
+      }
+      expect(await servedOf('acme')).toBe(0);
+    },
+  );
+
+  test.each(ANSWERS)('%j: its key alone is paused, and its other pool is served', async (fault) => {
+    await refuse(fault);
+    await queue(3);
+    for (let n = 0; n < 3; n += 1) await matchAndRun();
+    expect(await world.failing()).toMatchObject([{ entity: 'acme', pool: 'linux', pauses: 1 }]);
+    await world.gitHub.clearCallFaults();
+    await world.holdPauses();
+    await queue(1, 'gpu');
+    await matchAndRun();
+    expect([await servedOf('acme', 'gpu'), await servedOf('acme')]).toEqual([1, 0]);
   });
 });
 

@@ -82,7 +82,7 @@ export async function findGiven(db: Db): Promise<Given> {
       array(select pod_name from workers where status = 'running' order by pod_name limit ${MOST}) as "podNames",
       array(select pod_name from workers where completed_at > now() - interval '1 day' order by completed_at limit ${MOST}) as "endedNames",
       array(select pod_name from workers where status = 'pending' and registration_started_at is null and pod_uid is null limit ${MOST}) as "reservedNames",
-      (select delivery_guid from installation_events where id = 77) as guid, (select id from operations where expires_at > now() limit 1) as operation`.execute(
+      (select delivery_guid from installation_events where id = 77) as guid, (select id from operations order by expires_at desc limit 1) as operation`.execute(
     db,
   );
   const [given] = rows;
