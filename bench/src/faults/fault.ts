@@ -72,7 +72,7 @@ export interface Fault {
   readonly tightCaps?: boolean;
   /** How many environments work beside each other; one by default. */
   readonly environments?: number;
-  /** Share (0–1) of the jobs of which we learn late, and for which workers may be in excess. */
+  /** Share (0–1) of jobs that Paddock hears of late: it may make excess workers for them. */
   readonly excess?: number;
   /**
    * How many calls may be made during a wait that GitHub has named; none by default. A process that

@@ -45,8 +45,8 @@ export function createService({ name, program, args = [], env, onStart, onEnd }:
   // One after the other: two faults may start and kill the same service, and no process may escape.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (act: () => Promise<void>) => (): Promise<void> => {
-    const turn = last.then(act);
-    last = turn.catch(() => undefined);
+    const turn = Promise.allSettled([last]).then(act);
+    last = turn;
     return turn;
   };
   const kill = inTurn(killNow);

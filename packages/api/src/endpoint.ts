@@ -55,8 +55,8 @@ interface Declared<I extends z.ZodObject, O extends z.ZodType>
 type Defaulted = 'method' | 'access' | 'status';
 
 /**
- * Infers the types of an endpoint from its schemas. Unless said, it answers a GET with 200; a GET
- * may be asked by whoever may read, all else by whoever may operate.
+ * Infers the types of an endpoint from its schemas. By default it answers with 200; readers may ask
+ * a GET, and only operators anything else.
  */
 export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
   method = 'GET',

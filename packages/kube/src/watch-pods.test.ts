@@ -31,7 +31,7 @@ describe('watchPods', () => {
   });
   afterEach(async () => {
     over.abort();
-    await watching.catch(() => undefined);
+    await Promise.allSettled([watching]);
     cluster.close();
     await simulator.stop();
   });
@@ -48,7 +48,7 @@ describe('watchPods', () => {
       },
       over.signal,
     );
-    watching.catch(() => undefined);
+    void Promise.allSettled([watching]); // a test or its end awaits it
   }
   function note(line: string): Promise<void> {
     seen.push(line);

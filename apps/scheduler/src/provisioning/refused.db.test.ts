@@ -225,7 +225,7 @@ test.each([
   { status: 429, reason: 'TooManyRequests' },
   { status: 401, reason: 'Unauthorized' },
 ])(
-  'a creation that ends with %j while the API server does not answer its probe is nobody’s failure (C11)',
+  'no key fails for a creation that ends with %j while the API server answers no probe (C11)',
   async (fault) => {
     world.kube.failNext({ path: '^/version$', status: 503 });
     await failOnce(fault);

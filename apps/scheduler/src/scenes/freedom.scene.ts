@@ -260,8 +260,8 @@ export async function startFreedom(seed: number) {
 async function startRecordingIngress(db: Db) {
   let last: Promise<unknown> = Promise.resolve();
   const alone = <T>(act: () => Promise<T>): Promise<T> => {
-    const result = last.then(act);
-    last = result.catch(() => undefined);
+    const result = Promise.allSettled([last]).then(act);
+    last = result;
     return result;
   };
   const record = (event: string, guid: string, body: JsonObject) =>

@@ -72,7 +72,7 @@ async function startRealWorld(
 
 export type RealWorld = Awaited<ReturnType<typeof startRealWorld>>;
 
-/** Tests in one such world, each of which begins with it reset. */
+/** Tests that share one such world: each begins with it reset. */
 export function describeReal(
   title: string,
   options: RealWorldOptions,

@@ -176,7 +176,7 @@ export async function startSchedulerWorld({
       if (worker === undefined) throw new Error('no worker was reserved');
       return worker;
     },
-    /** A failure that counts against the worker's key, so many times. */
+    /** Counts a failure against the worker's key, `times` times. */
     async fail(podName: string, failureClass: string, times = 1): Promise<void> {
       const failure = { podName, failureClass, message: 'it failed' };
       for (let n = 0; n < times; n += 1) await noteKeyFailure(own, failure, USUAL_FAILURE_RULES);

@@ -52,13 +52,12 @@ async function comesFirst(
 ): Promise<boolean> {
   const { acting, isFree } = await database.db.transaction().execute(async (trx) => {
     await sql`select ${first} for update`.execute(trx);
-    const started = act();
-    started.catch(() => undefined);
+    const started = Promise.allSettled([act()]);
     await untilBlocked(database.db);
     const { rows } = await sql`select ${second} for update skip locked`.execute(trx);
     return { acting: started, isFree: rows.length === others };
   });
-  await acting;
+  expect(await acting).toMatchObject([{ status: 'fulfilled' }]);
   return isFree;
 }
 

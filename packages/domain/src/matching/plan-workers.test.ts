@@ -32,7 +32,7 @@ function plan(
   const caps = capsOf(demand, live, rulesWith(rules));
   return planWorkers(demand, live, { caps, jobTimes: new Map(), most });
 }
-/** So many live workers of the key 1. */
+/** Gives key 1 this many live workers. */
 const alive = (count: number) => ({
   live: [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive: count }],
 });
