@@ -19,7 +19,7 @@ import { sql } from 'kysely';
 /**
  * How much one statement may read and handle beside `active` waiting jobs and living workers:
  * enough to write a batch of a hundred rows with all their indexes. A walk through all ended
- * workers, or through the events of the largest entity, is ten times as much at least.
+ * workers, or through the events of the largest entity, is several times as much.
  */
 const mostBuffers = (active: number): number => 6_000 + 2 * active;
 const mostRows = (active: number): number => 20_000 + 4 * active;
@@ -35,7 +35,7 @@ describe('a statement that runs by the clock, or that a person’s question runs
   beforeAll(async () => {
     database = await createTestDatabase();
     const { db, url, schema } = database;
-    await fillYear(db, { history: 200_000, events: 200_000, entities: ACTIVE.entities });
+    await fillYear(db, { history: 100_000, events: 100_000, entities: ACTIVE.entities });
     await putActive(db, ACTIVE);
     given = await findGiven(db);
     const options = { url, schema, applicationName: 'explained' };

@@ -145,12 +145,12 @@ export const SIZES = {
   zoomed: { viewport: { width: 640, height: 400 } },
 } as const;
 
+/** How a view is seen, and what is judged then: another theme changes nothing but colours. */
 export const LOOKS = [
-  ['light', 'desk'],
-  ['dark', 'desk'],
-  ['light', 'phone'],
-  ['dark', 'phone'],
-  ['dark', 'zoomed'],
+  { theme: 'light', size: 'desk', rules: 'all' },
+  { theme: 'light', size: 'phone', rules: 'all' },
+  { theme: 'dark', size: 'zoomed' },
+  { theme: 'dark', size: 'desk', rules: 'colours' },
 ] as const;
 
 const CUT_OFF = `(() => {
