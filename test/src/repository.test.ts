@@ -47,6 +47,28 @@ test.each(pages)('%s names and links only files that are there', (page) => {
   expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
 });
 
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-');
+
+test.each(pages)('%s links only headings that are there, and is not long (H6)', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const dead = [...text.matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)].filter(
+    ([, link = '', anchor]) => {
+      const file = link === '' ? page : join(dirname(page), link);
+      const headings = captures(readFileSync(join(ROOT, file), 'utf8'), /^#+ (.+)$/gm);
+      return !headings.map(anchorOf).includes(anchor ?? '');
+    },
+  );
+  expect(dead.map(([link]) => link)).toEqual([]);
+  const most = /^docs\/(adr|metrics|settings|pools)\b/.test(page) ? Infinity : 200;
+  expect([page, text.split('\n').length - 1 <= most]).toEqual([page, true]);
+});
+
 /**
  * The folder of a subject that a file of product code is in, as `packages/db/src/jobs`; undefined
  * for files beside those folders.

@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '@paddock/runtime/config-error';
+import { runCommand } from './run-command.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const PAGES = globSync(['README.md', 'docs/**/*.md', 'deploy/**/*.md'], { cwd: ROOT });
+
+/** What a page writes for what its reader knows. */
+const KNOWN: Readonly<Record<string, string>> = {
+  ID: '1',
+  EVENT: '1',
+  GUID: '0b989ba4-242f-11e5-81e1-c7b6966d2516',
+};
+
+/** The commands of the terminal in the shell's blocks of a page, without comments. */
+function commandsIn(page: string): string[][] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const blocks = [...text.matchAll(/^( *)```sh\n(.*?)^\1```/gms)].map(([, , block = '']) => block);
+  return blocks.flatMap((block) =>
+    block
+      .replaceAll(/\\\n\s*/g, ' ')
+      .split(/\n|&&/)
+      .flatMap(
+        (line) =>
+          /^\s*(?:.* -- node \S*main\.mjs|npx -y pnpm@12 paddock|paddock) +([^#|>]*)/.exec(
+            line,
+          )?.[1] ?? [],
+      )
+      .map((words) =>
+        [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? ''),
+      ),
+  );
+}
+
+test('each command on a page is one that the terminal knows (H6)', async () => {
+  const commands = PAGES.flatMap((page) => commandsIn(page).map((words) => ({ page, words })));
+  const unknown: string[] = [];
+  for (const { page, words } of commands) {
+    // There is nobody to ask, which a command says once it has understood its words.
+    const result = await runCommand(
+      words.map((word) => KNOWN[word] ?? word),
+      {},
+    ).catch((error: unknown) => {
+      if (!(error instanceof ConfigError)) throw error;
+    });
+    if (result?.code === 2) unknown.push(`${page}: ${words.join(' ')}: ${result.stderr}`);
+  }
+  expect(unknown).toEqual([]);
+  expect(commands.length).toBeGreaterThan(50);
+});
