@@ -157,7 +157,7 @@ export function openCredentials(
  */
 const LIFE_SECONDS = 540;
 /** Dated back: GitHub refuses a token from the future. */
-const BACKDATED_SECONDS = 30;
+export const BACKDATED_SECONDS = 30;
 
 /**
  * Reads an App's private key (PEM, PKCS#1 as GitHub hands it out, or PKCS#8). Variables often hold
