@@ -3,7 +3,9 @@ import { readIngressConfig } from '@paddock/ingress/config';
 import { readReconcilerConfig } from '@paddock/reconciler/config';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { readSchedulerConfig } from '@paddock/scheduler/config';
-import { appProgram } from '@paddock/testing/processes';
+import { appProgram, startService } from '@paddock/testing/processes';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { waitFor } from '@paddock/testing/wait-for';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +83,8 @@ describe.each(SERVICES)('$app', ({ app, read }) => {
   });
 
   test('--print-config shows the values in force, secrets masked, and starts nothing', () => {
-    const key = write('key.pem', 'a private key that must stay hidden');
+    const { privateKeyPem } = sharedAppKey();
+    const key = write('key.pem', privateKeyPem);
     const file = write(
       'good.yaml',
       `github: { apps: [{ id: 1, webhookSecret: { env: HOOK }, privateKey: { file: ${key} } }] }\npools: []\nentities: {}\n`,
@@ -95,11 +98,56 @@ describe.each(SERVICES)('$app', ({ app, read }) => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('DATABASE_URL=[secret]');
     expect(stdout).toContain('PADDOCK_SCHEMA=paddock');
-    for (const value of ['hunter2', 'sesame', 'must stay hidden'])
+    for (const value of ['hunter2', 'sesame', privateKeyPem.slice(100, 120)])
       expect(stdout).not.toContain(value);
     expect(start(app, env, '--print-confg').stderr).toContain(
       '--print-confg is not an option; there is --print-config',
     );
+  });
+});
+
+describe('a service that starts with a wrong file (B2, H1)', () => {
+  const github = {
+    apps: [{ id: 1, webhookSecret: { env: 'KEY' }, privateKey: { env: 'KEY' } }],
+  };
+  const proxy = { peers: ['10.0.0.1'] };
+  const clusters = [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }];
+  const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }];
+
+  test.each([
+    ['ingress', { github: {} }, 'github.apps: is missing'],
+    ['scheduler', { github: {} }, 'github.apps: is missing'],
+    ['reconciler', { github: { apps: [{ id: 1 }] } }, 'private key of App 1 is not configured'],
+    ['console', { groups: {}, proxy }, 'groups: must name a group'],
+  ] as const)('%s is alive, and says %j: %s', async (app, wrong, why) => {
+    const path = write(`${app}.yaml`, JSON.stringify(wrong));
+    const service = await startService({
+      app,
+      env: {
+        DATABASE_URL: 'postgresql://127.0.0.1:1/db',
+        PADDOCK_CONFIG: path,
+        PADDOCK_SIGN_IN: path,
+        PADDOCK_KUBECONFIG: write(
+          'kubeconfig',
+          JSON.stringify({ clusters, contexts, users: [{ name: 'u' }], 'current-context': 'c' }),
+        ),
+        KEY: sharedAppKey().privateKeyPem,
+      },
+    });
+    const get = (about: string) => fetch(`http://127.0.0.1:${service.healthPort}${about}`);
+    expect((await get('/healthz')).status).toBe(200);
+    const ready = await get('/readyz');
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining(why)]);
+    // The pools are wrong still: they are the scheduler's to refuse, beside those in force.
+    const right = app === 'console' ? { groups: { read: ['a'] }, proxy } : { github, pools: 7 };
+    write(`${app}.yaml`, JSON.stringify(right));
+    await waitFor(
+      'the start',
+      () => service.lines().filter((line) => line.includes('"listening"')).length === 2,
+    );
+    service.kill('SIGTERM');
+    expect(await service.exited).toMatchObject({ code: 0 });
+    expect(service.lines().filter((line) => line.includes('refused: the service'))).toHaveLength(1);
   });
 });
 

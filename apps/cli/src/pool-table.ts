@@ -35,8 +35,12 @@ function nameOf({ name, inForce }: Pool): string {
   return inForce ? name : `${name} (not in force)`;
 }
 
+/** Somebody's will, not a service that is away. */
+const isOurs = (what: string): boolean => ['switch', 'paused'].includes(what);
+
 function describeHeldBack(held: Pool['heldBack'][number]): string {
   const { what, entity, login, message, since, until } = held;
-  if (entity === null) return `${what} is away since ${since}: ${message}`;
+  if (entity === null)
+    return `${isOurs(what) ? what : `${what} is away`} since ${since}: ${message}`;
   return `${what} for ${login ?? `entity ${entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;
 }

@@ -21,6 +21,8 @@ export interface PoolsCheck {
     readonly labels: readonly string[];
     readonly pools: readonly string[];
   }[];
+  /** The pod that each pool would make; empty if the file is not valid. */
+  readonly pods: readonly { readonly pool: string; readonly pod: object }[];
   /** Present if labels were given and the file is valid. */
   readonly job?: {
     readonly labels: readonly string[];
@@ -41,6 +43,7 @@ function checkPools(file: string, labels: readonly string[] | undefined): PoolsC
     pools: pools.map(({ name }) => name),
     warnings: value === undefined ? [] : [...warningsAbout(value, written)],
     shared: sharedLabels(pools),
+    pods: pools.map((pool) => ({ pool: pool.name, pod: podOf(pool) })),
   };
   if (value === undefined || labels === undefined) return found;
   const pool = poolFor(pools, labels);
@@ -71,8 +74,8 @@ export const poolsCheck: Command = {
   name: 'pools check',
   takes: 'FILE',
   summary: `Checks a configuration file before you roll it out, without a database, a cluster or secrets.
-Prints all errors, warnings, and label sets that fit several pools. With --labels, prints the pool
-and the pod that a job with these labels would get. No pool for them is exit code 1.`,
+Prints all errors, warnings, label sets that fit several pools, and a pod of each pool. With
+--labels, only the pool and the pod that a job with these labels would get; none is exit code 1.`,
   options: {
     labels: { value: 'A,B', doc: 'The job’s labels in runs-on' },
     json: JSON_OPTION,
@@ -98,10 +101,11 @@ function readLabels(given: string | boolean | undefined): readonly string[] | un
 }
 
 /**
- * The check as text. Lines before a pod are YAML comments, so that `kubectl create -f -` takes it
- * all.
+ * The check as text. If it shows pods, all else is YAML comments, so that `kubectl create -f -`
+ * takes it all.
  */
-function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCheck): string {
+function describeCheck(check: PoolsCheck): string {
+  const { file, problems, pools, warnings, shared, job } = check;
   const lines =
     problems.length > 0
       ? [`${file} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)]
@@ -113,17 +117,18 @@ function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCh
               `Jobs with the labels ${labels.join(', ')} go to ${first}; they fit ${others.join(', ')} too.`,
           ),
         ];
-  if (job === undefined) return `${lines.join('\n')}\n`;
-  const labels = job.labels.join(', ');
-  if (job.pod === null)
-    return [
-      ...lines,
-      `No pool serves a job with the labels ${labels}: none has all of them.`,
-      '',
-    ].join('\n');
-  const comments = [
-    ...lines,
-    `A job with the labels ${labels} goes to ${job.pool}, in a pod like this:`,
-  ].map((line) => `# ${line}`);
-  return `${comments.join('\n')}\n${stringify(job.pod, { lineWidth: 0 })}`;
+  const labels = job?.labels.join(', ');
+  if (job?.pool === null)
+    lines.push(`No pool serves a job with the labels ${labels}: none has all of them.`);
+  const pods = check.pods
+    .filter(({ pool }) => job === undefined || pool === job.pool)
+    .map(({ pool, pod }) => {
+      const title =
+        job === undefined
+          ? `A pod of ${pool}`
+          : `A job with the labels ${labels} goes to ${pool}, in a pod like this`;
+      return `# ${title}:\n${stringify(pod, { lineWidth: 0 })}`;
+    });
+  const isYaml = pods.length > 0;
+  return `${lines.map((line) => `${isYaml ? '# ' : ''}${line}\n`).join('')}${pods.join('---\n')}`;
 }

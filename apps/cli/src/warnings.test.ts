@@ -70,6 +70,33 @@ describe('settings that are valid but probably a mistake', () => {
     expect(warnings(pool)).toEqual([]);
   });
 
+  test.each<[object[], object, string[]]>([
+    [
+      [poolOf('a', ['x'], { maxWorkers: 71 }), poolOf('b', ['y'], { maxWorkers: 70 })],
+      { acme: { maxWorkers: 50 }, 'id:7': {} },
+      ['a never has its maxWorkers of 71: the entities that it serves may have 70 in all.'],
+    ],
+    [
+      [poolOf('a', ['x'], { maxWorkers: 60, entities: ['acme'] })],
+      { acme: { maxWorkers: 50 }, lab: { maxWorkers: null } },
+      ['a never has its maxWorkers of 60: the entities that it serves may have 50 in all.'],
+    ],
+    [[poolOf('a', ['x'], { maxWorkers: 60 })], { acme: {}, '*': {} }, []],
+    [
+      [
+        poolOf('a', ['x'], { maxWorkers: 9, warm: [{ scope: 'Acme', workers: 10 }] }),
+        poolOf('b', ['y'], { warm: [{ scope: 'acme', workers: 11 }] }),
+      ],
+      { acme: {} },
+      [
+        'a is to keep 10 workers warm, and may have 9.',
+        'acme is to have 21 warm workers, and its maxWorkers is 20.',
+      ],
+    ],
+  ])('%j with %j: caps that leave no room (C2, C10)', (pools, entities, said) => {
+    expect(warningsOf(pools, entities)).toEqual(said);
+  });
+
   test("'*' without a common cap, for entities can be multiplied (C4)", () => {
     const own = poolOf('a', ['x'], { registration: 'repository' });
     expect(allWarnings([own], { '*': {} })).toEqual([

@@ -1,5 +1,5 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
-import { unnamedUsers } from '@paddock/domain/pools/check-together';
+import { mayServe, unnamedUsers } from '@paddock/domain/pools/check-together';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { nodePowersOf } from '@paddock/domain/pools/node-powers';
 import {
@@ -35,10 +35,40 @@ export function* warningsAbout(
   );
   if (open.length > 0)
     yield `One repository can take all that its organisation may have of ${open.map(({ name }) => name).join(', ')}: registration: repository, or a pool for each team, keeps repositories apart.`;
+  yield* aboutCaps(pools, entities);
   const asWritten = asList(asRecord(written)['pools']).map(asRecord);
   for (const [index, pool] of pools.entries()) {
     yield* aboutTemplate(pool, asWritten[index]?.['image']);
     yield* aboutUntrusted(entities, pool);
+  }
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
+
+/** Caps of pools and warm workers that the caps of the entities leave no room for. */
+function* aboutCaps(pools: readonly Pool[], entities: ConfigFile['entities']): Generator<string> {
+  const caps = new Map(
+    Object.entries(entities).map(([key, { maxWorkers, commonMaxWorkers }]) => [
+      key.toLowerCase(),
+      (key === '*' ? commonMaxWorkers : maxWorkers) ?? Infinity,
+    ]),
+  );
+  for (const { name, maxWorkers, warm = [], ...gate } of pools) {
+    const limit = maxWorkers ?? Infinity;
+    // A key with an id may be any login's.
+    const served = [...caps].filter(([key]) => /^(?:\*$|id:)/.test(key) || mayServe(gate, key));
+    const most = sum(served.map(([, cap]) => cap));
+    if (maxWorkers !== null && most < limit)
+      yield `${name} never has its maxWorkers of ${limit}: the entities that it serves may have ${most} in all.`;
+    const kept = sum(warm.map(({ workers }) => workers));
+    if (kept > limit) yield `${name} is to keep ${kept} workers warm, and may have ${limit}.`;
+  }
+  const warm = pools.flatMap((pool) => pool.warm ?? []);
+  const byLogin = Map.groupBy(warm, ({ scope }) => scope.split('/', 1).join().toLowerCase());
+  for (const [login, scopes] of byLogin) {
+    const kept = sum(scopes.map(({ workers }) => workers));
+    const cap = caps.get(login) ?? Infinity;
+    if (kept > cap) yield `${login} is to have ${kept} warm workers, and its maxWorkers is ${cap}.`;
   }
 }
 

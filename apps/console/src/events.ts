@@ -8,6 +8,12 @@ const TABLE = {
   answerFailed: (fields: object) => line.error('an answer failed', fields),
   pageMissing: () =>
     line.warn('the page has not been built, so only the API is there; run `pnpm build console`'),
+  signInChanged: () => line.info('the changed file about signing in is in use'),
+  signInRefused: (problems: readonly string[]) =>
+    line.error(
+      'the changed file about signing in is refused: what was read before stays in use until you mend it',
+      { problems },
+    ),
   /** Pages are not told of changes meanwhile. */
   lookFailed: (error: unknown) => line.warn('a look for changes failed', { error }),
 };

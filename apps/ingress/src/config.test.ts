@@ -29,7 +29,7 @@ describe('the ingress settings', () => {
     return {
       DATABASE_URL: 'postgresql://user:hidden@localhost/paddock',
       PADDOCK_CONFIG: path,
-      NEW_SECRET: 'new secret',
+      NEW_SECRET: 'new secret\n',
       OTHER: 'secret of another App',
     };
   };

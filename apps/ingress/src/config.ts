@@ -1,11 +1,11 @@
 import { dbRules } from '@paddock/db/rules';
-import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
+import type { GitHubPart } from '@paddock/domain/pools/config-file';
+import { readGitHubPart } from '@paddock/github/follow-apps';
 import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret, type Secret } from '@paddock/runtime/secret';
 import { healthPort, httpPort, serviceSettings } from '@paddock/runtime/service-settings';
 import { choice, type Environment, integer } from '@paddock/runtime/settings';
-import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { ingressRules } from './rules.ts';
 
 export const settings = {
@@ -67,10 +67,8 @@ export function readIngressConfig(environment: Environment) {
         );
       }
       if (configPath === undefined) return undefined;
-      const { value, problems: inFile } = readYamlFile(configPath, configFile);
-      problems.push(...inFile);
-      if (value === undefined) return undefined;
-      return { apps: readApps(value, environment, problems) };
+      const file = readGitHubPart(configPath, problems);
+      return file && { apps: readApps(file, environment, problems) };
     },
   );
 }

@@ -94,7 +94,7 @@ await runService('ingress', declared, async (config, service) => {
     configPath: config.configPath,
     apps,
     read: (file, problems, readFile) => readApps(file, process.env, problems, readFile),
-    known: ({ id: appId, secrets }) => ({ appId, secrets }),
+    known: (those) => those.map(({ id: appId, secrets }) => ({ appId, secrets })),
     onChanged: (changed) => void (apps = changed),
     events: appEvents(metrics, log),
   });
@@ -109,7 +109,7 @@ await runService('ingress', declared, async (config, service) => {
   });
 
   const http = await service.serve(
-    { whyNotReady: readiness.whyNot, warning: followed.warning },
+    { whyNotReady: readiness.whyNot, warnings: followed.warnings },
     {
       listener: createListener(receive, service.isStopping),
       port: config.httpPort,

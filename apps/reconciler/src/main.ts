@@ -76,7 +76,7 @@ await runService('reconciler', declared, async (config, service) => {
   declareReconcilerGauges(metrics, db, config, scheduled);
 
   const whyNotReady = createFitness({ ...connection, schema });
-  const http = await service.serve({ whyNotReady, warning: apps.warning });
+  const http = await service.serve({ whyNotReady, warnings: apps.warnings });
 
   const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({

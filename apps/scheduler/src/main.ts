@@ -84,7 +84,7 @@ await runService('scheduler', declared, async (config, service) => {
   const whyNotReady = createFitness({ ...connection, schema });
   const http = await service.serve({
     whyNotReady,
-    warning: () => poolsLoader.warning() ?? apps.warning(),
+    warnings: [poolsLoader.warning, ...apps.warnings],
   });
 
   const {

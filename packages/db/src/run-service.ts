@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { line, tellEvents } from '@paddock/runtime/events';
-import { createHealthApp } from '@paddock/runtime/health';
+import { followCertificates } from '@paddock/runtime/follow-certificates';
+import { createHealthApp, type HealthOptions } from '@paddock/runtime/health';
 import { type HttpServer, listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger, type Logger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
@@ -10,6 +11,7 @@ import { warnOfRules } from '@paddock/runtime/rules';
 import { run, type Service as Part } from '@paddock/runtime/run';
 import type { serviceSettings } from '@paddock/runtime/service-settings';
 import type { Declarations, Environment, SettingsOf } from '@paddock/runtime/settings';
+import { untilMended } from '@paddock/runtime/until-mended';
 import {
   connectDatabase,
   type DatabaseConnection,
@@ -35,7 +37,7 @@ export interface Service {
   ) => DatabaseConnection;
   /** Serves health and metrics, and what the service itself answers on a port of its own. */
   readonly serve: (
-    health: { readonly whyNotReady: WhyNotReady; readonly warning?: () => string | undefined },
+    health: Pick<HealthOptions, 'whyNotReady' | 'warnings'>,
     own?: { readonly listener: RequestListener; readonly port: number },
   ) => Promise<HttpServer & { readonly part: Part }>;
   /** Called once all parts have stopped. */
@@ -52,8 +54,8 @@ const EVENTS = {
 
 /**
  * The life of a service: reads its configuration, runs the parts that `start` returns until a
- * signal comes or one fails, and closes its connections. Only prints the configuration if the
- * command line asks for that.
+ * signal comes or one fails, and closes its connections. Waits while a file of the configuration is
+ * wrong. Only prints the configuration if the command line asks for that.
  */
 export const runService = <Config extends ServiceConfig>(
   name: string,
@@ -63,18 +65,22 @@ export const runService = <Config extends ServiceConfig>(
     read,
   }: {
     readonly environment: Environment;
-    readonly settings: Declarations;
+    readonly settings: Declarations & Parameters<typeof untilMended>[0]['settings'];
     readonly read: (environment: Environment) => Config;
   },
   start: (config: Config, service: Service) => Promise<Readonly<Record<string, Part>>>,
 ): Promise<void> =>
   main(async () => {
-    const config = read(environment);
-    if (printConfigIfAsked(process.argv, settings, config)) return;
+    const readNow = () => read(environment);
+    const config = process.argv.includes('--print-config')
+      ? readNow()
+      : await untilMended({ name, environment, settings, read: readNow });
+    if (config === undefined || printConfigIfAsked(process.argv, settings, config)) return;
     const { outage, log } = watchOutages(createLogger(name, config.logLevel));
     warnOfRules(environment, log);
     const metrics = createMetrics(log);
     const events = tellEvents(EVENTS, { log, metrics });
+    const certificates = followCertificates(environment, { log, metrics });
     const url = guardedDatabaseUrl(config, log);
     const { schema, httpHost: host, healthPort, drainMs: graceMs } = config;
     const closes: (() => unknown)[] = [];
@@ -92,11 +98,11 @@ export const runService = <Config extends ServiceConfig>(
         return connection;
       },
       closeAtEnd: (close) => void closes.push(close),
-      async serve({ whyNotReady, warning }, own) {
+      async serve({ whyNotReady, warnings = [] }, own) {
         const app = createHealthApp({
           registry: metrics.registry,
           whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-          ...(warning && { warning }),
+          warnings: [...warnings, certificates.warning],
         });
         const health = await listenHttp(app, { port: healthPort, host });
         if (own === undefined) return { ...health, part: serveUntilStopped(health, log) };
@@ -114,7 +120,10 @@ export const runService = <Config extends ServiceConfig>(
       },
     });
     try {
-      await run(parts, { graceMs, log, onStop: () => void (isStopping = true) });
+      await run(
+        { ...parts, certificates: certificates.run },
+        { graceMs, log, onStop: () => void (isStopping = true) },
+      );
     } finally {
       await Promise.all(closes.map((close) => close()));
       await outage.close();

@@ -206,13 +206,37 @@ test.each(['pkcs1', 'pkcs8'] as const)(
   },
 );
 
-test('reads a key whose line breaks are written as \\n, and refuses another text without showing it (H1)', () => {
-  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' });
-  expect(parsePrivateKey(12, pem.replaceAll('\n', String.raw`\n`)).equals(privateKey)).toBe(true);
-  const wrong = () => parsePrivateKey(12, pem.slice(0, -100));
+const pem = privateKey.export({ type: 'pkcs1', format: 'pem' });
+const encrypted = { cipher: 'aes-256-cbc', passphrase: 'x' };
+
+test.each([
+  ['\\n', pem.replaceAll('\n', String.raw`\n`)],
+  ['\\r\\n', pem.replaceAll('\n', String.raw`\r\n`)],
+  ['CRLF', pem.replaceAll('\n', '\r\n')],
+])('reads a key with %s between its lines, also in base64 (H1)', (_between, text) => {
+  for (const given of [text, Buffer.from(text).toString('base64')])
+    expect(parsePrivateKey(12, given).equals(privateKey)).toBe(true);
+});
+
+test.each([
+  ['cannot be read', pem.slice(0, -100)],
+  ['is encrypted with', privateKey.export({ type: 'pkcs8', format: 'pem', ...encrypted })],
+  ['is encrypted with', privateKey.export({ type: 'pkcs1', format: 'pem', ...encrypted })],
+  ['is a public key', publicKey.export({ type: 'spki', format: 'pem' })],
+  [
+    'is no RSA key',
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+      type: 'sec1',
+      format: 'pem',
+    }),
+  ],
+])('says that a key %s, and does not show it (H1)', (what, text) => {
+  const wrong = () => parsePrivateKey(12, text);
   expect(wrong).toThrow(ConfigError);
   expect(wrong).toThrow(
-    /The private key of GitHub App 12 cannot be read: give the PEM file that GitHub handed out, as it is$/,
+    new RegExp(
+      `The private key of GitHub App 12 ${what}[^:]*: give the PEM file that GitHub handed out, as it is$`,
+    ),
   );
 });
 

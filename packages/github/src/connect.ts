@@ -48,10 +48,10 @@ export type GitHub = {
   /** The configured Apps, today's at each reading. Calls of any other App fail, as when GitHub refuses a wrong key. */
   readonly appIds: readonly number[];
   /**
-   * Uses these Apps from now on. Credentials of an App whose key is the same stay. Throws, and
-   * changes nothing, when a private key cannot be read.
+   * Uses these Apps, at this address, from now on. Credentials of an App stay while its key and the
+   * address do. Throws, and changes nothing, when a private key cannot be read.
    */
-  readonly useApps: (apps: GitHubOptions['apps']) => void;
+  readonly useApps: (used: Pick<GitHubOptions, 'apiUrl' | 'apps'>) => void;
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
   readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
   /** The newest known state of an installation's budget; undefined before the first answer. */
@@ -79,14 +79,14 @@ export type GitHubOptions = {
  * once when a private key cannot be read.
  */
 export function connectGitHub(options: GitHubOptions): GitHub {
-  const { apiUrl, requestTimeoutMs, waits, userAgent = 'paddock', now = Date.now } = options;
+  const { requestTimeoutMs, waits, userAgent = 'paddock', now = Date.now } = options;
   const budgets = createRateBudgets();
-  const baseUrl = apiUrl.replace(/\/+$/, '');
+  let baseUrl = '';
   const fetch = boundedFetch(options.fetch ?? globalThis.fetch, requestTimeoutMs);
 
-  const open = ({ correlationId, signal, onCall }: CallOptions): Octokit => {
+  const open = ({ correlationId, signal, onCall }: CallOptions, url = baseUrl): Octokit => {
     const octokit = new Octokit({
-      baseUrl,
+      baseUrl: url,
       userAgent,
       log: SILENT,
       request: { fetch, ...(signal === undefined ? {} : { signal }) },
@@ -98,28 +98,30 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     octokit.hook.after('request', refuseText);
     return octokit;
   };
-  const openMint = (appId: number): Octokit => {
-    const octokit = open({});
+  const openMint = (appId: number, url: string): Octokit => {
+    const octokit = open({}, url);
     heedWaits(octokit, { waits, caller: { appId }, now });
     return octokit;
   };
   let inUse = new Map<number, { readonly privateKey: string; readonly credentials: Credentials }>();
   let appIds: readonly number[] = [];
-  const useApps: GitHub['useApps'] = (apps) => {
+  const useApps: GitHub['useApps'] = ({ apiUrl, apps }) => {
+    const url = apiUrl.replace(/\/+$/, '');
     inUse = new Map(
       apps.map((app) => {
         const { appId, privateKey } = app;
         const known = inUse.get(appId);
         const credentials =
-          known?.privateKey === privateKey
+          known?.privateKey === privateKey && url === baseUrl
             ? known.credentials
-            : openCredentials(app, openMint(appId), now);
+            : openCredentials(app, openMint(appId, url), now);
         return [appId, { privateKey, credentials }];
       }),
     );
     appIds = [...inUse.keys()];
+    baseUrl = url;
   };
-  useApps(options.apps);
+  useApps(options);
   const credentialsOf = (appId: number): Credentials =>
     inUse.get(appId)?.credentials ?? withoutCredentials(appId);
 

@@ -157,22 +157,35 @@ export function openCredentials(
  */
 const LIFE_SECONDS = 540;
 /** Dated back: GitHub refuses a token from the future. */
-const BACKDATED_SECONDS = 30;
+export const BACKDATED_SECONDS = 30;
 
 /**
- * Reads an App's private key (PEM, PKCS#1 as GitHub hands it out, or PKCS#8). Line breaks may be
- * written as \n, as they often are in variables. Throws a ConfigError that does not quote the key:
+ * Reads an App's private key (PEM, PKCS#1 as GitHub hands it out, or PKCS#8). Variables often hold
+ * it in base64, or with line breaks written as \n. Throws a ConfigError that does not quote the key:
  * the platform's error for an unreadable key would help no reader.
  */
-export function parsePrivateKey(appId: number, pem: string): KeyObject {
+export function parsePrivateKey(appId: number, given: string): KeyObject {
+  const pem = given.includes(BEGIN) ? given : Buffer.from(given, 'base64').toString();
   try {
-    return createPrivateKey(pem.replaceAll(String.raw`\n`, '\n'));
+    const key = createPrivateKey(pem.replaceAll(/\\r|\r/g, '').replaceAll(String.raw`\n`, '\n'));
+    if (key.asymmetricKeyType === 'rsa') return key;
   } catch {
-    throw new ConfigError([
-      `The private key of GitHub App ${appId} cannot be read: give the PEM file that GitHub handed out, as it is`,
-    ]);
+    // What stands there is said below.
   }
+  const what = KINDS.find(([pattern]) => pattern.test(pem))?.[1] ?? 'cannot be read';
+  throw new ConfigError([
+    `The private key of GitHub App ${appId} ${what}: give the PEM file that GitHub handed out, as it is`,
+  ]);
 }
+
+const BEGIN = '-----BEGIN ';
+
+/** What people give in place of the key, by what stands in it. */
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/ENCRYPTED/, 'is encrypted with a passphrase, which Paddock cannot ask for'],
+  [/BEGIN (?:RSA )?PUBLIC KEY/, 'is a public key'],
+  [/BEGIN (?:EC|OPENSSH) PRIVATE KEY/, 'is no RSA key in PEM'],
+];
 
 /** An App's JSON web token (RS256). `now`: milliseconds since the epoch, by GitHub's clock. */
 export function signAppJwt(

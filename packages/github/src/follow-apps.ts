@@ -1,4 +1,4 @@
-import { githubPart, type GitHubPart } from '@paddock/domain/pools/config-file';
+import { configFile, githubPart, type GitHubPart } from '@paddock/domain/pools/config-file';
 import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import { createFileReading, type ReadFile } from '@paddock/runtime/file-reading';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -10,52 +10,65 @@ import { readYamlFile } from '@paddock/runtime/yaml-file';
 interface KnownApp {
   readonly appId: number;
   readonly secrets: readonly Secret[];
+  /** Where it is called; absent: the service does not call it. */
+  readonly apiUrl?: string;
 }
 
-/** `secret`: it has another key or another webhook secret now. */
+/** `secret`: it has another key or another webhook secret now. `address`: another `apiUrl`. */
 export interface AppChange {
   readonly appId: number;
-  readonly change: 'added' | 'removed' | 'secret';
+  readonly change: 'added' | 'removed' | 'secret' | 'address';
+}
+
+/**
+ * Reads the GitHub section for a service that starts. If it cannot start, the problems of the other
+ * sections join the list, so that people mend all at once; alone they keep no service from starting.
+ */
+export function readGitHubPart(path: string, problems: string[]): GitHubPart | undefined {
+  const { value } = readYamlFile(path, githubPart);
+  if (value === undefined || problems.length > 0)
+    problems.push(...readYamlFile(path, configFile).problems);
+  return value;
 }
 
 export interface FollowedApps {
   /** Takes the Apps of the configuration file if they have changed. */
   look(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
-  /** Why changed files are refused, as a sentence for people, or undefined. */
-  warning(): string | undefined;
+  /** What is wrong, as sentences for people: why changed files are refused, for one. */
+  readonly warnings: readonly (() => string | undefined)[];
 }
 
-export interface FollowAppsOptions<App> {
+export interface FollowAppsOptions<Apps> {
   readonly configPath: string;
   /** The Apps that were read at the start. */
-  readonly apps: readonly App[];
+  readonly apps: Apps;
   /** Reads the Apps and their secrets. Problems go into the list. */
-  readonly read: (file: GitHubPart, problems: string[], readFile: ReadFile) => readonly App[];
-  readonly known: (app: App) => KnownApp;
+  readonly read: (file: GitHubPart, problems: string[], readFile: ReadFile) => Apps;
+  readonly known: (apps: Apps) => readonly KnownApp[];
   /**
    * Puts the Apps in use, and hears which of them have changed: the one place that knows of another
    * key or secret.
    */
-  readonly onChanged: (apps: readonly App[], changes: readonly AppChange[]) => void | Promise<void>;
+  readonly onChanged: (apps: Apps, changes: readonly AppChange[]) => void | Promise<void>;
   readonly events: AppEvents;
 }
 
 /** A look compares some small files. Kubernetes itself takes longer to bring a change into a pod. */
-const LOOK_EVERY_MS = 5_000;
+export const LOOK_EVERY_MS = 5_000;
 
 /**
  * Follows the GitHub section of the configuration file and the files of secrets that it names. Apps
  * that are invalid change nothing.
  */
-export function followApps<App>({
+export function followApps<Apps>({
   configPath,
   read,
   known,
   onChanged,
   events,
   ...given
-}: FollowAppsOptions<App>): FollowedApps {
+}: FollowAppsOptions<Apps>): FollowedApps {
   let inUse = given.apps;
   const readApps = (readFile: ReadFile, problems: string[]) => {
     const file = readYamlFile(configPath, githubPart, readFile);
@@ -71,7 +84,7 @@ export function followApps<App>({
   const look = async (): Promise<void> => {
     const apps = await reading.look();
     if (apps === undefined) return;
-    const changes = changesOf(inUse.map(known), apps.map(known));
+    const changes = changesOf(known(inUse), known(apps));
     inUse = apps;
     if (changes.length === 0) return;
     await onChanged(apps, changes);
@@ -86,37 +99,45 @@ export function followApps<App>({
         await pause(LOOK_EVERY_MS, signal);
       }
     },
-    warning: () => {
-      const refusal = reading.refusal();
-      return refusal === undefined
-        ? undefined
-        : `changed GitHub Apps are refused, those read before stay in use: ${refusal}`;
-    },
+    warnings: [
+      () => {
+        const refusal = reading.refusal();
+        return refusal === undefined
+          ? undefined
+          : `changed GitHub Apps are refused, those read before stay in use: ${refusal}`;
+      },
+    ],
   };
 }
 
 function changesOf(before: readonly KnownApp[], after: readonly KnownApp[]): AppChange[] {
-  const [former, newest] = [before, after].map(
-    (apps) => new Map(apps.map(({ appId, secrets }) => [appId, textOf(secrets)])),
-  ) as [Map<number, string>, Map<number, string>];
-  const removed = [...former.keys()].filter((appId) => !newest.has(appId));
-  const others = [...newest].filter(([appId, secrets]) => former.get(appId) !== secrets);
+  const removed = before.filter(({ appId }) => !after.some((app) => app.appId === appId));
   return [
-    ...removed.map((appId): AppChange => ({ appId, change: 'removed' })),
-    ...others.map(([appId]): AppChange => ({
-      appId,
-      change: former.has(appId) ? 'secret' : 'added',
-    })),
+    ...removed.map(({ appId }): AppChange => ({ appId, change: 'removed' })),
+    ...after.flatMap((app) => {
+      const change = changeOf(
+        before.find(({ appId }) => appId === app.appId),
+        app,
+      );
+      return change === undefined ? [] : [{ appId: app.appId, change }];
+    }),
   ];
 }
 
-const textOf = (secrets: readonly Secret[]): string =>
+function changeOf(before: KnownApp | undefined, after: KnownApp): AppChange['change'] | undefined {
+  if (before === undefined) return 'added';
+  if (before.apiUrl !== after.apiUrl) return 'address';
+  return textOf(before) === textOf(after) ? undefined : 'secret';
+}
+
+const textOf = ({ secrets }: KnownApp): string =>
   JSON.stringify(secrets.map((secret) => secret.reveal()));
 
 const CHANGES = {
   added: 'a GitHub App was added',
   removed: 'a GitHub App was removed: it is not used any longer',
   secret: 'the changed secret of a GitHub App is in use',
+  address: 'a GitHub App is called at the changed apiUrl',
 } satisfies Record<AppChange['change'], string>;
 
 const TABLE = {
@@ -125,13 +146,20 @@ const TABLE = {
       problems,
     }),
   appChanged: ({ appId, change }: AppChange) => line.info(CHANGES[change], { appId }),
+  appUnfit: (appId: number, problems: readonly string[]) =>
+    problems.length > 0
+      ? line.error('a GitHub App is not as Paddock needs it, so jobs may wait', {
+          appId,
+          problems,
+        })
+      : line.info('a GitHub App is as Paddock needs it', { appId }),
 };
 
 export type AppEvents = ReturnType<typeof appEvents>;
 
 /** The metrics and log lines of Apps that change while the service runs, alike in all services. */
 export function appEvents(metrics: Metrics, log: EventLog) {
-  const { appsRefused, appChanged } = tellEvents(TABLE, { log, metrics });
+  const { appsRefused, appChanged, appUnfit } = tellEvents(TABLE, { log, metrics });
   const areRefused = metrics.gauge(
     'paddock_apps_refused',
     '1 while changed GitHub Apps or their secrets are refused',
@@ -144,5 +172,6 @@ export function appEvents(metrics: Metrics, log: EventLog) {
     },
     accepted: () => areRefused.set(0),
     changed: appChanged,
+    unfit: appUnfit,
   };
 }

@@ -1,21 +1,25 @@
-import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
+import { asList, asRecord } from '@paddock/domain/pools/as-record';
+import type { GitHubPart } from '@paddock/domain/pools/config-file';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readSecret, type Secret } from '@paddock/runtime/secret';
 import type { Environment } from '@paddock/runtime/settings';
-import { readYamlFile } from '@paddock/runtime/yaml-file';
+import { pause } from '@paddock/runtime/pause';
+import { type AppChecks, createAppChecks } from './check-apps.ts';
 import type { AppEvents } from './follow-apps.ts';
 import type { GitHub } from './connect.ts';
 import { parsePrivateKey } from './credentials.ts';
-import { type FollowedApps, followApps } from './follow-apps.ts';
+import { type FollowedApps, followApps, LOOK_EVERY_MS, readGitHubPart } from './follow-apps.ts';
 
 /** The GitHub part of the configuration file, for services that call GitHub. */
 export interface GitHubSection {
   readonly apiUrl: string;
   readonly apps: readonly KeyedApp[];
+  /** Pools register organisations' runners at their repositories. */
+  readonly atRepositories: boolean;
 }
 
-export interface KeyedApp {
+interface KeyedApp {
   readonly appId: number;
   readonly privateKey: Secret;
 }
@@ -29,23 +33,27 @@ export function readGitHubSection(
   environment: Environment,
   problems: string[],
 ): GitHubSection | undefined {
-  const file = readYamlFile(path, configFile);
-  problems.push(...file.problems);
-  if (file.value === undefined) return undefined;
-  return { apiUrl: file.value.github.apiUrl, apps: readKeys(file.value, environment, problems) };
+  const file = readGitHubPart(path, problems);
+  return file && readKeys(file, environment, problems);
 }
 
-const readKeys = (
-  { github }: GitHubPart,
+function readKeys(
+  file: GitHubPart,
   environment: Environment,
   problems: string[],
   readFile: ReadFile = readText,
-): KeyedApp[] =>
-  github.apps.flatMap(({ id, privateKey: source }) => {
+): GitHubSection {
+  const apps = file.github.apps.flatMap(({ id, privateKey: source }) => {
     const what = `The private key of App ${id}`;
     const privateKey = readSecret(what, source, environment, problems, readFile);
     return privateKey === undefined ? [] : [{ appId: id, privateKey }];
   });
+  problems.push(...apps.flatMap(problemsOfKey));
+  const atRepositories = asList(asRecord(file)['pools']).some(
+    (pool) => asRecord(pool)['registration'] === 'repository',
+  );
+  return { apiUrl: file.github.apiUrl, apps, atRepositories };
+}
 
 export interface FollowKeysOptions {
   readonly config: {
@@ -55,7 +63,7 @@ export interface FollowKeysOptions {
   };
   readonly environment: Environment;
   /** Uses the changed Apps and keys from then on. */
-  readonly github: Pick<GitHub, 'useApps'>;
+  readonly github: Pick<GitHub, 'useApps' | 'appIds' | 'asApp'>;
   readonly events: AppEvents;
   /** An App is configured anew, or has another key: what GitHub refused it before says nothing now. */
   readonly onNews?: (appId: number) => Promise<void>;
@@ -66,7 +74,10 @@ export interface FollowedKeys extends FollowedApps {
   readonly secrets: readonly Secret[];
 }
 
-/** Follows the Apps and their private keys, for services that call GitHub. */
+/**
+ * Follows the Apps, their private keys and the address of the API, for services that call GitHub. A
+ * new App is checked at GitHub once.
+ */
 export function followKeys({
   config,
   environment,
@@ -75,23 +86,44 @@ export function followKeys({
   onNews = () => Promise.resolve(),
 }: FollowKeysOptions): FollowedKeys {
   const secrets = [config.databaseUrl, ...keysOf(config.github.apps)];
+  let inUse = config.github;
+  const checks = createAppChecks({
+    github,
+    atRepositories: () => inUse.atRepositories,
+    onProblems: events.unfit,
+  });
   const followed = followApps({
     configPath: config.configPath,
-    apps: config.github.apps,
-    read: (file, problems, readFile) => {
-      const apps = readKeys(file, environment, problems, readFile);
-      problems.push(...apps.flatMap(problemsOfKey));
-      return apps;
-    },
-    known: ({ appId, privateKey }) => ({ appId, secrets: [privateKey] }),
-    async onChanged(apps, changes) {
-      github.useApps(apps.map(revealed));
-      secrets.push(...keysOf(apps));
-      for (const { appId, change } of changes) if (change !== 'removed') await onNews(appId);
+    apps: inUse,
+    read: (file, problems, readFile) => readKeys(file, environment, problems, readFile),
+    known: ({ apiUrl, apps }) =>
+      apps.map(({ appId, privateKey }) => ({ appId, secrets: [privateKey], apiUrl })),
+    async onChanged(section, changes) {
+      inUse = section;
+      github.useApps({ ...section, apps: section.apps.map(revealed) });
+      secrets.push(...keysOf(section.apps));
+      for (const { appId, change } of changes) {
+        checks.forget(appId);
+        if (change !== 'removed') await onNews(appId);
+      }
     },
     events,
   });
-  return { ...followed, secrets };
+  return {
+    look: followed.look,
+    warnings: [...followed.warnings, checks.warning],
+    run: async (signal) => {
+      await Promise.all([followed.run(signal), runChecks(checks, signal)]);
+    },
+    secrets,
+  };
+}
+
+async function runChecks({ look }: AppChecks, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await look(signal);
+    await pause(LOOK_EVERY_MS, signal);
+  }
 }
 
 const keysOf = (apps: readonly KeyedApp[]): Secret[] => apps.map(({ privateKey }) => privateKey);

@@ -41,19 +41,35 @@ export type GitHubAppFacts = {
   readonly permissions: Readonly<Record<string, string>>;
   /** The webhook events of the App. Without `workflow_job` no job is announced. */
   readonly events: readonly string[];
+  /** The page where its owner changes it. */
+  readonly settingsUrl: string;
+  /** When GitHub answered, by its clock, in milliseconds since the epoch. */
+  readonly githubTime: number | undefined;
 };
 
 /** The App itself, as GitHub knows it. */
 export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFacts> {
-  const { data } = await octokit.rest.apps.getAuthenticated();
+  const { data, headers } = await octokit.rest.apps.getAuthenticated();
   if (data === null) throw new Error(`GitHub answered nothing about App ${appId}.`);
   const permissions = Object.entries(data.permissions).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
+  const { owner, slug, html_url: page } = data;
+  const ofOrganization =
+    'login' in owner && owner.type === 'Organization' ? `/organizations/${owner.login}` : '';
+  const time = Date.parse(headers.date ?? '');
   return {
     permissions: Object.fromEntries(permissions),
     events: data.events,
+    settingsUrl: `${new URL(page).origin}${ofOrganization}/settings/apps/${slug}`,
+    githubTime: Number.isNaN(time) ? undefined : time,
   };
+}
+
+/** Where GitHub sends the App's deliveries; empty: nowhere. */
+export async function getWebhookUrl({ octokit }: AppClient): Promise<string> {
+  const { data } = await octokit.rest.apps.getWebhookConfigForApp();
+  return data.url ?? '';
 }
 
 type InstallationAnswer = Awaited<

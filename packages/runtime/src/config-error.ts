@@ -5,8 +5,10 @@
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
+  /** The variables are right: what is wrong can be mended while the process runs. */
+  readonly isOfFiles: boolean;
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], isOfFiles = false) {
     super(
       [
         `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:`,
@@ -14,5 +16,6 @@ export class ConfigError extends Error {
       ].join('\n'),
     );
     this.problems = problems;
+    this.isOfFiles = isOfFiles;
   }
 }

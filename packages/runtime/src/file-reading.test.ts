@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileReading } from './file-reading.ts';
+import { followCertificates } from './follow-certificates.ts';
+import { createMetrics } from './metrics.ts';
 
 describe('files that are read again while a service runs (B4)', () => {
   let folder: string;
@@ -79,5 +81,30 @@ describe('files that are read again while a service runs (B4)', () => {
     symlinkSync('..2', join(folder, '..data_tmp'));
     renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
     expect(await look()).toBe('..2');
+  });
+
+  test('tell of certificates that Node.js has not read, until they are as at the start (B2)', async () => {
+    const path = join(folder, 'ca.pem');
+    write('ca.pem', 'one');
+    const said: string[] = [];
+    const say = (message: string) => void said.push(message);
+    const log = { error: say, warn: say, info: say, debug: say };
+    const told = { log, metrics: createMetrics() };
+    const { run, warning } = followCertificates({ NODE_EXTRA_CA_CERTS: path }, told);
+    const look = async () => {
+      const stop = new AbortController();
+      const looking = run(stop.signal);
+      stop.abort();
+      await looking;
+      return warning();
+    };
+    expect(await look()).toBeUndefined();
+    write('ca.pem', 'two');
+    expect([await look(), await look()]).toEqual(
+      [1, 2].map(() => expect.stringContaining('restart the service to trust it') as unknown),
+    );
+    expect(said).toHaveLength(1);
+    write('ca.pem', 'one');
+    expect(await look()).toBeUndefined();
   });
 });

@@ -7,25 +7,25 @@ export interface HealthOptions {
   /** Resolves to undefined when the service can do its work, else to a sentence with the reason. */
   whyNotReady: () => Promise<string | undefined>;
   /** Shown beside "ready": the operator should repair it, but work goes on. */
-  warning?: () => string | undefined;
+  warnings?: readonly (() => string | undefined)[];
 }
 
 /**
  * Serves `/healthz` (the process responds), `/readyz` (it can work) and `/metrics`. None of these
  * asks GitHub or Kubernetes: their absence must not restart us.
  */
-export function createHealthApp({ registry, whyNotReady, warning }: HealthOptions): Express {
+export function createHealthApp({ registry, whyNotReady, warnings = [] }: HealthOptions): Express {
   const app = createApp();
   app.get('/healthz', (_request, response) => {
     response.type('text').send('ok\n');
   });
   app.get('/readyz', async (_request, response) => {
     const reason = await whyNotReady();
-    const now = warning?.();
+    const now = warnings.map((warning) => warning()).filter((said) => said !== undefined);
     response
       .status(reason === undefined ? 200 : 503)
       .type('text')
-      .send(`${reason ?? (now === undefined ? 'ready' : `ready; ${now}`)}\n`);
+      .send(`${reason ?? ['ready', ...now].join('; ')}\n`);
   });
   app.get('/metrics', async (_request, response) => {
     response.type(registry.contentType).send(await registry.metrics());

@@ -26,8 +26,9 @@ export function readConfig<D extends Declarations, S extends Sections, R extends
 ): Readonly<SettingsOf<D> & ValuesOfSections<S> & R> {
   const { values, problems } = readSettings(declared.settings, environment);
   const rules = readRules(declared.rules, environment, problems);
+  const isOfFiles = problems.length === 0;
   const more = rest({ ...values, ...rules }, problems);
-  if (problems.length > 0 || more === undefined) throw new ConfigError(problems);
+  if (problems.length > 0 || more === undefined) throw new ConfigError(problems, isOfFiles);
   return Object.freeze({ ...values, ...rules, ...more });
 }
 

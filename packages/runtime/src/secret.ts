@@ -32,7 +32,8 @@ export class Secret {
 }
 
 /**
- * Reads a secret from the place that the configuration file names. A problem goes into the list;
+ * Reads a secret from the place that the configuration file names, without white space around it:
+ * what wrote the variable or the file often ends it with a line break. A problem goes into the list;
  * the value never does.
  */
 export function readSecret(
@@ -46,19 +47,18 @@ export function readSecret(
     problems.push(`${what} is not configured`);
     return undefined;
   }
-  if ('env' in source) {
-    const value = environment[source.env] ?? '';
-    if (value === '')
-      problems.push(`${what} is read from the variable ${source.env}, which is not set`);
-    return value === '' ? undefined : new Secret(value);
-  }
+  const [place, isMissing] =
+    'env' in source
+      ? [`variable ${source.env}`, 'which is not set']
+      : [`file ${source.file}`, 'which is empty'];
   try {
-    const value = readFile(source.file).trim();
-    if (value === '') problems.push(`${what} is read from the file ${source.file}, which is empty`);
+    const text = 'env' in source ? (environment[source.env] ?? '') : readFile(source.file);
+    const value = text.trim();
+    if (value === '') problems.push(`${what} is read from the ${place}, ${isMissing}`);
     return value === '' ? undefined : new Secret(value);
   } catch (error) {
     problems.push(
-      `${what} cannot be read from the file ${source.file}: ${error instanceof Error ? error.message : String(error)}`,
+      `${what} cannot be read from the ${place}: ${error instanceof Error ? error.message : String(error)}`,
     );
     return undefined;
   }

@@ -63,6 +63,8 @@ export const healthPort = (usual: number): Setting<number> =>
  */
 function whatIsWrongWithDsn(value: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(value)) return 'must be a URL that begins with postgresql://';
+  if (/^[^/]+:\/\/(?:[^/?#]*@)?[^@/?#]*,[^@/?#]*(?:[/?#]|$)|[?&]host=[^&]*(?:,|%2c)/i.test(value))
+    return 'names several hosts, which Paddock does not support: name one that leads to the primary';
   if (URL.canParse(value) && new URL(value).hash === '') return undefined;
   return 'is no URL: write special characters of the user and the password in percent-encoding, such as %23 for # and %2F for /';
 }

@@ -44,11 +44,12 @@ const readWithMissingFile = () =>
   });
 
 describe('reading settings (H1, H6)', () => {
-  test('parses values, fills in defaults and freezes the result', () => {
+  test('parses values without the space around them, fills in defaults and freezes the result', () => {
     const { values, problems } = readSettings(declared, {
-      PADDOCK_NAME: 'a',
-      PADDOCK_KEY: 'sesame',
-      PADDOCK_TICK_MS: '20',
+      PADDOCK_NAME: 'a ',
+      PADDOCK_KEY: 'sesame\r\n',
+      PADDOCK_TICK_MS: '20\n',
+      PADDOCK_LEVEL: '\n',
     });
     expect(problems).toEqual([]);
     expect({ ...values, key: values.key.reveal() }).toEqual({
@@ -101,16 +102,18 @@ describe('reading settings (H1, H6)', () => {
     );
   });
 
-  test.each(['p@ss#word', 'p/word'])(
-    'refuses a DSN with the unescaped password %s and does not show it (A11)',
-    (password) => {
-      const DATABASE_URL = `postgresql://u:${password}@db.example/x`;
-      const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
-      const said = /^DATABASE_URL is no URL: write special characters .* in percent-encoding/;
-      expect(problems).toEqual([expect.stringMatching(said)]);
-      expect(problems.join('\n')).not.toContain('word@');
-    },
-  );
+  test.each([
+    ['p@ss#word@db', /is no URL: write special characters .* in percent-encoding/],
+    ['p/word@db', /is no URL: write special characters .* in percent-encoding/],
+    ['p@a,word@db:x', /is no URL: write special characters .* in percent-encoding/],
+    ['word@one:5432,two:5432', /names several hosts, which Paddock does not support/],
+    ['word@one,two', /names several hosts, which Paddock does not support/],
+  ])('refuses a DSN with %s, says why, and does not show it (A11)', (part, said) => {
+    const DATABASE_URL = `postgresql://u:${part}/x`;
+    const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
+    expect(problems).toEqual([expect.stringMatching(said)]);
+    expect(problems.join('\n')).not.toContain('word@');
+  });
 
   test('takes DATABASE_URL, or POSTGRES_URL without it, and never shows a DSN (A11)', () => {
     expect(

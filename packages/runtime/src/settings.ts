@@ -97,8 +97,8 @@ export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
 
 /**
  * Reads all settings from an environment. `values` lacks those with a problem: if there are
- * problems, the caller must stop. An empty variable counts as not set. A name that is nearly a
- * setting's name is a problem too.
+ * problems, the caller must stop. White space around a value does not count, and an empty variable
+ * counts as not set. A name that is nearly a setting's name is a problem too.
  */
 export function readSettings<D extends Declarations>(
   declared: D,
@@ -107,21 +107,20 @@ export function readSettings<D extends Declarations>(
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   const names = new Set<string>();
+  const valueOf = (name: string): string => environment[name]?.trim() ?? '';
   for (const [key, setting] of Object.entries(declared)) {
     for (const name of [setting.env, ...(setting.aliases ?? [])]) names.add(name);
-    const given = [setting.env, ...(setting.aliases ?? [])].find(
-      (name) => (environment[name] ?? '') !== '',
-    );
+    const given = [setting.env, ...(setting.aliases ?? [])].find((name) => valueOf(name) !== '');
     if (given === undefined) {
       if ('default' in setting) values[key] = setting.default;
       else problems.push(`${setting.env} is not set: ${setting.doc}`);
       continue;
     }
-    const parsed = setting.schema.safeParse(environment[given]);
+    const parsed = setting.schema.safeParse(valueOf(given));
     if (parsed.success) values[key] = parsed.data;
     else
       problems.push(
-        `${given} ${parsed.error.issues.map((issue) => issue.message).join(' and ')}${setting.secret ? '' : `, and is ${JSON.stringify(environment[given])}`}`,
+        `${given} ${parsed.error.issues.map((issue) => issue.message).join(' and ')}${setting.secret ? '' : `, and is ${JSON.stringify(valueOf(given))}`}`,
       );
   }
   for (const name of Object.keys(environment)) {

@@ -102,6 +102,7 @@ describe('signing in by an identity provider (G5)', () => {
   let provider: Awaited<ReturnType<typeof startProvider>>;
   let service: Console;
   let folder: string;
+  let write: (changes: object) => Promise<void>;
 
   beforeAll(async () => {
     provider = await startProvider();
@@ -114,7 +115,9 @@ describe('signing in by an identity provider (G5)', () => {
       scopes: ['openid', 'email', 'groups'],
     };
     const groups = { read: ['ci', 'developers'], operate: ['platform'] };
-    await writeFile(join(folder, 'sign-in.yaml'), JSON.stringify({ groups, oidc }));
+    write = (changes) =>
+      writeFile(join(folder, 'sign-in.yaml'), JSON.stringify({ groups, oidc, ...changes }));
+    await write({});
     service = await startConsole(database, {
       PADDOCK_CONSOLE_PATH_PREFIX: '/tools',
       PADDOCK_SIGN_IN: join(folder, 'sign-in.yaml'),
@@ -192,6 +195,26 @@ describe('signing in by an identity provider (G5)', () => {
       browser.cookies.set('__Host-paddock', cookie);
       expect(await who(browser)).toBe(401);
     }
+  });
+
+  test('follows the file: a changed one is used, and of a wrong one nothing (B2)', async () => {
+    provider.signsIn(ADA);
+    const browser = newBrowser(service);
+    await browser.walk(`${PUBLIC_URL}/sign-in/begin`);
+    const ready = async () => (await service.health('/readyz')).text;
+    await write({ groups: { read: [] } });
+    await waitFor('the refusal', async () => (await ready()).startsWith('ready; the changed file'));
+    expect(await ready()).toContain('groups: must name a group');
+    expect(await who(browser)).toMatchObject({ access: 'operate' });
+    await write({ groups: { read: ['ci'] } });
+    await waitFor('the change', () => service.lines().join().includes('signing in is in use'));
+    expect(await who(browser)).toMatchObject({ access: 'read' });
+    expect(await ready()).toBe('ready');
+    await write({});
+    await waitFor('the rights to return', async () => {
+      const { access } = (await who(browser)) as { access: string };
+      return access === 'operate';
+    });
   });
 
   test('follows no answer that this browser did not ask for, and none twice', async () => {

@@ -1,3 +1,4 @@
+import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { type Secret, readSecret } from '@paddock/runtime/secret';
 import { secretSource } from '@paddock/domain/pools/config-file';
 import type { Environment } from '@paddock/runtime/settings';
@@ -87,14 +88,27 @@ export type OidcOptions = Readonly<
  * Reads the file, and the client's secret that it names. Problems go into the list. Without a file
  * nobody signs in without a token.
  */
-export function readSignIn(path: string | undefined, environment: Environment, problems: string[]) {
-  const file = path === undefined ? undefined : readYamlFile(path, signInFile);
+export function readSignIn(
+  path: string | undefined,
+  environment: Environment,
+  problems: string[],
+  readFile: ReadFile = readText,
+) {
+  const file = path === undefined ? undefined : readYamlFile(path, signInFile, readFile);
   problems.push(...(file?.problems ?? []));
   const { groups = { read: [], operate: [] }, proxy, oidc } = file?.value ?? {};
   if (oidc === undefined) return { groups, proxy, oidc };
   const { clientSecret: source, ...rest } = oidc;
   const clientSecret =
     source &&
-    readSecret('The client secret of the identity provider', source, environment, problems);
+    readSecret(
+      'The client secret of the identity provider',
+      source,
+      environment,
+      problems,
+      readFile,
+    );
   return { groups, proxy, oidc: { ...rest, clientSecret } };
 }
+
+export type SignIn = ReturnType<typeof readSignIn>;

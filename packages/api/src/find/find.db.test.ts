@@ -60,6 +60,7 @@ describe('one box for all ids (P5)', () => {
     ['70', 'job 70 null,installation 70 Acme'],
     ['https://github.com/acme/api/actions/runs/9/job/345?pr=1', 'job 345 null'],
     ['https://github.com/Acme/API/pulls', 'repository 5 Acme/API'],
+    ['github.com/Acme/API', 'repository 5 Acme/API'],
     [' acme/api ', 'repository 5 acme/api'],
     ['ACME', 'entity 1 Acme'],
     ['oldcme', 'entity 1 Oldcme'],

@@ -9,7 +9,7 @@ import { findRepositoryByName, FORMER_LOGINS, ID } from '../lists/named.ts';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const FULL_NAME = /^[\w.-]+\/[\w.-]+$/;
 /** OWNER or OWNER/NAME of an address at GitHub. */
-const OF_ADDRESS = /^https?:\/\/[^/]+\/([\w.-]+(?:\/[\w.-]+)?)(?:[/?#]|$)/i;
+const OF_ADDRESS = /^(?:https?:\/\/[^/]+|[\w-]+(?:\.[\w-]+)+)\/([\w.-]+(?:\/[\w.-]+)?)(?:[/?#]|$)/i;
 
 /** Something that has an id or a name which a person may have at hand. */
 const named = z.object({

@@ -7,6 +7,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { noteAway } from '@paddock/db/outages';
+import { setSwitch } from '@paddock/db/switches';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { findOperationEndpoint } from '../operations/operation.ts';
 import { ask } from '../scenes/ask.scene.ts';
@@ -182,13 +183,18 @@ describe('the last hour', () => {
 
 const list = async () => (await ask(listPoolsEndpoint, database.db)).items;
 
+const held = (what: string, message: string) => {
+  const since: unknown = expect.any(String);
+  return { what, entity: null, login: null, message, since, until: null };
+};
+
 describe('the list of pools', () => {
   beforeAll(async () => {
     const { db } = database;
     await empty();
     await putPools(
       db,
-      examplePools({ pools: [{ maxWorkers: 4 }, { name: 'gpu', labels: ['gpu'] }] }),
+      examplePools({ pools: [{ maxWorkers: 4 }, { name: 'gpu', labels: ['gpu'], paused: true }] }),
     );
     const oldest = new Date('2026-01-31T00:00:00Z');
     await putJob(db, { created_at: oldest });
@@ -227,12 +233,16 @@ describe('the list of pools', () => {
       (3, 9, 'globex', 3, 'linux', 0, 0, 2, 0, 'exit_code', 'failed twice', '2026-01-29T00:00:00Z', null)`.execute(
       db,
     );
+    await sql`insert into runner_groups (demand_key, entity_id, k8s_pool, name, excess, paused_until, read_at) values
+      (2, 7, 'linux', 'open', 'it lets in more', '2026-01-29T00:00:00Z', '2026-01-28T00:00:00Z'),
+      (1, 9, 'linux', 'open', 'only a warning', null, '2026-01-28T00:00:00Z')`.execute(db);
     await noteAway(db, 'default', 'no answer');
+    await setSwitch(db, 'environment', 'ada', 'new image');
+    await setSwitch(db, 'pool:linux', 'bob');
   });
 
   test('each pool says its demand, its supply, its cap and what holds it back (D12)', async () => {
-    const away = { what: 'default', entity: null, login: null, message: 'no answer', until: null };
-    const ofCluster = { ...away, since: expect.any(String) };
+    const [ofCluster, ofAda] = [held('default', 'no answer'), held('switch', 'ada: new image')];
     expect(await list()).toMatchObject([
       {
         name: 'former',
@@ -246,7 +256,7 @@ describe('the list of pools', () => {
         demand: { waiting: 0, oldestSince: null, oldestJob: null },
         supply: { starting: 0, idle: 0, busy: 0, stopping: 0 },
         cap: null,
-        heldBack: [ofCluster],
+        heldBack: [ofCluster, held('paused', 'the configuration file says so'), ofAda],
         lastHour: { started: 1, queuedP50Ms: 0, queuedP95Ms: 0 },
       },
       {
@@ -263,6 +273,8 @@ describe('the list of pools', () => {
         lastHour: { started: 3, queuedP50Ms: 120_000, queuedP95Ms: 174_000 },
         heldBack: [
           ofCluster,
+          ofAda,
+          held('switch', 'bob'),
           {
             what: 'pod_refused',
             entity: 9,
@@ -272,6 +284,7 @@ describe('the list of pools', () => {
             until: '2026-01-31T00:00:00.000Z',
           },
           { what: 'not_assigned', entity: 7, login: 'acme-today', message: 'idle' },
+          { what: 'runner_group_open', entity: 7, login: 'acme-today', message: 'it lets in more' },
         ],
       },
     ]);

@@ -74,7 +74,7 @@ function problemsAmong(pool: Pool, before: readonly (Pool | undefined)[]): Probl
 
 /** Rules of one pool that contradict each other, or that do not hold at GitHub. */
 function problemsOf(pool: Pool): Problem[] {
-  const { repositories, registration, runnerGroupVisibility, warm = [] } = pool;
+  const { entities, repositories, registration, runnerGroupVisibility, warm = [] } = pool;
   const isOfOrganization = registration === 'organization';
   const isShared = repositories !== undefined && isOfOrganization;
   const rules: [isBroken: boolean, path: PropertyKey[], message: string][] = [
@@ -92,6 +92,11 @@ function problemsOf(pool: Pool): Problem[] {
       isShared && (runnerGroupVisibility ?? 'selected') !== 'selected',
       ['runnerGroupVisibility'],
       'must be selected, or left out: repositories says which may use the runner group',
+    ],
+    [
+      pool.unlabelled === true && entities === undefined && repositories === undefined,
+      ['unlabelled'],
+      'needs entities or repositories: a queued job names no runner group, so only its place says that it is meant',
     ],
     ...warm.flatMap(({ scope }, nth): typeof rules => [
       [
@@ -142,7 +147,7 @@ function problemsOfEntities(entities: Readonly<Record<string, unknown>>): Proble
 /**
  * A scope is a login or owner/name. The entity of a login is unknown here, so any id may be right.
  */
-function mayServe({ entities, repositories }: Gate, scope: string): boolean {
+export function mayServe({ entities, repositories }: Gate, scope: string): boolean {
   const [login = ''] = scope.split('/');
   const isEntity =
     servesEntity({ entities }, { id: 0, login }) ||

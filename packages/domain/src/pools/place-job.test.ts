@@ -9,6 +9,13 @@ const document = documentOf(
   [
     { name: 'small', labels: ['linux', 'x64'] },
     { name: 'open', labels: ['open'], publicRepositories: true, registration: 'repository' },
+    {
+      name: 'group',
+      labels: ['x'],
+      unlabelled: true,
+      repositories: ['acme/deploy'],
+      runnerGroup: 'g',
+    },
   ],
   { Acme: {} },
 );
@@ -41,7 +48,12 @@ test.each([
   ['a public repository that is served', { labels: ['open'], isPublic: true }, OPEN],
   ['another entity', { entity: { ...job.entity, login: 'other' } }, { ignored: 'ignored_entity' }],
   ['other labels', { labels: ['windows'] }, { ignored: 'ignored_no_label' }],
-  ['no labels', { labels: [] }, { ignored: 'ignored_no_label' }],
+  [
+    'no labels, of a repository of a pool for such jobs',
+    { labels: [], repoFullName: 'acme/deploy' },
+    { ...SMALL, pool: 'group' },
+  ],
+  ['no labels, of another', { labels: [] }, { ignored: 'ignored_pool_closed' }],
   ['a public repository', { isPublic: true }, { ignored: 'ignored_public_repository' }],
 ] as const)('the place of a job with %s (B4, C2)', (_what, given, place) => {
   expect(placeJob(document, { ...job, ...given })).toEqual(place);

@@ -19,7 +19,8 @@ const inContainer = (fields: object): object =>
   withSpec({ containers: [{ name: 'runner', ...fields }] });
 
 describe('a pool’s settings of its pods (H3, H4)', () => {
-  const LATER = 'is not supported yet: job containers that run as pods of their own come later';
+  const LATER =
+    'is not supported: leave containerMode out, or write dind for jobs that start containers';
   const NO_STRING = 'Invalid input: expected string';
   const MODE = 'containerMode';
   const CONTAINERS = 'template.spec.containers';
@@ -39,10 +40,10 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
     [{ containerMode: { type: 'kubernetes-novolume' } }, `${MODE}: kubernetes-novolume ${LATER}`],
     [
       { containerMode: { type: 'dind' } },
-      `${MODE}: must be none or dind, written without \`type\``,
+      `${MODE}: must be none or dind, or be left out: written without \`type\``,
     ],
-    [{ containerMode: 'docker' }, `${MODE}: must be none or dind`],
-    [{ containerMode: null }, `${MODE}: must be none or dind`],
+    [{ containerMode: 'docker' }, `${MODE}: must be none or dind, or be left out`],
+    [{ containerMode: null }, `${MODE}: must be none or dind, or be left out`],
     [{ proxy: {} }, 'proxy: needs http, https or both'],
     ...['proxy:3128', 'httpx://proxy:3128', 'xhttp://proxy:3128'].map((http): [object, string] => [
       { proxy: { http } },

@@ -96,14 +96,15 @@ function withRunner(containers: Containers, fields: object): Containers {
 const isSaid = <T extends object>(value: T | undefined): value is T =>
   value !== undefined && Object.keys(value).length > 0;
 
-const LATER = 'is not supported yet: job containers that run as pods of their own come later';
+const LATER =
+  'is not supported: leave containerMode out, or write dind for jobs that start containers';
 
 /** How jobs get separate containers. */
 export const containerMode = z.enum(['none', 'dind'], {
   error: ({ input }) => {
     const type = isRecord(input) ? input['type'] : input;
     if (type === 'kubernetes' || type === 'kubernetes-novolume') return `${type} ${LATER}`;
-    return type === input ? 'must be none or dind' : 'must be none or dind, written without `type`';
+    return `must be none or dind, or be left out${type === input ? '' : ': written without `type`'}`;
   },
 });
 

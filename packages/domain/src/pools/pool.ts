@@ -147,6 +147,12 @@ const writtenPool = z.strictObject({
     .describe(
       'Which repositories it serves, as owner/name with * for any characters; with `registration: repository`, or a runner group.',
     ),
+  unlabelled: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether it also serves jobs that ask for no label, as `runs-on: { group: … }` alone does; with `entities` or `repositories`.',
+    ),
   allowUntrusted: z
     .boolean()
     .default(false)

@@ -51,13 +51,14 @@ export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): P
 
 /**
  * The pools that have all labels of a job, without regard to case. Ordered by fewest labels,
- * highest priority, name. A job without labels fits none.
+ * highest priority, name. A job without labels fits those that say so.
  */
 export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
   const wanted = normaliseLabels(jobLabels);
-  if (wanted.length === 0) return [];
   return pools
-    .filter((candidate) => wanted.every((label) => candidate.labels.includes(label)))
+    .filter(({ labels, unlabelled = false }) =>
+      wanted.length === 0 ? unlabelled : wanted.every((label) => labels.includes(label)),
+    )
     .toSorted(byPreference);
 }
 

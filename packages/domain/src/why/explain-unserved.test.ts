@@ -43,7 +43,7 @@ const CASES = [
   'ignored_no_label (big arm) → No pool has all of its labels: the nearest, big, lacks the label arm.',
   // The pool gpu is nearer, and does not serve acme.
   'ignored_no_label (gpu arm) → No pool has all of its labels: the nearest, linux, lacks the labels arm, gpu.',
-  'ignored_no_label () → It asks for no label, and a pool is found by labels.',
+  'ignored_no_label () → It asks for no label, as `runs-on` with a group alone does, and no pool takes such jobs.',
   'ignored_entity (of sam) → sam is not among the configured entities.',
   'refused_entity (linux) → Another entity had the login acme first, so the configuration does not mean this one.',
   'ignored_pool_closed (gpu) → The pools gpu have its labels, and none of them serves acme/api.',
@@ -169,12 +169,27 @@ describe('a reason that comes and goes', () => {
 
 const RUN = 'https://github.com/acme/api/actions/runs/9200000001';
 
-test.each([
+test.each<[string, object]>([
   ['34500000001', { job: 34_500_000_001 }],
   [`${RUN}/job/34500000001`, { job: 34_500_000_001 }],
   [`${RUN}/job/34500000001?pr=7#step:3:1`, { job: 34_500_000_001 }],
   [`${RUN}/attempts/2/job/34500000001`, { job: 34_500_000_001 }],
-  ['https://github.example.com/acme/api/actions/runs/7/job/8', { job: 8 }],
+  [`${RUN}/job/34500000001/#step:3:1`, { job: 34_500_000_001 }],
+  ...[
+    'https://github.example.com/acme/api/actions/runs/7/job/8',
+    'github.example.com:8443/acme/api/actions/runs/7/job/8',
+    'https://github.com/acme/api/runs/8?check_suite_focus=true',
+    'https://github.com/acme/api/runs/7/jobs/8',
+    'https://github.com/acme/api/pull/77/checks?check_run_id=8',
+    'https://github.com/acme/api/pull/77/checks?sha=a1&check_run_id=8&pr=7',
+    'https://github.com/acme/api/commit/a1b2/checks/8/logs',
+    'https://api.github.com/repos/acme/api/actions/jobs/8',
+    'https://github.example.com/api/v3/repos/acme/api/check-runs/8',
+  ].map((text): [string, object] => [text, { job: 8 }]),
+  ...['', '?pr=7', '/workflow', '/attempts/2#summary-8'].map((end): [string, object] => [
+    `github.com/acme/api/actions/runs/7${end}`,
+    { run: 7, owner: 'acme' },
+  ]),
   [RUN, { run: 9_200_000_001, owner: 'acme' }],
   [`${RUN}/`, { run: 9_200_000_001, owner: 'acme' }],
   [`${RUN}/attempts/12`, { run: 9_200_000_001, owner: 'acme' }],
@@ -192,7 +207,9 @@ test.each([
   'https://github.com/acme/api',
   'https://github.com/acme/api/actions/runs/x',
   'https://github.com/acme/api/actions/runs/1/job/x',
-  'github.com/acme/api/actions/runs/1',
+  'acme/api/actions/runs/1',
+  'https://github.com/acme/api/runs/7/jobs/x',
+  'https://github.com/acme/api/pull/77/checks',
   'https://example.com/mirror/acme/api/actions/runs/1',
 ])('%s is neither a job nor a run (P5)', (text) => {
   expect(readJobReference(text)).toBeUndefined();

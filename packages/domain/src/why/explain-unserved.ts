@@ -97,7 +97,7 @@ const EXPLANATIONS: Readonly<Record<IgnoredJob['ignored'], (of: Ignored) => Expl
   }),
   ignored_pool_closed: ({ job, document }) => ({
     actor: 'platform',
-    sentence: `The pools ${namesOf(poolsFor(document.pools, job.labels))} have its labels, and none of them serves ${job.repoFullName}.`,
+    sentence: `The pools ${namesOf(poolsFor(document.pools, job.labels))} ${job.labels.length === 0 ? 'take jobs without labels' : 'have its labels'}, and none of them serves ${job.repoFullName}.`,
     advice: 'Add the entity or the repository to `entities` or `repositories` of a pool.',
   }),
   ignored_public_repository: ({ job, document }) => ({
@@ -111,8 +111,10 @@ const EXPLANATIONS: Readonly<Record<IgnoredJob['ignored'], (of: Ignored) => Expl
     if (job.labels.length === 0)
       return {
         actor: 'author',
-        sentence: 'It asks for no label, and a pool is found by labels.',
-        advice: 'Give the job labels of a pool in `runs-on`.',
+        sentence:
+          'It asks for no label, as `runs-on` with a group alone does, and no pool takes such jobs.',
+        advice:
+          'Give the job labels of a pool in `runs-on`, beside the group, or ask the platform team for a pool with `unlabelled: true`.',
       };
     return {
       actor: 'author',

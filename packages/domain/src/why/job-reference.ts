@@ -3,19 +3,31 @@ export type JobReference =
   | { readonly job: number }
   | { readonly run: number; readonly owner: string };
 
-const ID = /^[1-9]\d{0,15}$/;
-const PATH =
-  /^\/([^/]+)\/[^/]+\/actions\/runs\/([1-9]\d{0,15})(?:\/attempts\/\d+)?(?:\/job\/([1-9]\d{0,15}))?\/?$/;
+const ID = '([1-9]\\d{0,15})';
+const END = '(?:/logs)?/?(?:[?&].*)?$';
+
+/** The owner, and what follows the repository, of an address of GitHub's pages or of its API. */
+const ADDRESS =
+  /^(?:https?:\/\/[^/]+|[\w-]+(?:\.[\w-]+)+(?::\d+)?)\/(?:(?:api\/v3\/)?repos\/)?([^/]+)\/[^/]+\/([^#]+)/i;
+
+/** A job's own address, and those of its check run, which has the same id. */
+const OF_JOB = new RegExp(
+  `^(?:(?:actions/)?(?:runs/\\d+/(?:attempts/\\d+/)?)?jobs?/|(?:check-)?runs/|.*/checks(?:/|\\?(?:.*&)?check_run_id=))${ID}${END}`,
+);
+
+const OF_RUN = new RegExp(
+  `^actions/runs/${ID}(?:/attempts/\\d+)?(?:/(?:jobs|usage|workflow))?${END}`,
+);
 
 /**
  * What a person means by a job's id, or by the address of a job or a run at GitHub. Undefined: it
  * is neither.
  */
 export function readJobReference(text: string): JobReference | undefined {
-  if (ID.test(text)) return { job: Number(text) };
-  if (!URL.canParse(text)) return undefined;
-  const found = PATH.exec(new URL(text).pathname);
-  if (found === null) return undefined;
-  const [, owner, run, job] = found;
-  return job === undefined ? { run: Number(run), owner: String(owner) } : { job: Number(job) };
+  if (new RegExp(`^${ID}$`).test(text)) return { job: Number(text) };
+  const [, owner = '', path = ''] = ADDRESS.exec(text) ?? [];
+  const [, job] = OF_JOB.exec(path) ?? [];
+  if (job !== undefined) return { job: Number(job) };
+  const [, run] = OF_RUN.exec(path) ?? [];
+  return run === undefined ? undefined : { run: Number(run), owner };
 }

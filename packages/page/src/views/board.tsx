@@ -188,15 +188,15 @@ const Key = () => (
   </ul>
 );
 
-/** What holds new workers of a pool back. */
+/** What holds new workers of a pool back, beside switches, which `Held` shows. */
 export const HeldBack = ({ pool: { name, heldBack } }: { pool: Pool }) => (
   <>
-    {heldBack.map(({ what, entity, login, message, since, until }) => (
+    {heldBack.filter(isNoSwitch).map(({ what, entity, login, message, since, until }) => (
       <p class="trouble" key={`${what} ${entity} ${since}`}>
-        <strong>{entity === null ? what : name}</strong>
+        <strong>{isAway(what, entity) ? what : name}</strong>
         {entity !== null && ` for ${login ?? `the entity ${entity}`}`}: {message}{' '}
         <span class="quiet">
-          ({entity === null ? 'away' : what} since <Ago at={since} />
+          ({isAway(what, entity) ? 'away' : what} since <Ago at={since} />
           {until !== null && (
             <>
               , tries again <Until at={until} />
@@ -208,6 +208,10 @@ export const HeldBack = ({ pool: { name, heldBack } }: { pool: Pool }) => (
     ))}
   </>
 );
+
+const isNoSwitch = ({ what }: Pool['heldBack'][number]): boolean => what !== 'switch';
+const isAway = (what: string, entity: number | null): boolean =>
+  entity === null && what !== 'paused';
 
 /**
  * Workers as an area and waiting jobs as a line, in the size of a word. Two paths of our own: a

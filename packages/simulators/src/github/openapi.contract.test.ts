@@ -57,6 +57,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['get /app/installations', 200],
     ['get /app/installations/{installation_id}', 200],
     ['post /app/installations/{installation_id}/access_tokens', 201],
+    ['get /app/hook/config', 200],
     ['get /app/hook/deliveries', 200],
     ['get /rate_limit', 200],
     ['get /orgs/{org}/actions/runners', 200],

@@ -34,6 +34,13 @@ export const appRoutes: readonly Route[] = [
     'apps/create-installation-access-token',
     createToken,
   ),
+  forApp('get /app/hook/config', 'apps/get-webhook-config-for-app', ({ app }) => {
+    const url = app.webhookUrl ?? 'https://example.com/webhooks/github';
+    return {
+      status: 200,
+      body: { content_type: 'json', insecure_ssl: '0', secret: '********', url },
+    };
+  }),
   forApp('get /app/hook/deliveries', 'apps/list-webhook-deliveries', listDeliveries),
   forApp(
     'post /app/hook/deliveries/:delivery_id/attempts',

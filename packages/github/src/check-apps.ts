@@ -1,0 +1,110 @@
+import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
+import type { AppClient, GitHub } from './connect.ts';
+import { BACKDATED_SECONDS } from './credentials.ts';
+import { classifyGitHubError, UnaskedError } from './errors.ts';
+import { getApp, getWebhookUrl, listInstallations } from './installations.ts';
+
+export interface AppChecks {
+  /** Asks GitHub about the Apps that it has not confirmed yet. Never rejects. */
+  look(signal: AbortSignal): Promise<void>;
+  /** The App has changed: it is asked about again. */
+  forget(appId: number): void;
+  /** What is wrong, as a sentence for people, or undefined. */
+  warning(): string | undefined;
+}
+
+export interface AppChecksOptions {
+  readonly github: Pick<GitHub, 'appIds' | 'asApp'>;
+  /** Pools register organisations' runners at their repositories. */
+  readonly atRepositories: () => boolean;
+  /** Called when an App's problems are others than before. */
+  readonly onProblems: (appId: number, problems: readonly string[]) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Soon enough for a person who mends it and looks, and few calls. */
+const AGAIN_MS = 60_000;
+
+/**
+ * Asks GitHub what would cost jobs later: whether the key is the App's, its permissions, events and
+ * webhook, and our clock. An App without a problem is asked about once, one with a problem until it
+ * has none.
+ */
+export function createAppChecks({
+  github,
+  atRepositories,
+  onProblems,
+  now = Date.now,
+}: AppChecksOptions): AppChecks {
+  const known = new Map<
+    number,
+    { readonly problems: readonly string[]; readonly nextAt: number }
+  >();
+  const problems = () => github.appIds.flatMap((appId) => known.get(appId)?.problems ?? []);
+  return {
+    async look(signal) {
+      for (const appId of github.appIds) {
+        const before = known.get(appId);
+        if (before !== undefined && performance.now() < before.nextAt) continue;
+        const app = github.asApp(appId, { signal });
+        const found = await problemsOf(app, { atRepositories: atRepositories(), now });
+        const nextAt = found?.length === 0 ? Infinity : performance.now() + AGAIN_MS;
+        known.set(appId, { problems: found ?? before?.problems ?? [], nextAt });
+        if (found !== undefined && found.join() !== (before?.problems ?? []).join())
+          onProblems(appId, found);
+      }
+    },
+    forget: (appId) => void known.delete(appId),
+    warning: () => problems().join('; ') || undefined,
+  };
+}
+
+interface Given {
+  readonly atRepositories: boolean;
+  readonly now: () => number;
+}
+
+/** A sentence each, with the place to mend it. Undefined: GitHub has not answered. */
+async function problemsOf(
+  app: AppClient,
+  given: Given,
+  isAgain = false,
+): Promise<string[] | undefined> {
+  const { appId } = app;
+  try {
+    return (await askAll(app, given)).map((problem) => `App ${appId}: ${problem}`);
+  } catch (error) {
+    if (error instanceof UnaskedError) return undefined;
+    const { kind, message } = classifyGitHubError(error);
+    // The refusal of a call with the wrong time has taught the client GitHub's.
+    if (kind === 'outdated' && !isAgain) return problemsOf(app, given, true);
+    if (kind !== 'unauthorized' && kind !== 'not_found') return undefined;
+    return [
+      `App ${appId}: GitHub refuses its id with this private key (${message}): compare both, and apiUrl, with the App's settings at GitHub`,
+    ];
+  }
+}
+
+async function askAll(app: AppClient, { atRepositories, now }: Given): Promise<string[]> {
+  const { settingsUrl, githubTime, ...facts } = await getApp(app);
+  const aheadMs = githubTime === undefined ? 0 : now() - githubTime;
+  const kinds = new Set((await listInstallations(app)).map(({ entityType }) => entityType));
+  const ofApp = findAppProblems({
+    ...facts,
+    onOrganizations: kinds.has('Organization'),
+    onUsers: kinds.has('User'),
+    atRepositories,
+  });
+  const hasWebhook = (await getWebhookUrl(app)) !== '';
+  return [
+    ...ofApp.map((problem) => `${problem}; mend it at ${settingsUrl}/permissions`),
+    ...(hasWebhook ? [] : [`it has no webhook URL; mend it at ${settingsUrl}`]),
+    // Tokens are dated back by as much.
+    ...(Math.abs(aheadMs) < BACKDATED_SECONDS * 1_000
+      ? []
+      : [
+          `the clock of this machine is ${aheadMs > 0 ? 'ahead of' : 'behind'} GitHub's by more than ${BACKDATED_SECONDS} s: set it, for example by NTP`,
+        ]),
+  ];
+}

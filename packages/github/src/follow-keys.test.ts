@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Secret } from '@paddock/runtime/secret';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import type { SimulatedApp } from '@paddock/simulators/github/world';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAppChecks } from './check-apps.ts';
+import type { AppChange } from './follow-apps.ts';
+import { followKeys, readGitHubSection, revealed } from './follow-keys.ts';
+import { getApp } from './installations.ts';
+import { useSmallWorld } from './scenes/small-world.scene.ts';
+
+let ahead = 0;
+const now = () => Date.now() + ahead;
+const small = useSmallWorld(undefined, () => ({ now }));
+const running = new AbortController().signal;
+
+const RIGHT: Partial<SimulatedApp> = {
+  publicKeyPem: sharedAppKey().publicKeyPem,
+  permissions: {
+    actions: 'read',
+    administration: 'write',
+    organization_self_hosted_runners: 'write',
+  },
+  events: ['workflow_job'],
+  webhookUrl: null,
+};
+
+describe('what GitHub says of an App', () => {
+  const AT = '; mend it at http://[^ ]+/organizations/simulated-owner/settings/apps/paddock-1234';
+  test.each<[string, Partial<SimulatedApp>, number]>([
+    [`it is not subscribed to the event workflow_job: .*${AT}/permissions`, { events: [] }, 0],
+    [
+      `it lacks the permission actions: read, .*${AT}/permissions`,
+      { permissions: { ...RIGHT.permissions, actions: 'none' } },
+      0,
+    ],
+    [`it has no webhook URL${AT}`, { webhookUrl: '' }, 0],
+    [
+      'GitHub refuses its id with this private key .*: compare both',
+      { publicKeyPem: createAppKey().publicKeyPem },
+      0,
+    ],
+    ["the clock of this machine is ahead of GitHub's by", {}, 3_600_000],
+    ["the clock of this machine is behind GitHub's by", {}, -3_600_000],
+  ])('is said once, until it is mended: %s (H1)', async (said, wrong, skewMs) => {
+    const { simulator, world, github } = small;
+    ahead = skewMs;
+    const told: (readonly string[])[] = [];
+    const onProblems = (_appId: number, problems: readonly string[]) => void told.push(problems);
+    const checks = createAppChecks({ github, atRepositories: () => false, onProblems, now });
+    await simulator.setApp(world.appId, wrong);
+    await checks.look(running);
+    await checks.look(running);
+    expect(told).toEqual([[expect.stringMatching(`^App 1234: ${said}`)]]);
+    expect(checks.warning()).toBe(told[0]?.join());
+    await simulator.setApp(world.appId, RIGHT);
+    ahead = 0;
+    checks.forget(world.appId);
+    await checks.look(running);
+    expect(checks.warning()).toBeUndefined();
+  });
+});
+
+describe('the file of Apps while a service runs (B2)', () => {
+  let folder: string;
+  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'paddock-keys-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('brings another apiUrl into force, and a wrong one never', async () => {
+    const configPath = join(folder, 'paddock.yaml');
+    const { world, simulator } = small;
+    const write = (apiUrl: string) => {
+      const apps = [{ id: world.appId, privateKey: { env: 'KEY' } }];
+      writeFileSync(configPath, JSON.stringify({ github: { apiUrl, apps } }));
+    };
+    const environment = { KEY: world.privateKeyPem };
+    const problems: string[] = [];
+    write('http://127.0.0.1:1');
+    const section = readGitHubSection(configPath, environment, problems);
+    if (section === undefined) throw new Error(problems.join());
+    const github = small.connect({ ...section, apps: section.apps.map(revealed) });
+    const changes: AppChange[] = [];
+    const refused: (readonly string[])[] = [];
+    const events = {
+      refused: (why: readonly string[]) => void refused.push(why),
+      accepted: () => undefined,
+      changed: (change: AppChange) => void changes.push(change),
+      unfit: () => undefined,
+    };
+    const config = { configPath, github: section, databaseUrl: new Secret('x') };
+    const keys = followKeys({ config, environment, github, events });
+    await keys.look();
+    write('http://github.example.com');
+    await keys.look();
+    expect(refused).toEqual([[expect.stringContaining('must begin with https://')]]);
+    write(simulator.url);
+    await keys.look();
+    expect(changes).toEqual([{ appId: world.appId, change: 'address' }]);
+    expect(await getApp(github.asApp(world.appId))).toMatchObject({ events: ['workflow_job'] });
+  });
+});
