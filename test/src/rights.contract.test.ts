@@ -7,7 +7,9 @@ import { podChanges } from '@paddock/kube/pod-changes';
 import { type ObjectName, createPod, deletePod, findPod, listPods } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { readJobInLog, readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-log';
+import { rightsOf, watchRights } from '@paddock/kube/rights';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from '@paddock/kube/secrets';
+import { createMetrics } from '@paddock/runtime/metrics';
 import { type AdminApi, collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import {
   deploy,
@@ -16,6 +18,7 @@ import {
   kubeconfigOf,
 } from '@paddock/testing/cluster-rights';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import { waitFor } from '@paddock/testing/wait-for';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -29,6 +32,7 @@ const SERVICES = ['scheduler', 'reconciler'] as const;
 const TAKES_NO_RIGHT = `
   probeCluster clusterSettings kubeRules connectCluster KubeError isTransient isAway isUnanswered
   asUnreadable isPulling levelOf jobInLog classifyKubeError podFailure runnerPod runnerSecret
+  watchRights
 `;
 
 const importsOf = (service: string) =>
@@ -99,6 +103,36 @@ described(
         for (const [, call] of calls) await call(cluster, at);
         expect(calls).not.toEqual([]);
         expect((await grantedTo(service)).toSorted()).toEqual([...used].toSorted());
+        expect(rightsOf(service).toSorted()).toEqual([...used].toSorted());
+      },
+    );
+
+    test.each(SERVICES)(
+      '%s says once which rights it lacks in a namespace, and that it has them (H1, H3)',
+      async (service) => {
+        const cluster = connect(await kubeconfigOf(admin, service, real.kubeconfigFile));
+        const later = `later-${service}`;
+        const said: string[] = [];
+        const say = (_sentence: string, fields: object) => void said.push(JSON.stringify(fields));
+        const rights = watchRights({
+          cluster,
+          service,
+          findNamespaces: () => Promise.resolve([RUNNERS, later]),
+          log: { error: say, warn: say, info: say, debug: say },
+          metrics: createMetrics(),
+        });
+        await rights.look();
+        await rights.look();
+        const missing = rightsOf(service).join(', ');
+        expect(said).toEqual([JSON.stringify({ namespace: later, rights: missing })]);
+        expect(rights.warning()).toBe(`rights are missing in the namespace ${later}: ${missing}`);
+        await admin('POST', '/api/v1/namespaces', { metadata: { name: later } });
+        await deploy(admin, 'runner-namespace.yaml', later);
+        await waitFor('the rights to be seen', async () => {
+          await rights.look();
+          return rights.warning() === undefined;
+        });
+        expect(said).toHaveLength(2);
       },
     );
 

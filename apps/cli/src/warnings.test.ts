@@ -37,6 +37,20 @@ describe('settings that are valid but probably a mistake', () => {
       'a drops the container dind of its template, since containerMode: dind adds one: change that as initContainers[dind].',
     ],
     [
+      {
+        image: 'ghcr.io/actions/actions-runner:2',
+        nodeSelector: { 'kubernetes.io/os': 'windows' },
+      },
+      'a is for nodes with Windows, and its image ghcr.io/actions/actions-runner:2 is for Linux',
+    ],
+    [
+      inTemplate({
+        os: { name: 'windows' },
+        containers: [{ name: 'runner', command: ['/home/runner/run.sh'] }],
+      }),
+      'a is for nodes with Windows, and the command /home/runner/run.sh of its runner is a path of',
+    ],
+    [
       inTemplate({ activeDeadlineSeconds: 3600 }),
       'a: template.spec.activeDeadlineSeconds is raised from 3600 to 540000',
     ],

@@ -2,10 +2,13 @@ import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { mayServe, unnamedUsers } from '@paddock/domain/pools/check-together';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { nodePowersOf } from '@paddock/domain/pools/node-powers';
+import { isForWindows } from '@paddock/domain/pools/pod-keys';
 import {
   DAEMON_CONTAINER,
+  isOfficialImage,
   RUNNER_CONTAINER,
   templateImage,
+  templateRunner,
 } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { SHORTEST_DEADLINE_SECONDS } from '@paddock/kube/runner-pod';
@@ -73,16 +76,20 @@ function* aboutCaps(pools: readonly Pool[], entities: ConfigFile['entities']): G
 }
 
 /** Where a pool's pod will differ from its template. */
-function* aboutTemplate(
-  { name, image, template, containerMode }: Pool,
-  writtenImage: unknown,
-): Generator<string> {
+function* aboutTemplate(pool: Pool, writtenImage: unknown): Generator<string> {
+  const { name, image, template, containerMode } = pool;
   const { containers, activeDeadlineSeconds: deadline } = template?.spec ?? {};
   const otherImage = templateImage(template);
   if (otherImage === undefined && (writtenImage === undefined || writtenImage === null))
     yield `${name} names no image: it runs ${image}.`;
   if (otherImage !== undefined && otherImage !== image)
     yield `${name} uses its own image ${image}, not ${otherImage} of its template.`;
+
+  const command = asList(templateRunner(template)?.['command'])[0];
+  if (isForWindows(pool) && isOfficialImage(image))
+    yield `${name} is for nodes with Windows, and its image ${image} is for Linux: name one of yours.`;
+  if (isForWindows(pool) && typeof command === 'string' && command.startsWith('/'))
+    yield `${name} is for nodes with Windows, and the command ${command} of its runner is a path of Linux: leave it to the image, or write one of Windows.`;
 
   const names = (containers ?? []).map((container) => container.name);
   const isReplaced = containerMode === 'dind' && names.includes(DAEMON_CONTAINER);

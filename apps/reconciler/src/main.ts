@@ -7,12 +7,14 @@ import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { createReaches } from '@paddock/db/outages';
 import { runService } from '@paddock/db/run-service';
+import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import { appEvents } from '@paddock/github/follow-apps';
 import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
 import { probeGitHub } from '@paddock/github/probe';
 import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/call';
+import { watchRights } from '@paddock/kube/rights';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -75,8 +77,19 @@ await runService('reconciler', declared, async (config, service) => {
   const scheduled = () => sweepSchedules(config, github.appIds);
   declareReconcilerGauges(metrics, db, config, scheduled);
 
+  const rights = watchRights({
+    cluster,
+    service: 'reconciler',
+    findNamespaces: () => findNamespaces(db),
+    log,
+    metrics,
+  });
+
   const whyNotReady = createFitness({ ...connection, schema });
-  const http = await service.serve({ whyNotReady, warnings: apps.warnings });
+  const http = await service.serve({
+    whyNotReady,
+    warnings: [...apps.warnings, rights.warning],
+  });
 
   const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({
@@ -111,6 +124,7 @@ await runService('reconciler', declared, async (config, service) => {
     reachingGitHub: reach.github.run,
     reachingCluster: reach.cluster.run,
     apps: apps.run,
+    rights: onceFit(rights.run),
     schedules: onceFit(schedules.run),
     extraPasses: onceFit((signal) =>
       listen(

@@ -160,8 +160,13 @@ const TABLE = {
       namespace,
       ...listed(podNames),
     }),
-  watchInterrupted: (watch: { namespace: string; failure: KubeFailure; retryInMs: number }) =>
-    line[levelOf(watch.failure)]('the watch of pods was interrupted and is retried', watch),
+  /** For each namespace and kind of failure once a minute at most. */
+  watchInterrupted: (watch: {
+    namespace: string;
+    failure: KubeFailure;
+    retryInMs: number;
+    leftOut: number;
+  }) => line[levelOf(watch.failure)]('the watch of pods was interrupted and is retried', watch),
   followFailed: (error: unknown) => line.error('following pods failed and starts again', { error }),
 
   // Stopping workers.

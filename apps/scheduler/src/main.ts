@@ -7,6 +7,7 @@ import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { endRefusalsOfApp } from '@paddock/db/entities/refusals';
 import { createReaches } from '@paddock/db/outages';
 import { runService } from '@paddock/db/run-service';
+import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import { appEvents } from '@paddock/github/follow-apps';
 import { connectGitHub } from '@paddock/github/connect';
 import { followKeys, revealed } from '@paddock/github/follow-keys';
@@ -14,6 +15,7 @@ import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/call';
+import { watchRights } from '@paddock/kube/rights';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -81,10 +83,18 @@ await runService('scheduler', declared, async (config, service) => {
     events,
   });
 
+  const rights = watchRights({
+    cluster,
+    service: 'scheduler',
+    findNamespaces: () => findNamespaces(db),
+    log,
+    metrics,
+  });
+
   const whyNotReady = createFitness({ ...connection, schema });
   const http = await service.serve({
     whyNotReady,
-    warnings: [poolsLoader.warning, ...apps.warnings],
+    warnings: [poolsLoader.warning, ...apps.warnings, rights.warning],
   });
 
   const {
@@ -136,6 +146,7 @@ await runService('scheduler', declared, async (config, service) => {
     http: http.part,
     pools: onceFit(poolsLoader.run),
     apps: apps.run,
+    rights: onceFit(rights.run),
     matching: onceFit((signal) => runMatching(matching, signal)),
     executor: onceFit(executor.run),
     reachingGitHub: reach.github.run,

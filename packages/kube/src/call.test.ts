@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,11 +18,19 @@ const folder = mkdtempSync(join(tmpdir(), 'paddock-call-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Writes a kubeconfig for a server, or this text instead. */
-function write(name: string, server: string, text?: string): string {
+function write(
+  name: string,
+  server: string,
+  {
+    text,
+    cluster = {},
+    user = { token: 'token-b' },
+  }: Partial<Record<'cluster' | 'user', object>> & { text?: string } = {},
+): string {
   const file = join(folder, name);
   const config = {
-    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'u', user: { token: 'token-b' } }],
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true, ...cluster } }],
+    users: [{ name: 'u', user }],
     contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'here',
   };
@@ -30,15 +38,23 @@ function write(name: string, server: string, text?: string): string {
   return file;
 }
 
+/** Answers as whom it was asked. */
+const echo: RequestListener = ({ headers }, response) =>
+  void response.end(JSON.stringify([headers.authorization, headers['impersonate-user']]));
+
+/** What a program says that has no credential. */
+const NO_TOKEN = '{"kind":"ExecCredential","status":{}}';
+
 describe('a call', () => {
   let server: Server;
+  let url: string;
   let cluster: Cluster;
   let answer: RequestListener;
 
   beforeEach(async () => {
     server = createServer((request, response) => answer(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`;
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`;
     cluster = connectCluster({ kubeconfigFile: write('config', url), requestTimeoutMs: 20_000 });
   });
   afterEach(async () => {
@@ -57,6 +73,36 @@ describe('a call', () => {
     answer = (request, response) =>
       void response.end(JSON.stringify([request.url, request.headers.authorization]));
     expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
+  });
+
+  const connectAs = (user: object) =>
+    connectCluster({ kubeconfigFile: write('of-user', url, { user }), requestTimeoutMs: 20_000 });
+
+  test('its token is read from a file beside the kubeconfig, and again after a minute; it may be made in another user’s name (H1)', async () => {
+    answer = echo;
+    const as = connectAs({ tokenFile: 'token', token: 'older', as: 'robot' });
+    writeFileSync(join(folder, 'token'), 'first\n');
+    expect(await call(as)).toEqual(['Bearer first', 'robot']);
+    writeFileSync(join(folder, 'token'), 'second\n');
+    jest.useFakeTimers({ now: Date.now() + 61_000, advanceTimers: true });
+    expect(await call(as).finally(() => jest.useRealTimers())).toEqual(['Bearer second', 'robot']);
+    as.close();
+  });
+
+  test.each<[string, object, string]>([
+    ['a program that is not there', { exec: { command: './no-such' } }, 'no-such ENOENT'],
+    ['a program without a credential', { exec: { command: 'echo', args: [NO_TOKEN] } }, 'none in'],
+    ['an empty file', { tokenFile: 'empty-token' }, 'none in'],
+    ['a provider without a token', { 'auth-provider': { name: 'oidc' } }, 'none in'],
+  ])('with %s, none is made: it would be anonymous (H1)', async (_what, user, why) => {
+    answer = echo;
+    writeFileSync(join(folder, 'empty-token'), '\n');
+    const as = connectAs(user);
+    expect(await failure(as)).toMatchObject({
+      kind: 'unauthorized',
+      message: expect.stringMatching(new RegExp(`credentials for .* could not be read: .*${why}`)),
+    });
+    as.close();
   });
 
   test('replaces characters that PostgreSQL cannot hold by U+FFFD, in JSON, plain text and refusals (P6)', async () => {
@@ -214,15 +260,50 @@ test('only a Status object gives a reason', () => {
   for (const other of others) expect(readStatus(other)).toEqual({});
 });
 
+/** Fields of a kubeconfig that would be dropped, or read in another way than by kubectl. */
+const FIELDS: [{ cluster?: object; user?: object }, string][] = [
+  [{ user: { token: 'a', 'as-groups': ['g'] } }, 'the user has as-groups, which Paddock does not'],
+  [{ user: { token: 'a', 'as-uid': '1' } }, 'the user has as-uid, which'],
+  [{ user: { token: 'a', 'as-user-extra': { a: ['b'] } } }, 'the user has as-user-extra, which'],
+  [
+    { user: { tokenfile: 'hidden' } },
+    'the user has tokenfile, which Paddock does not read; did you mean tokenFile?',
+  ],
+  [{ user: { token: '' } }, 'the user is not there or has no credentials: name one with token'],
+  [{ user: { 'auth-provider': { name: 'hidden' } } }, 'auth-provider is none of azure, exec'],
+  [{ user: { exec: { command: 'a', provideClusterInfo: true } } }, 'exec has provideClusterInfo'],
+  [
+    { user: { exec: { command: 'a' }, tokenFile: 'hidden' } },
+    'the user has both exec and tokenFile: keep one',
+  ],
+  [
+    { cluster: { 'tls-servername': 'hidden' } },
+    'the cluster has tls-servername, which Paddock does not read; did you mean tls-server-name?',
+  ],
+  [
+    { cluster: { 'certificate-authority-data': 'hidden' } },
+    'both certificate-authority-data and insecure-skip-tls-verify',
+  ],
+];
+
 test.each<[string, string | undefined, string]>([
   ['no file, outside a cluster', undefined, 'no kubeconfig file is named (PADDOCK_KUBECONFIG)'],
   ['a file that is missing', join(folder, 'absent'), 'absent cannot be read: ENOENT'],
-  ['a file without a context', write('empty', '', '{}'), 'empty has no cluster with a URL'],
+  [
+    'a file without a context',
+    write('empty', '', { text: '{}' }),
+    'empty has no cluster with a URL',
+  ],
   ['an address that is none', write('odd', 'https://:x'), 'odd has no cluster with a URL'],
+  ...FIELDS.map(([given, sentence]): [string, string, string] => [
+    JSON.stringify(given),
+    write(`of-${sentence.replaceAll(/\W/g, '-')}`, 'https://127.0.0.1', given),
+    sentence,
+  ]),
   // It is not quoted: a token may be in it.
   [
     'a file of another form',
-    write('broken', '', 'users: [{ token: hidden'),
+    write('broken', '', { text: 'users: [{ token: hidden' }),
     'does not have the form of a kubeconfig',
   ],
 ])('%s is reported as a problem of the configuration (H1)', (_what, kubeconfigFile, sentence) => {

@@ -102,7 +102,7 @@ describe('@kubernetes/client-node 2.0.1', () => {
     });
   });
 
-  describe('reads a configuration (connect.ts mends it)', () => {
+  describe('reads a configuration (connect.ts and kubeconfig.ts mend it)', () => {
     test('and leaves the newline at the end of a token’s file', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'paddock-token-'));
       const tokenFile = join(folder, 'token');
@@ -112,6 +112,14 @@ describe('@kubernetes/client-node 2.0.1', () => {
       await configOf({ authProvider }).applyToHTTPSOptions(options);
       expect(options.headers).toEqual({ Authorization: 'Bearer secret\n' });
       rmSync(folder, { recursive: true });
+    });
+
+    test('and drops fields that say who we are (readKubeconfig reads or refuses them)', () => {
+      const config = new KubeConfig();
+      const user = { tokenFile: 'a', as: 'robot', 'as-groups': ['g'], 'as-uid': '1' };
+      config.loadFromString(JSON.stringify({ users: [{ name: 'u', user }] }));
+      const read = Object.entries(config.getUser('u') ?? {}).filter(([, value]) => value);
+      expect(Object.fromEntries(read)).toEqual({ name: 'u', impersonateUser: 'robot' });
     });
 
     test('and refuses plain HTTP, unless certificates are not to be checked', async () => {

@@ -6,9 +6,10 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
 import { type HttpMethod, KubeConfig } from '@kubernetes/client-node';
+import { asRecord } from '@paddock/domain/pools/as-record';
 import { ConfigError } from '@paddock/runtime/config-error';
-import { isRecord } from '@paddock/domain/pools/as-record';
 import { KubeError } from './errors.ts';
+import { readKubeconfig } from './kubeconfig.ts';
 
 export interface ClusterRequest {
   readonly method: HttpMethod;
@@ -44,7 +45,7 @@ export function connectCluster({
   /** The longest wait for a whole answer, or for the beginning of a watch. */
   readonly requestTimeoutMs: number;
 }): Cluster {
-  const config = loadConfig(kubeconfigFile);
+  const config = kubeconfigFile === undefined ? inCluster() : readKubeconfig(kubeconfigFile);
   const current = config.getCurrentCluster();
   // Outside a cluster, the library builds an address from variables that are not set.
   if (!current || !URL.canParse(current.server))
@@ -67,11 +68,18 @@ export function connectCluster({
   };
 }
 
-/** Reads the credentials from files or a plugin. Throws KubeError `unauthorized` if that fails. */
+/**
+ * Reads the credentials from files or a plugin. Throws KubeError `unauthorized` if that fails, or
+ * if there are none: we would be anonymous.
+ */
 async function readCredentials(config: KubeConfig, server: string): Promise<RequestOptions> {
   const credentials: RequestOptions = { headers: {} };
   try {
     await config.applyToHTTPSOptions(credentials);
+    const { headers, auth, cert } = credentials;
+    const isTold = /^\S+ +\S/.test(String(asRecord(headers)['Authorization']));
+    if (!isTold && auth === undefined && cert === undefined)
+      throw new Error('there are none in the file or from the program that the kubeconfig names');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new KubeError(
@@ -87,17 +95,9 @@ async function readCredentials(config: KubeConfig, server: string): Promise<Requ
   return { ...credentials, headers: Object.fromEntries(headers) };
 }
 
-function loadConfig(file: string | undefined): KubeConfig {
+function inCluster(): KubeConfig {
   const config = new KubeConfig();
-  try {
-    if (file === undefined) config.loadFromCluster();
-    else config.loadFromFile(file);
-  } catch (error) {
-    // A parser's message quotes the file, which may hold a token.
-    const isOfFile = isRecord(error) && 'syscall' in error;
-    const why = isOfFile ? String(error['message']) : 'it does not have the form of a kubeconfig';
-    throw new ConfigError([`the kubeconfig file ${file} cannot be read: ${why}`]);
-  }
+  config.loadFromCluster();
   return config;
 }
 

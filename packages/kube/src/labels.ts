@@ -1,7 +1,7 @@
 /** Labels serve selection, so their values are short. Annotations hold the rest. */
 const LABEL = {
   managedBy: 'app.kubernetes.io/managed-by',
-  /** The instance of Paddock that owns the object. Lists and watches select by it. */
+  /** The instance of Paddock that owns the object. Lists and watches select by it alone. */
   instance: 'paddock.dev/instance',
   pool: 'paddock.dev/pool',
   entityId: 'paddock.dev/entity-id',
@@ -19,8 +19,6 @@ const ANNOTATION = {
   installationId: 'paddock.dev/installation-id',
   repository: 'paddock.dev/repository',
 } as const;
-
-const MANAGED_BY = 'paddock';
 
 /** The worker's identity on its pod and Secret: enough to restore a missing row. */
 export interface WorkerIdentity {
@@ -50,7 +48,7 @@ export interface WorkerEntity {
 /** Writes the identity as labels and annotations. */
 export const labelsAndAnnotations = ({ entity, ...worker }: WorkerIdentity) => ({
   labels: {
-    [LABEL.managedBy]: MANAGED_BY,
+    [LABEL.managedBy]: 'paddock',
     [LABEL.instance]: worker.instance,
     [LABEL.pool]: worker.pool,
     [LABEL.entityId]: String(worker.entityId),
@@ -75,20 +73,21 @@ const textsOf = (values: Readonly<Record<string, string | number | null | undefi
     ),
   );
 
+interface Marked {
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
 /**
  * Reads the identity back. Undefined if we did not make the object: a label is missing or invalid.
  */
-export function identityOf(metadata: {
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-}): WorkerIdentity | undefined {
+export function identityOf(metadata: Marked): WorkerIdentity | undefined {
   const { labels = {}, annotations = {} } = metadata;
   const instance = labels[LABEL.instance];
   const pool = labels[LABEL.pool];
   const entityId = idFrom(labels[LABEL.entityId]);
   const scopeRepoId = idFrom(labels[LABEL.scopeRepoId]);
-  if (labels[LABEL.managedBy] !== MANAGED_BY || instance === undefined || pool === undefined)
-    return undefined;
+  if (instance === undefined || pool === undefined) return undefined;
   if (entityId === undefined || scopeRepoId === undefined) return undefined;
   return {
     instance,
@@ -117,10 +116,16 @@ function entityOf(annotations: Readonly<Record<string, string>>): WorkerEntity |
   return { type, name, appId, installationId, repoFullName };
 }
 
-/** The label selector of one instance's objects. */
-export function instanceSelector(instance: string): string {
-  return `${LABEL.managedBy}=${MANAGED_BY},${LABEL.instance}=${instance}`;
-}
+/** The labels and annotations that are Paddock's, by key. */
+export const marksOf = ({ labels, annotations }: Marked): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ...labels, ...annotations }).filter(
+      ([key]) => key.startsWith('paddock.dev/') || key === LABEL.managedBy,
+    ),
+  );
+
+/** The label selector of one instance's objects: a label that other programs do not set. */
+export const instanceSelector = (instance: string): string => `${LABEL.instance}=${instance}`;
 
 function idFrom(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,16}$/.test(text)) return undefined;

@@ -1,5 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
+import { changedByAdmission } from './admission.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { coreApi, type WireJson } from './core-api.ts';
@@ -22,7 +23,8 @@ export interface CreatedPod {
 /**
  * Creates the pod, or finds an existing one of this name, as after a lost answer. With `dryRun` the
  * cluster only says whether it would. Throws KubeError: `forbidden` for quotas and admission
- * policies, `invalid` for a manifest that the cluster refuses.
+ * policies, `invalid` for a manifest that the cluster refuses. A pod in which a policy has changed
+ * what must stay is refused, too: it is deleted again, before its runner can begin.
  */
 export async function createPod(
   cluster: Cluster,
@@ -39,7 +41,13 @@ export async function createPod(
       query: { dryRun: dryRun ? 'All' : undefined, fieldValidation: 'Warn' },
       onWarnings: (said) => (warnings = said),
     });
-    return { outcome: 'created', uid: readPod(created).metadata?.uid ?? '', warnings };
+    const made = readPod(created);
+    const { uid = '', ...marks } = made.metadata ?? {};
+    const changed = changedByAdmission(pod, made);
+    if (changed === undefined) return { outcome: 'created', uid, warnings };
+    if (!dryRun) await deletePod(cluster, { ...name, name: marks.name ?? name.name, uid });
+    const message = `The cluster changed the new pod ${name.namespace}/${name.name} by a webhook or a policy, so Paddock does not keep it: ${changed}${hintsOf(pod, marks, warnings)}. Exempt Paddock's pods from that.`;
+    throw new KubeError({ kind: 'forbidden', status: 201, reason: 'Changed', message });
   } catch (error) {
     if (!(error instanceof KubeError) || error.failure.kind !== 'exists') throw error;
     const there = await findPod(cluster, name);
@@ -47,6 +55,19 @@ export async function createPod(
     if (there === undefined) throw error;
     return { outcome: 'exists', uid: there.uid, warnings: [] };
   }
+}
+
+/** What may tell an operator which policy it was. */
+function hintsOf(
+  asked: WireJson<V1Pod>,
+  { annotations = {} }: NonNullable<WireJson<V1Pod>['metadata']>,
+  warnings: readonly string[],
+): string {
+  const added = Object.keys(annotations).filter(
+    (key) => asked.metadata?.annotations?.[key] === undefined,
+  );
+  const left = added.length === 0 ? '' : `; it added the annotations ${added.join(', ')}`;
+  return warnings.length === 0 ? left : `${left}; it said: ${warnings.join('; ')}`;
 }
 
 /** The pod, or undefined if there is none. */

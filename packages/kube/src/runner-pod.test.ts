@@ -143,7 +143,15 @@ describe('runnerPod', () => {
   const OFFICIAL = 'ghcr.io/actions/actions-runner:latest';
   const OWN = 'registry.example.com/acme/runner:2';
   const RUN = ['/home/runner/run.sh'];
+  const WINDOWS = { spec: { os: { name: 'windows' }, containers: [{ name: 'runner' }] } };
   test.each<[string, string, PodTemplate | undefined, string[] | undefined]>([
+    ['Windows', OFFICIAL, WINDOWS, undefined],
+    [
+      'nodes with Windows',
+      OWN,
+      { spec: { nodeSelector: { 'kubernetes.io/os': 'windows' } } },
+      undefined,
+    ],
     ['a mirror of the official image', `cache.example.com/${OFFICIAL}`, ofRunner({}), RUN],
     ['no runner in the template', OWN, { spec: { containers: [{ name: 'cache' }] } }, RUN],
     ['no template', OWN, undefined, RUN],
@@ -336,7 +344,6 @@ test('the marks of a pod or Secret give the facts they were made from (E6)', () 
 });
 
 test.each([
-  ['a foreign manager', { 'app.kubernetes.io/managed-by': 'helm' }],
   ['an entity id that is no number', { 'paddock.dev/entity-id': '4x2' }],
   ['no scope', { 'paddock.dev/scope-repo-id': '' }],
 ])('an object with %s is not ours', (_what, labels) => {

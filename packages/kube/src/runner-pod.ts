@@ -2,6 +2,7 @@ import type { V1Pod, V1Secret } from '@kubernetes/client-node';
 import { asList } from '@paddock/domain/pools/as-record';
 import {
   type CaBundle,
+  isForWindows,
   type PodKeys,
   type Proxy,
   templateWithKeys,
@@ -177,12 +178,15 @@ function runnerContainer(
 
 /**
  * The official image has no command. A template's runner container was written for its image, so an
- * ENTRYPOINT of another image, and arguments to it, stay as they are.
+ * ENTRYPOINT of another image, and arguments to it, stay as they are. On Windows there is no such
+ * script, and no official image.
  */
-function commandOf({ image, template }: PodSettings): { command?: string[] } {
+function commandOf(pool: PodSettings): { command?: string[] } {
+  const { image, template } = pool;
   const theirs = templateRunner(template);
   const isLeftToImage =
-    theirs !== undefined && (!isOfficialImage(image) || asList(theirs['args']).length > 0);
+    isForWindows(pool) ||
+    (theirs !== undefined && (!isOfficialImage(image) || asList(theirs['args']).length > 0));
   return isLeftToImage ? {} : { command: [RUN_SCRIPT] };
 }
 

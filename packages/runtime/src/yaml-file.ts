@@ -94,7 +94,7 @@ const MOST_ALIASES = 10_000;
  * The content of a YAML text with aliases and merge keys (`<<`) followed, or all its problems with
  * their lines.
  */
-function readYaml(source: string): { content?: unknown; errors: string[] } {
+export function readYaml(source: string): { content?: unknown; errors: string[] } {
   if (source.length > MOST_CHARACTERS)
     return { errors: [`there are more than ${MOST_CHARACTERS} characters`] };
   const lineCounter = new LineCounter();

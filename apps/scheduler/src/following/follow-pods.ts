@@ -19,6 +19,7 @@ import { isUnanswered } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
+import { createSamples } from '@paddock/runtime/events';
 import { pause } from '@paddock/runtime/pause';
 import { type Recording, recordPods } from './record-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
@@ -125,6 +126,7 @@ async function followNamespace(
   const { db, cluster, reach, events, watchSeconds } = parts;
   let known: readonly string[] = [];
   let unconfirmed = NONE_UNCONFIRMED;
+  const sample = createSamples();
   await watchPods(
     cluster,
     {
@@ -142,7 +144,9 @@ async function followNamespace(
       onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => {
         if (isUnanswered(failure)) void reach.cluster.report();
-        events.watchInterrupted({ namespace: where.namespace, failure, retryInMs });
+        const told = sample(failure.kind);
+        if (told !== undefined)
+          events.watchInterrupted({ namespace: where.namespace, failure, retryInMs, ...told });
       },
     },
     signal,

@@ -70,18 +70,19 @@ async function provision(
     return failWorker(parts, worker, { reason: 'pool_closed', message });
   }
 
+  // 4. May it be made now, and would the cluster take its Secret and pod?
   if (!hasSecret) {
     if (worker.registrationStartedAt !== null) {
       const message = 'A registration was begun, and its JIT config is lost.';
       return failWorker(parts, worker, { reason: 'registration_interrupted', message });
     }
-
-    // 4. May it be made now, and would the cluster take its Secret and pod?
     if (worker.isPaused) return snooze(PAUSED_MS, 'its key is paused after failures');
     if (worker.refusedForMs !== null)
       return awaitGitHub({ retryAfterMs: worker.refusedForMs, message: 'GitHub refuses us there' });
-    if (worker.isWatched) await dryRun(parts, worker, pool, task);
+  }
+  if (worker.isWatched) await dryRun(parts, worker, pool, task);
 
+  if (!hasSecret) {
     // 5. Register the runner.
     const registered = await registerRunner(parts, worker, pool, run);
     if ('instead' in registered) return registered.instead;

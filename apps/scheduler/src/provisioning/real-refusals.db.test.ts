@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createPoolsLoader } from '../pools/load-pools.ts';
@@ -11,7 +13,9 @@ import { describeReal } from '../scenes/real-cluster.scene.ts';
 import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
 
 const RUNNERS = '/api/v1/namespaces/runners';
-const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+const WEBHOOKS = `${REGISTRATION}/validatingwebhookconfigurations`;
+const CHANGING = `${REGISTRATION}/mutatingwebhookconfigurations`;
 const NEW_PODS = {
   apiGroups: [''],
   apiVersions: ['v1'],
@@ -21,20 +25,21 @@ const NEW_PODS = {
 
 describeReal('a real API server that refuses a pod', { hasNode: false }, (world) => {
   const seen = useEvidence(world);
-  /** Asked about each new pod, it answers that it is broken. */
-  let broken: ReturnType<typeof createServer>;
+  /** The webhook. Asked about each new pod, it answers that it is broken, or else with a patch. */
+  let webhook: ReturnType<typeof createServer>;
   beforeAll(async () => {
     const { certFile, keyFile } = world.real.certificate;
     const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-    broken = createServer(certificate, (_request, response) =>
-      response.writeHead(500).end('broken'),
-    );
-    broken.listen(0, '127.0.0.1');
-    await once(broken, 'listening');
+    webhook = createServer(certificate, (asked, response) => {
+      if (asked.url === '/broken') response.writeHead(500).end('broken');
+      else void change(asked).then((review) => response.end(JSON.stringify(review)));
+    });
+    webhook.listen(0, '127.0.0.1');
+    await once(webhook, 'listening');
   });
   afterAll(() => {
-    broken.closeAllConnections();
-    broken.close();
+    webhook.closeAllConnections();
+    webhook.close();
   });
 
   const setQuota = async () => {
@@ -45,14 +50,14 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
     const status = { hard, used: hard };
     await world.admin('PATCH', `${RUNNERS}/resourcequotas/full/status`, { status });
   };
-  const installWebhook = () =>
-    world.admin('POST', WEBHOOKS, {
-      metadata: { name: 'failing' },
+  const installWebhook = (configurations = WEBHOOKS, name = 'failing', path = 'broken') =>
+    world.admin('POST', configurations, {
+      metadata: { name },
       webhooks: [
         {
-          name: 'failing.example.test',
+          name: `${name}.example.test`,
           clientConfig: {
-            url: `https://127.0.0.1:${(broken.address() as AddressInfo).port}/`,
+            url: `https://127.0.0.1:${(webhook.address() as AddressInfo).port}/${path}`,
             caBundle: readFileSync(world.real.certificate.certFile).toString('base64'),
           },
           rules: [NEW_PODS],
@@ -65,9 +70,7 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
     });
   /** A refusal comes into force, and out of it, a moment after it was written. */
   const waitUntilRefused = async (isRefused: boolean): Promise<void> => {
-    const resources = { limits: { cpu: '1' } };
-    const spec = { containers: [{ name: 'runner', image: 'i', resources }] };
-    const probe = { metadata: { name: 'probe' }, spec };
+    const probe = { metadata: { name: 'probe' }, spec: PROBE };
     const isTaken = () =>
       world.admin('POST', `${RUNNERS}/pods?dryRun=All`, probe).then(
         () => true,
@@ -85,7 +88,7 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
     ],
     [
       'a webhook that fails, so that the server answers 500',
-      installWebhook,
+      () => installWebhook(),
       `${WEBHOOKS}/failing`,
       /: 500 InternalError .*failed calling webhook "failing\.example\.test"/,
     ],
@@ -119,6 +122,28 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
     },
   );
 
+  test('by a webhook that relabels new pods: none is kept, and the reason says what changed (C11, H3)', async () => {
+    const marks = { labels: { a: 'b' }, annotations: { a: 'b' } };
+    const probe = { metadata: { name: 'probe', ...marks }, spec: PROBE };
+    const isRelabelled = async () =>
+      JSON.stringify(await world.admin('POST', `${RUNNERS}/pods?dryRun=All`, probe)).includes(
+        PATCHED,
+      );
+    await installWebhook(CHANGING, 'relabel', 'change');
+    await waitFor('the webhook to be asked', isRelabelled);
+    await world.queueJobs(2);
+    await world.settle(4);
+    expect((await world.failing())[0]?.message).toMatch(
+      /changed the new pod runners\/pdk-.*: Paddock's labels and annotations; it added the annotations example\.test\/patched/,
+    );
+    expect(await world.admin('GET', `${RUNNERS}/pods`)).toMatchObject({ items: [] });
+
+    await world.admin('DELETE', `${CHANGING}/relabel`);
+    await waitFor('the webhook to be gone', async () => !(await isRelabelled()));
+    await world.drive('both pods to be made', async () => (await world.pods()).length === 2);
+    expect(await seen.failures()).toEqual([]);
+  });
+
   test('of a value that it cannot read, as the file is loaded: the file is refused with its words (B4, H1)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
     const path = join(folder, 'paddock.yaml');
@@ -136,3 +161,19 @@ entities: { '*': {} }`,
     rmSync(folder, { recursive: true });
   });
 });
+
+const PROBE = {
+  containers: [{ name: 'runner', image: 'i', resources: { limits: { cpu: '1' } } }],
+};
+const PATCHED = 'example.test/patched';
+
+/** Relabels a pod, as a policy that knows better what belongs together. */
+async function change(asked: IncomingMessage): Promise<object> {
+  const { request, ...review } = (await json(asked)) as { request: { uid: string } };
+  const patch = [
+    { op: 'add', path: '/metadata/labels/paddock.dev~1instance', value: 'other' },
+    { op: 'add', path: `/metadata/annotations/${PATCHED.replace('/', '~1')}`, value: 'a' },
+  ];
+  const patched = { patchType: 'JSONPatch', patch: btoa(JSON.stringify(patch)) };
+  return { ...review, response: { uid: request.uid, allowed: true, ...patched } };
+}

@@ -186,6 +186,29 @@ test('while pods are refused, a trial asks the cluster first and costs no regist
   expect(seen.pods()).toHaveLength(4);
 });
 
+test('a pod that a webhook changes is deleted again: the key says what, and a trial asks first (C11, H3, P4)', async () => {
+  const change = { metadata: { labels: { 'paddock.dev/instance': 'other' } } };
+  world.kube.failNext({ ...POD, change, times: 10_000 });
+  const deleted = async () => (await world.calls())['delete pods'] ?? 0;
+  const before = await deleted();
+  await world.queueJobs(3);
+  await world.settle(3);
+  expect(await world.failing()).toMatchObject([
+    { failureClass: 'pod_refused', message: expect.stringContaining("Paddock's labels") },
+  ]);
+  const made = seen.pods().length;
+  expect([made > 0, await deleted()]).toEqual([true, before + made]);
+  const registered = (await seen.runners()).length;
+  await world.queueJob();
+  await world.settle(6);
+  expect([(await seen.runners()).length, seen.pods().length]).toEqual([registered, made]);
+  world.kube.clearFaults();
+  await world.settle();
+  expect((await world.alive()).map((worker) => typeof worker.pod_uid)).toEqual(
+    Array.from({ length: 4 }, () => 'string'),
+  );
+});
+
 test('a worker that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
   const { pod_name: podName } = await world.reserve();
   await world.fail(podName, 'image_pull', 3);

@@ -46,6 +46,8 @@ async function startRealWorld(
     ...world,
     real,
     admin,
+    /** Of the scheduler's service account. */
+    kubeconfigFile: realKubeconfig,
     /** All pods of this world in the cluster. */
     pods: async () => (await listPods(world.cluster, { namespace: NAMESPACE, instance })).pods,
     /** Changes a pod's annotations, which decide its fate. */

@@ -86,7 +86,8 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
   });
 
   test.each([
-    ['pod_refused', 3, [30, 60, 120, 240, 480, 900, 900]],
+    ['exit_code', 3, [30, 60, 120, 240, 480, 900, 900]],
+    ['pod_refused', 3, [30, 60, 60]],
     ['github_error', 3, [30, 60, 60]],
     ['image_pull', 3, [30, 60, 60]],
     ['outdated_runner', 2, [30, 60]],

@@ -3,6 +3,7 @@ import { asRecord } from './as-record.ts';
 import { isWrongId } from './entities.ts';
 import { type Gate, namesEntities, servesEntity, servesRepository } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
+import { isForWindows } from './pod-keys.ts';
 import { type Pool, pool as poolSchema } from './pool.ts';
 
 /**
@@ -75,6 +76,7 @@ function problemsAmong(pool: Pool, before: readonly (Pool | undefined)[]): Probl
 /** Rules of one pool that contradict each other, or that do not hold at GitHub. */
 function problemsOf(pool: Pool): Problem[] {
   const { entities, repositories, registration, runnerGroupVisibility, warm = [] } = pool;
+  const isWindows = isForWindows(pool);
   const isOfOrganization = registration === 'organization';
   const isShared = repositories !== undefined && isOfOrganization;
   const rules: [isBroken: boolean, path: PropertyKey[], message: string][] = [
@@ -110,6 +112,16 @@ function problemsOf(pool: Pool): Problem[] {
         `must be ${scope}/REPOSITORY, because the runners of this pool register at repositories`,
       ],
     ]),
+    [
+      isWindows && pool.containerMode === 'dind',
+      ['containerMode'],
+      "dind is a daemon for Linux, and this pool's nodes have Windows: leave it out",
+    ],
+    [
+      isWindows && pool.caBundle !== undefined,
+      ['caBundle'],
+      "is mounted where Linux reads it, and this pool's nodes have Windows: build the certificates into the image",
+    ],
     [
       pool.maxWorkersPerRepository !== null && isOfOrganization,
       ['maxWorkersPerRepository'],

@@ -69,6 +69,14 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
       { runnerGroupVisibility: 'private', publicRepositories: true },
       'runnerGroupVisibility: private keeps public repositories out, which publicRepositories lets in',
     ],
+    [
+      { nodeSelector: { 'kubernetes.io/os': 'windows' }, containerMode: 'dind' },
+      `${MODE}: dind is a daemon for Linux`,
+    ],
+    [
+      { ...withSpec({ os: { name: 'windows' } }), caBundle: { configMap: 'ca' } },
+      'caBundle: is mounted where Linux reads it',
+    ],
     [withSpec({ containers: [{ image: 'x' }] }), `${CONTAINERS}.0.name: `],
     [withSpec({ containers: { runner: {} } }), `${CONTAINERS}: Invalid input: expected array`],
     [inContainer({ env: [{ value: 'b' }] }), `${CONTAINERS}.0.env.0.name: `],
@@ -89,6 +97,7 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
     },
     { resources: {}, nodeSelector: {}, tolerations: [], terminationGracePeriodSeconds: 0 },
     { nodeSelector: { 'kubernetes.io/arch': 'arm64', disk: '' }, priorityClassName: 'high' },
+    { nodeSelector: { 'kubernetes.io/os': 'windows' }, proxy: { http: 'http://proxy:3128' } },
     tolerating({ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }),
     tolerating({ key: 'spot', operator: 'Equal', value: 'true', effect: 'PreferNoSchedule' }),
     { containerMode: 'dind' },

@@ -15,6 +15,8 @@ export interface KubeFault extends Fault {
   readonly retryAfterSeconds?: number | undefined;
   /** A list succeeds and is empty, like that of a server with an empty cache. */
   readonly empty?: boolean | undefined;
+  /** A creation succeeds, with an object that this merge patch has changed, as by a webhook. */
+  readonly change?: object | undefined;
 }
 
 export interface ApiService extends ObjectService {
@@ -50,11 +52,11 @@ export async function serveCall(
       ({ verb }) => verb === undefined || verb === call.verb,
     );
     if (fault !== undefined) service.callFailed();
-    const isFatal = fault !== undefined && fault.empty !== true;
+    const isFatal = fault !== undefined && fault.empty !== true && fault.change === undefined;
     if (isFatal && fault.afterCommit !== true) return fail(fault, response);
     if (call.resource === 'version') return sendJson(response, 200, VERSION_ANSWER);
     if (call.verb === 'watch') return watch(service, call, response);
-    const { status, body } = await serveObject(service, call, request);
+    const { status, body } = await serveObject(service, call, request, fault?.change);
     if (isFatal) return fail(fault, response);
     if (body instanceof Buffer)
       response.writeHead(status, { 'content-type': 'text/plain' }).end(body);

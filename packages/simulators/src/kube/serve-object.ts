@@ -23,11 +23,12 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** Serves every call except watches. Throws ApiFailure. */
+/** Serves every call except watches; `change` is merged into a new object. Throws ApiFailure. */
 export async function serveObject(
   service: ObjectService,
   call: ApiCall,
   request: IncomingMessage,
+  change: object = {},
 ): Promise<Answer> {
   const body = await readBody(request);
   const { store } = service;
@@ -36,7 +37,7 @@ export async function serveObject(
     store.get('namespaces', undefined, namespace);
   switch (call.verb) {
     case 'create':
-      return { status: 201, body: trimmed(call, create(service, call, body)) };
+      return { status: 201, body: trimmed(call, create(service, call, body, change)) };
     case 'list':
     case 'watch':
       return {
@@ -64,8 +65,14 @@ export async function serveObject(
   }
 }
 
-function create({ store, quota }: ObjectService, call: ApiCall, body: unknown): ApiObject {
-  const object = admit(call.resource, call.namespace, body, new Date());
+function create(
+  { store, quota }: ObjectService,
+  call: ApiCall,
+  body: unknown,
+  change: object,
+): ApiObject {
+  const admitted = admit(call.resource, call.namespace, body, new Date());
+  const object = merge(admitted, change) as ApiObject;
   const { name } = object.metadata;
   if (
     call.resource === 'pods' &&

@@ -1,0 +1,120 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
+import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
+import type { Metrics } from '@paddock/runtime/metrics';
+import { pause } from '@paddock/runtime/pause';
+import { callJson } from './call.ts';
+import type { Cluster } from './connect.ts';
+
+/** What each service uses in a namespace of runners: its Role in deploy/kubernetes. */
+const RIGHTS = {
+  scheduler: {
+    pods: ['create', 'get', 'list', 'watch', 'delete'],
+    'pods/log': ['get'],
+    secrets: ['create', 'get', 'patch', 'delete'],
+    events: ['list'],
+  },
+  reconciler: { pods: ['get', 'delete'], 'pods/log': ['get'], secrets: ['delete'] },
+};
+
+type Service = keyof typeof RIGHTS;
+
+/** The rights of a service, as `resource verb`. */
+export const rightsOf = (service: Service): string[] =>
+  Object.entries(RIGHTS[service]).flatMap(([resource, verbs]) =>
+    verbs.map((verb) => `${resource} ${verb}`),
+  );
+
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+/**
+ * The rights that a service lacks in a namespace, as `resource verb`. Everybody may ask this of
+ * themselves. Throws KubeError.
+ */
+async function findMissingRights(
+  cluster: Cluster,
+  service: Service,
+  namespace: string,
+): Promise<string[]> {
+  const missing: string[] = [];
+  for (const right of rightsOf(service)) {
+    const [resource = '', verb] = right.split(' ');
+    const [of, subresource] = resource.split('/');
+    const spec = { resourceAttributes: { namespace, verb, resource: of, subresource } };
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
+    const answer = await callJson(cluster, { method: 'POST', path: REVIEWS, body });
+    if (asRecord(asRecord(answer)['status'])['allowed'] === false) missing.push(right);
+  }
+  return missing;
+}
+
+const EVENTS = {
+  rightsMissing: (where: { namespace: string; rights: string }) =>
+    line.error(
+      'this service lacks rights in a namespace of runners: work there waits until its Role and RoleBinding are applied; does the namespace exist?',
+      where,
+    ),
+  rightsComplete: (namespace: string) =>
+    line.info('this service has all its rights in a namespace again', { namespace }),
+};
+
+/** A change of the namespaces, or of missing rights, is seen this soon. */
+const LOOK_MS = 10_000;
+/** Rights that are there are asked for again after this time: 11 small calls for a namespace. */
+const ASK_MS = 600_000;
+
+/**
+ * Follows whether a service has its rights in the namespaces of pools and living workers. Logs each
+ * change once. While the cluster does not say, what it said last holds.
+ */
+export function watchRights({
+  cluster,
+  service,
+  findNamespaces,
+  log,
+  metrics,
+}: {
+  readonly cluster: Cluster;
+  readonly service: Service;
+  readonly findNamespaces: () => Promise<readonly string[]>;
+  readonly log: EventLog;
+  readonly metrics: Pick<Metrics, 'events'>;
+}) {
+  const events = tellEvents(EVENTS, { log, metrics });
+  const missing = new Map<string, string>();
+  let asked = '';
+  let askAgainAt = 0;
+
+  async function look(): Promise<void> {
+    const namespaces = await findNamespaces();
+    const isNew = namespaces.join() !== asked;
+    if (!isNew && missing.size === 0 && performance.now() < askAgainAt) return;
+    for (const namespace of missing.keys())
+      if (!namespaces.includes(namespace)) missing.delete(namespace);
+    for (const namespace of namespaces) {
+      const rights = (await findMissingRights(cluster, service, namespace)).join(', ');
+      const before = missing.get(namespace) ?? '';
+      if (rights === '') missing.delete(namespace);
+      else missing.set(namespace, rights);
+      if (rights === '' && before !== '') events.rightsComplete(namespace);
+      else if (rights !== before) events.rightsMissing({ namespace, rights });
+    }
+    asked = namespaces.join();
+    askAgainAt = performance.now() + ASK_MS;
+  }
+
+  return {
+    look,
+    async run(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        // The cluster or PostgreSQL is away: others say so.
+        await look().catch(() => undefined);
+        await pause(LOOK_MS, signal);
+      }
+    },
+    /** The missing rights, as a sentence for people, or undefined. */
+    warning: (): string | undefined =>
+      missing.size === 0
+        ? undefined
+        : `rights are missing ${[...missing].map(([namespace, rights]) => `in the namespace ${namespace}: ${rights}`).join('; ')}`,
+  };
+}
