@@ -19,7 +19,7 @@ const blocksOf = (page: string, language: string): string[] =>
 
 /** Nothing runs pods here, and the terminal's commands have a test of their own (apps/cli). */
 const NEEDS_PODS =
-  /kubectl (?:exec|logs|port-forward|rollout)|--watch|helm test|pnpm@12|^\s*paddock /;
+  /kubectl (?:exec|logs|port-forward|rollout)|--watch|helm test|psql |pnpm@12|^\s*paddock /;
 
 /** The commands of a page that an API server is enough for, as one script. */
 const commandsOf = (page: string): string =>

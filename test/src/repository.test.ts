@@ -65,7 +65,7 @@ test.each(pages)('%s links only headings that are there, and is not long (H6)', 
     },
   );
   expect(dead.map(([link]) => link)).toEqual([]);
-  const most = /^docs\/(adr|metrics|settings|pools)\b/.test(page) ? Infinity : 200;
+  const most = /^docs\/(adr|metrics|settings)\b/.test(page) ? Infinity : 200;
   expect([page, text.split('\n').length - 1 <= most]).toEqual([page, true]);
 });
 

@@ -91,7 +91,7 @@ test('a login stays its entity’s when nothing else is left of it, until a pers
   expect(await ingress.tell(installed('deleted', ACME))).toBe('ok');
   await emptyTables(database.db, ['jobs', 'installations', 'installation_events']);
   expect(await ingress.tell(job(2, THIEF))).toBe('refused_entity');
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/pools.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/whose-jobs.md'), 'utf8');
   const [, statement = ''] = /^(update login_pins [^;]+);/m.exec(page) ?? [];
   await sql.raw(statement.replace(/= \d+/, `= ${THIEF.id}`)).execute(database.db);
   expect(await ingress.tell(job(3, THIEF))).toBe('job_stored');

@@ -15,7 +15,7 @@ const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classif
 const assets = process.env['KUBEBUILDER_ASSETS'];
 const described = assets === undefined || assets === '' ? describe.skip : describe;
 
-/** docs/pools.md shows it. */
+/** docs/runner-pods.md shows it. */
 const RESTRICTED = {
   spec: {
     securityContext: {
@@ -105,7 +105,7 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
 
   test.each<[string, string, object]>([
     ['without a template', 'baseline', {}],
-    ['of the template in docs/pools.md', 'restricted', { template: RESTRICTED }],
+    ['of the template in docs/runner-pods.md', 'restricted', { template: RESTRICTED }],
     ['with a Docker daemon', 'privileged', { containerMode: 'dind' }],
     [
       'behind a proxy, with certificates',

@@ -58,7 +58,7 @@ export interface RunnerPodSpec extends WorkerIdentity, PodSettings, ObjectName {
 
 /**
  * The pod of one worker. It keeps the template's fields, unknown ones included, except those that
- * would break the runner (the table in docs/pools.md). It does not hold the JIT config: the
+ * would break the runner (the table in docs/runner-pods.md). It does not hold the JIT config: the
  * container reads that from the Secret.
  */
 export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {

@@ -17,7 +17,7 @@ export const OUTCOMES = {
   ignored_event: 'an event that Paddock does not use',
   ignored_entity: 'the entity is not among the configured entities',
   refused_entity:
-    'the entity’s login is pinned to another entity’s id; a person decides (docs/pools.md)',
+    'the entity’s login is pinned to another entity’s id; a person decides (docs/whose-jobs.md)',
   ignored_pool_closed:
     'pools have the labels, but no such pool serves this entity and this repository',
   ignored_public_repository: 'the repository is public and the pool does not serve public ones',

@@ -253,7 +253,7 @@ describe('the limits of a pool’s settings', () => {
 
 test('docs/pools.md names every key of a pool once, and no other (H6)', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/pools.md'), 'utf8');
-  const keys = page.slice(page.indexOf('## Keys'), page.indexOf('## Template'));
+  const keys = page.slice(page.indexOf('## Keys'), page.indexOf('## Resources'));
   const named = Array.from(keys.matchAll(/^\| `(\w+)`/gm), ([, key = '']) => key);
   expect(named.toSorted()).toEqual(keysOfPools.toSorted());
 });

@@ -93,7 +93,7 @@ const EXPLANATIONS: Readonly<Record<IgnoredJob['ignored'], (of: Ignored) => Expl
   refused_entity: ({ login }) => ({
     actor: 'platform',
     sentence: `Another entity had the login ${login} first, so the configuration does not mean this one.`,
-    advice: 'Decide which entity the login means: docs/pools.md says how.',
+    advice: 'Decide which entity the login means: docs/whose-jobs.md says how.',
   }),
   ignored_pool_closed: ({ job, document }) => ({
     actor: 'platform',
