@@ -6,11 +6,12 @@ import { readSignIn } from './sign-in/sign-in-file.ts';
 
 // No configuration file: it names credentials that this service must not have. The pools in force
 // are in the database. The one credential of its own is the client's secret at the identity provider.
-const { databaseUrl, sslMode, schema, httpHost, logLevel, drainMs } = serviceSettings;
+const { databaseUrl, sslMode, passFile, schema, httpHost, logLevel, drainMs } = serviceSettings;
 
 export const settings = {
   databaseUrl,
   sslMode,
+  passFile,
   schema,
   httpHost,
   logLevel,

@@ -1,6 +1,5 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { readChanges } from '@paddock/api/sessions/read-changes';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { runService } from '@paddock/db/run-service';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
@@ -22,7 +21,7 @@ const declared = { environment: process.env, settings, read: readConsoleConfig }
 await runService('console', declared, async (config, service) => {
   const events = createConsoleEvents(service.log, service.metrics);
 
-  const { schema, statementTimeoutMs } = config;
+  const { statementTimeoutMs } = config;
   const limits = {
     connectTimeoutMs: statementTimeoutMs,
     statementTimeoutMs,
@@ -63,7 +62,7 @@ await runService('console', declared, async (config, service) => {
     prefix: config.pathPrefix,
   });
   const http = await service.serve(
-    { whyNotReady: createFitness({ ...checking, schema }) },
+    { whyNotReady: service.fitness({ ...checking, beside: 0 }) },
     { listener, port: config.httpPort },
   );
   Object.assign(http.server, CONNECTION_LIMITS);

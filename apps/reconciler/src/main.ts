@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { listen } from '@paddock/db/connection/listen';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { createReaches } from '@paddock/db/outages';
 import { runService } from '@paddock/db/run-service';
@@ -75,7 +74,7 @@ await runService('reconciler', declared, async (config, service) => {
   const scheduled = () => sweepSchedules(config, github.appIds);
   declareReconcilerGauges(metrics, db, config, scheduled);
 
-  const whyNotReady = createFitness({ ...connection, schema });
+  const whyNotReady = service.fitness({ ...connection, beside: 3 });
   const http = await service.serve({ whyNotReady, warning: apps.warning });
 
   const taskEvents = executorEvents(metrics, log);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { failureRules } from '@paddock/db/rules';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { endRefusalsOfApp } from '@paddock/db/entities/refusals';
 import { createReaches } from '@paddock/db/outages';
@@ -81,7 +80,7 @@ await runService('scheduler', declared, async (config, service) => {
     events,
   });
 
-  const whyNotReady = createFitness({ ...connection, schema });
+  const whyNotReady = service.fitness({ ...connection, beside: 3 });
   const http = await service.serve({
     whyNotReady,
     warning: () => poolsLoader.warning() ?? apps.warning(),

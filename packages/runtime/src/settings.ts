@@ -78,15 +78,18 @@ export function choice<const T extends string>(
   return { ...rest, schema: z.enum(of, `must be one of ${of.join(', ')}`), range: of.join(', ') };
 }
 
-/** A value that is never printed. A secret has no default. */
+/** A value that is never printed, without the space around it. A secret has no default. */
 export function secret(
   options: Omit<Common<Secret>, 'default'> & { check?: (value: string) => string | undefined },
 ): Setting<Secret> {
   const { check, ...rest } = options;
-  const schema = z.string().superRefine((value, context) => {
-    const problem = check?.(value);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  });
+  const schema = z
+    .string()
+    .trim()
+    .superRefine((value, context) => {
+      const problem = check?.(value);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    });
   return { ...rest, secret: true, schema: schema.transform((value) => new Secret(value)) };
 }
 
