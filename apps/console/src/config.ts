@@ -26,7 +26,7 @@ export const settings = {
   ),
   poolSize: integer({
     env: 'PADDOCK_CONSOLE_POOL_SIZE',
-    default: 14,
+    default: 6,
     min: 4,
     max: 100,
     doc: 'Connections to PostgreSQL; one caller has at most half of them at a time',

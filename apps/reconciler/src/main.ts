@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
-import { listen } from '@paddock/db/connection/listen';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { createReaches } from '@paddock/db/outages';
@@ -74,14 +73,16 @@ await runService('reconciler', declared, async (config, service) => {
   const scheduled = () => sweepSchedules(config, github.appIds);
   declareReconcilerGauges(metrics, db, config, scheduled);
 
-  const whyNotReady = service.fitness({ ...connection, beside: 3 });
+  const whyNotReady = service.fitness({ ...connection, beside: 2 });
   const http = await service.serve({ whyNotReady, warning: apps.warning });
 
+  const schedules = createSchedules({ db, schedules: scheduled, events });
   const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({
     connection,
     config: connection.config,
     schema,
+    hears: { channels: [sweepEventChannel(schema)], onWake: schedules.wake },
     kinds: sweepKinds({
       db,
       github,
@@ -98,7 +99,6 @@ await runService('reconciler', declared, async (config, service) => {
     ...executorRules(config),
   });
   wakeExecutor = executor.wake;
-  const schedules = createSchedules({ db, schedules: scheduled, events });
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
 
@@ -111,17 +111,6 @@ await runService('reconciler', declared, async (config, service) => {
     reachingCluster: reach.cluster.run,
     apps: apps.run,
     schedules: onceFit(schedules.run),
-    extraPasses: onceFit((signal) =>
-      listen(
-        {
-          config: connection.config,
-          channels: [sweepEventChannel(schema)],
-          onWake: schedules.wake,
-          onError: events.scheduleFailed,
-        },
-        signal,
-      ),
-    ),
     watch: onceFit((signal) =>
       loop(
         createWatch(db, scheduled, events),
