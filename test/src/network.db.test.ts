@@ -10,7 +10,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -151,6 +151,36 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
     );
     expect(String(result)).toContain(expected);
   });
+});
+
+test('a password that changes in its file is in force for the next connection (A11)', async () => {
+  const passfile = join(folder, 'pgpass');
+  const write = (password: string) => writeFile(passfile, `*:*:*:rotating:${password}\n`);
+  const hba = join(postgres.dataDir, 'pg_hba.conf');
+  await writeFile(hba, `host all rotating all scram-sha-256\n${await readFile(hba, 'utf8')}`);
+  const change = (statement: string) =>
+    withConnection(postgres.url(), (client) => client.query(statement));
+  await change("create role rotating login password 'first'");
+  await change('select pg_reload_conf()');
+  const url = new URL(postgres.url());
+  url.username = 'rotating';
+  await waitFor('the login to need its password', () =>
+    withConnection(url.href.replace('@', ':wrong@'), () => Promise.resolve(false)).catch(
+      () => true,
+    ),
+  );
+  url.searchParams.set('passfile', passfile);
+  const { db, close } = connectDatabase({ ...options({}), url: url.href, poolSize: 2 });
+  const ask = (on = db) => sql`select 1`.execute(on);
+  await write('first');
+  await db.connection().execute(async (open) => {
+    await change("alter role rotating password 'second'");
+    await ask(open);
+    await expect(ask()).rejects.toMatchObject({ code: '28P01' });
+    await write('second');
+    await ask();
+  });
+  await close();
 });
 
 const run = promisify(execFile);

@@ -31,7 +31,6 @@ export const UNREACHED: Readonly<Record<string, string>> = {
   'packages/api/src/trace/read-trace.ts': 'after an entity that made-up rows do not name',
   'packages/api/src/trace/trace.ts': 'after an entity that made-up rows do not name',
   'packages/db/src/migrate.ts': 'runs on a connection of its own, before each test',
-  'packages/db/src/connection/wait-until-fit.ts': 'runs on a connection of its own, at each start',
   'packages/db/src/entities/refusals.ts': 'after answers of GitHub that made-up ones are not',
   'packages/db/src/jobs/record-jobs.ts': 'after deliveries that made-up ones are not',
 };

@@ -6,11 +6,12 @@ import { readSignIn } from './sign-in/sign-in-file.ts';
 
 // No configuration file: it names credentials that this service must not have. The pools in force
 // are in the database. The one credential of its own is the client's secret at the identity provider.
-const { databaseUrl, sslMode, schema, httpHost, logLevel, drainMs } = serviceSettings;
+const { databaseUrl, sslMode, passFile, schema, httpHost, logLevel, drainMs } = serviceSettings;
 
 export const settings = {
   databaseUrl,
   sslMode,
+  passFile,
   schema,
   httpHost,
   logLevel,
@@ -25,7 +26,7 @@ export const settings = {
   ),
   poolSize: integer({
     env: 'PADDOCK_CONSOLE_POOL_SIZE',
-    default: 14,
+    default: 6,
     min: 4,
     max: 100,
     doc: 'Connections to PostgreSQL; one caller has at most half of them at a time',

@@ -1,6 +1,5 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { readChanges } from '@paddock/api/sessions/read-changes';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { runService } from '@paddock/db/run-service';
 import { createFileReading } from '@paddock/runtime/file-reading';
 import { loop } from '@paddock/runtime/loop';
@@ -28,7 +27,7 @@ const declared = { environment: process.env, settings, read: readConsoleConfig }
 await runService('console', declared, async (config, service) => {
   const events = createConsoleEvents(service.log, service.metrics);
 
-  const { schema, statementTimeoutMs } = config;
+  const { statementTimeoutMs } = config;
   const limits = {
     connectTimeoutMs: statementTimeoutMs,
     statementTimeoutMs,
@@ -77,7 +76,7 @@ await runService('console', declared, async (config, service) => {
   let listener = await listenerFor((await file.look()) ?? config.signIn);
   const http = await service.serve(
     {
-      whyNotReady: createFitness({ ...checking, schema }),
+      whyNotReady: service.fitness({ ...checking, beside: 0 }),
       warnings: [
         () => {
           const why = file.refusal();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import { roleOf, type ServiceName } from '@paddock/db/migrate';
+import { roleOf, type ServiceName } from '@paddock/db/connection/schema-name';
 import { sql } from 'kysely';
 
 const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler', 'console'];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createToken } from '@paddock/api/endpoints';
 import { findInstance } from '@paddock/db/instance';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import type { ServiceName } from '@paddock/db/migrate';
+import type { ServiceName } from '@paddock/db/connection/schema-name';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';

@@ -1,7 +1,8 @@
 import { rulesVariable } from '@paddock/runtime/rules';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrate, type ServiceName } from '@paddock/db/migrate';
+import type { ServiceName } from '@paddock/db/connection/schema-name';
+import { migrate } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
 import type { GitHubControl } from '@paddock/simulators/github/control';

@@ -14,7 +14,7 @@ export const settings = {
   healthPort: healthPort(8083),
   poolSize: integer({
     env: 'PADDOCK_INGRESS_POOL_SIZE',
-    default: 10,
+    default: 7,
     min: 3,
     max: 100,
     doc: 'Connections to PostgreSQL: four that write deliveries, and at least two more',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createEmptyDatabase } from '@paddock/testing/database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -131,10 +131,49 @@ describe('ingress while PostgreSQL fails', () => {
     expect(await jobIds()).toEqual([900]);
   });
 
+  describe('PostgreSQL gives its login few connections (A11, B5)', () => {
+    const url = new URL('postgresql://few');
+    beforeAll(async () => {
+      url.href = database.url;
+      url.username = `${url.pathname.slice(1)}_few`;
+      await sql`create role ${sql.id(url.username)} login password ${sql.lit(url.password)} in role paddock_ingress`.execute(
+        database.db,
+      );
+    });
+    afterAll(() => sql`drop role ${sql.id(url.username)}`.execute(database.db));
+    const allow = (most: number) =>
+      sql`alter role ${sql.id(url.username)} connection limit ${sql.lit(most)}`.execute(
+        database.db,
+      );
+
+    test('two: it stores 60 deliveries at once, stays ready, and says that they are few', async () => {
+      await allow(2);
+      const ingress = await start(url.href);
+      await ingress.untilReady();
+      expect(await ingress.queue(900)).toMatchObject(stored);
+      const burst = Array.from({ length: 60 }, (_, index) => ingress.queue(901 + index));
+      const answers = (await Promise.all(burst)).map(({ text }) => text);
+      expect(new Set(answers)).toEqual(new Set([stored.text]));
+      const { status, text } = await ingress.ask('/readyz');
+      expect([status, text]).toEqual([200, expect.stringMatching(/^ready; .* 2 connections, and/)]);
+      const cuts = await ingress.metric('paddock_events_total{event="connectionsCut"}');
+      expect(cuts).toBe(0);
+    });
+
+    test('none: 503 with the reason, until there are some', async () => {
+      await allow(0);
+      const ingress = await startHasty(url.href);
+      expect(await ingress.queue(900)).toEqual(refused);
+      await expectUnready(ingress, 'PostgreSQL cannot be asked: too many connections for role');
+      await allow(2);
+      await expectRecovered(ingress, 901);
+    });
+  });
+
   test('without our tables: not ready, with the remedy, logged once (A10)', async () => {
     const empty = await createEmptyDatabase();
     const ingress = await start(empty.url);
-    await expectUnready(ingress, 'run `pnpm db:migrate`');
+    await expectUnready(ingress, 'the migration has not run on this database');
     expect(await ingress.queue(900)).toEqual(refused);
     expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(ingress.lines().filter((line) => line.includes('"message":"not ready"'))).toHaveLength(

@@ -1,5 +1,4 @@
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { runService } from '@paddock/db/run-service';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
@@ -27,7 +26,7 @@ await runService('ingress', declared, async (config, service) => {
   const budget = createBodyBudget(config);
   const events = createIngressEvents({ log, metrics, held: budget });
 
-  const { schema, writeTimeoutMs, bodyTimeoutMs } = config;
+  const { writeTimeoutMs, bodyTimeoutMs } = config;
   // PostgreSQL cancels and names a slow statement before we give up the connection.
   const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
   // Deliveries have their own connections. Their time limits fit into GitHub's 10 s.
@@ -61,7 +60,11 @@ await runService('ingress', declared, async (config, service) => {
     onChange: events.poolsInForce,
     onError: events.poolsUnavailable,
   });
-  const fitness = createFitness({ ...checking, schema, timeoutMs: config.answerTimeoutMs });
+  const fitness = service.fitness({
+    ...checking,
+    timeoutMs: config.answerTimeoutMs,
+    beside: 0,
+  });
   const readiness = createReadiness({
     whyUnfit: fitness,
     hasPools: () => pools.current() !== undefined,

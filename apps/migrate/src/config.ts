@@ -5,6 +5,7 @@ import type { Environment, SettingsOf } from '@paddock/runtime/settings';
 export const settings = {
   databaseUrl: serviceSettings.databaseUrl,
   sslMode: serviceSettings.sslMode,
+  passFile: serviceSettings.passFile,
   schema: serviceSettings.schema,
 };
 

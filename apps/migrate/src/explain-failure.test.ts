@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { UnfitDatabase } from '@paddock/db/migrate';
 import { explainFailure } from './explain-failure.ts';
 
 const raised = (code: string, message = 'as PostgreSQL says') =>
@@ -39,6 +40,11 @@ describe('a failure that an operator can repair is explained in a sentence (A10)
       '',
     );
     expect(explainFailure(failed, 'prod')).toContain('connect ECONNREFUSED ::1:5432');
+  });
+
+  test('a database on which no version could work', () => {
+    const why = 'PostgreSQL 14 is too old';
+    expect(explainFailure(new UnfitDatabase(why), 'prod')).toContain(`${why}. Nothing was changed`);
   });
 
   test('any other failure is our defect, and its stack is shown', () => {

@@ -1,4 +1,5 @@
 import { sqlStateOf } from '@paddock/db/connection/errors';
+import { UnfitDatabase } from '@paddock/db/migrate';
 
 /**
  * A sentence for a failure that the operator can mend: no server, wrong password, missing right,
@@ -18,6 +19,8 @@ const WITHOUT_ANSWER = 'Connection terminated due to connection timeout';
 
 function explain(error: unknown, schema: string): string | undefined {
   const said = error instanceof Error ? error.message : '';
+  if (error instanceof UnfitDatabase)
+    return `No version of Paddock could work here: ${said}. Nothing was changed.`;
   const state = sqlStateOf(error);
   switch (state) {
     case undefined:

@@ -14,10 +14,10 @@ export const settings = {
   healthPort: healthPort(8082),
   poolSize: integer({
     env: 'PADDOCK_RECONCILER_POOL_SIZE',
-    default: 24,
+    default: 4,
     min: 2,
     max: 1_000,
-    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more. Three others are not pooled',
+    doc: 'Pooled connections to PostgreSQL. Two others are not pooled. Raise it if tasks wait for a connection',
   }),
   ...clusterSettings,
   ...executorSettings,

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
-import { listen } from '@paddock/db/connection/listen';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { createReaches } from '@paddock/db/outages';
 import { runService } from '@paddock/db/run-service';
@@ -85,17 +83,19 @@ await runService('reconciler', declared, async (config, service) => {
     metrics,
   });
 
-  const whyNotReady = createFitness({ ...connection, schema });
+  const whyNotReady = service.fitness({ ...connection, beside: 2 });
   const http = await service.serve({
     whyNotReady,
     warnings: [...apps.warnings, rights.warning],
   });
 
+  const schedules = createSchedules({ db, schedules: scheduled, events });
   const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({
     connection,
     config: connection.config,
     schema,
+    hears: { channels: [sweepEventChannel(schema)], onWake: schedules.wake },
     kinds: sweepKinds({
       db,
       github,
@@ -112,7 +112,6 @@ await runService('reconciler', declared, async (config, service) => {
     ...executorRules(config),
   });
   wakeExecutor = executor.wake;
-  const schedules = createSchedules({ db, schedules: scheduled, events });
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
 
@@ -126,17 +125,6 @@ await runService('reconciler', declared, async (config, service) => {
     apps: apps.run,
     rights: onceFit(rights.run),
     schedules: onceFit(schedules.run),
-    extraPasses: onceFit((signal) =>
-      listen(
-        {
-          config: connection.config,
-          channels: [sweepEventChannel(schema)],
-          onWake: schedules.wake,
-          onError: events.scheduleFailed,
-        },
-        signal,
-      ),
-    ),
     watch: onceFit((signal) =>
       loop(
         createWatch(db, scheduled, events),

@@ -120,7 +120,7 @@ describe('the reconciler as a process', () => {
     });
     expect(unready).toEqual({
       status: 503,
-      text: expect.stringContaining('run `pnpm db:migrate`'),
+      text: expect.stringContaining('the migration has not run on this database'),
     });
     await migrate({ url: database.url, schema: 'paddock' });
     await outside.untilRepeated();

@@ -16,10 +16,10 @@ export const settings = {
   healthPort: healthPort(8081),
   poolSize: integer({
     env: 'PADDOCK_SCHEDULER_POOL_SIZE',
-    default: 32,
+    default: 8,
     min: 4,
     max: 1_000,
-    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and two more. Three others are not pooled',
+    doc: 'Pooled connections to PostgreSQL. Two others are not pooled. Raise it if tasks wait for a connection',
   }),
   ...clusterSettings,
   ...executorSettings,

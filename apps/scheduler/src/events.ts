@@ -88,8 +88,6 @@ const TABLE = {
     ),
   matchFailed: (error: unknown) =>
     line.error('matching failed; the next pass tries again', { error }),
-  listenFailed: (error: unknown) =>
-    line.warn('listening for new demand was interrupted', { error }),
   reprovisioned: (podNames: readonly string[]) =>
     line.warn('provisioning workers again whose tasks were lost', listed(podNames)),
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { failureRules } from '@paddock/db/rules';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
+import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { endRefusalsOfApp } from '@paddock/db/entities/refusals';
 import { createReaches } from '@paddock/db/outages';
@@ -21,6 +21,7 @@ import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import type { Service as Part } from '@paddock/runtime/run';
+import { createWake } from '@paddock/runtime/wake';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
@@ -91,7 +92,7 @@ await runService('scheduler', declared, async (config, service) => {
     metrics,
   });
 
-  const whyNotReady = createFitness({ ...connection, schema });
+  const whyNotReady = service.fitness({ ...connection, beside: 2 });
   const http = await service.serve({
     whyNotReady,
     warnings: [poolsLoader.warning, ...apps.warnings, rights.warning],
@@ -114,10 +115,12 @@ await runService('scheduler', declared, async (config, service) => {
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
   const recording = { db, events, cluster, reach, unexplainedGraceMs, ...failing };
   const pods = createPodsSync({ ...recording, outage, onSynced: () => wakeExecutor?.() });
+  const demand = createWake();
   const executor = createExecutor({
     connection,
     config: connection.config,
     schema,
+    hears: { channels: [queueEventChannel(schema)], onWake: () => demand.ring() },
     kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, ...stopping }),
     isAway: (peer) => reach[peer].isAway() || (peer === 'cluster' && !pods.isSynced()),
     holder,
@@ -127,11 +130,11 @@ await runService('scheduler', declared, async (config, service) => {
   });
   wakeExecutor = executor.wake;
   outage.onAnswer(executor.wake);
+  outage.onAnswer(() => demand.ring());
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = {
     db,
-    config: connection.config,
-    schema,
+    wake: demand,
     tickMs,
     forgottenAfterMs,
     settings: matchingSettings(config, github),

@@ -21,7 +21,8 @@ import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import * as schedules from '@paddock/db/schedules/schedules';
 import * as sweeps from '@paddock/db/schedules/sweep-states';
-import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
+import { readDatabaseFacts } from '@paddock/db/database-checks';
+import { currentVersion, isMigrationNeeded } from '@paddock/db/schema-version';
 import type { Trx } from '@paddock/db/schema/tables';
 import * as usage from '@paddock/db/sum-usage';
 import { findSwitchOfSweep } from '@paddock/db/switches';
@@ -179,7 +180,8 @@ export const periodicStatements = {
       isSuccess: true,
     }),
   findSwitchOfSweep: (trx) => findSwitchOfSweep(trx, 'check-workers', 'check-workers'),
-  whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
+  readDatabaseFacts: (trx) => readDatabaseFacts(trx, { schema: 'paddock' }),
+  currentVersion,
   findInstance,
   mendInstants: (trx) => mendInstants(trx),
   markJobsInDoubt: (trx) => doubts.markJobsInDoubt(trx, DOUBTS),

@@ -5,11 +5,12 @@ import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/databa
 import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { withConnection } from '@paddock/testing/server-connection';
+import { dropDatabase, urlOfDatabase, withConnection } from '@paddock/testing/server-connection';
 import { connectDatabase, type DatabaseConnection } from './connection/connect.ts';
 import { sqlStateOf } from './connection/errors.ts';
 import { migrate, MIGRATIONS, pendingSql } from './migrate.ts';
-import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
+import { readDatabaseFacts, whyUnfit } from './database-checks.ts';
+import { SCHEMA_VERSION } from './schema-version.ts';
 
 const names = readdirSync(MIGRATIONS)
   .map((file) => file.replace(/\.sql$/, ''))
@@ -57,7 +58,8 @@ async function inSchema<T>(
   }
 }
 const describeAs = (schema: string) => inSchema(schema, describeSchema);
-const unfitness = (schema: string) => inSchema(schema, (db) => whyUnfit(db, schema));
+const unfitness = (schema: string) =>
+  inSchema(schema, async (db) => whyUnfit(await readDatabaseFacts(db, { schema }), { schema }));
 
 const ask = async <R extends object>(text: string): Promise<R[]> =>
   withClient(async (client) => (await client.query<R>(text)).rows);
@@ -131,6 +133,19 @@ describe('migrate (A10)', () => {
     expect(await unfitness('by_hand')).toBeUndefined();
   });
 
+  test('a database whose encoding cannot hold every text is refused before anything is done (A11)', async () => {
+    const latin = `${new URL(database.url).pathname.slice(1)}_latin`;
+    await ask(`create database ${latin} encoding 'LATIN1' locale 'C' template template0`);
+    try {
+      const url = urlOfDatabase(database.url, latin);
+      await expect(migrate({ url, schema: 'latin' })).rejects.toThrow(
+        /^the database has the encoding LATIN1, .* encoding 'UTF8'/,
+      );
+    } finally {
+      await dropDatabase(database.url, latin);
+    }
+  });
+
   test('a name that is no plain identifier is refused before anything is done (A8)', async () => {
     await expect(migrate({ url: database.url, schema: 'Prod; drop' })).rejects.toThrow(
       'cannot be used',
@@ -145,7 +160,7 @@ describe('the schema’s version (A10)', () => {
 
   test('a database without our tables is unfit, with a sentence that says what to do', async () => {
     expect(await unfitness('nothing_here')).toMatch(
-      /^this login sees no tables of Paddock in the schema nothing_here: run `pnpm db:migrate`, or/,
+      /^the schema nothing_here has no tables of Paddock: the migration has not run on this database, or/,
     );
   });
 
@@ -153,7 +168,7 @@ describe('the schema’s version (A10)', () => {
     await migrate({ url: database.url, schema: 'versions' });
     await setVersion('versions', SCHEMA_VERSION - 1);
     expect(await unfitness('versions')).toBe(
-      `the schema versions is at version ${SCHEMA_VERSION - 1} and this service needs ${SCHEMA_VERSION} or newer: run \`pnpm db:migrate\``,
+      `the schema versions is at version ${SCHEMA_VERSION - 1} and this service needs ${SCHEMA_VERSION} or newer: run the migration of this version`,
     );
     for (const version of [SCHEMA_VERSION, SCHEMA_VERSION + 1, SCHEMA_VERSION + 2]) {
       await setVersion('versions', version);

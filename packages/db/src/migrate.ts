@@ -3,21 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { connectDatabase } from './connection/connect.ts';
-import { assertSchemaName } from './connection/schema-name.ts';
+import { assertSchemaName, roleOf, type ServiceName, SERVICES } from './connection/schema-name.ts';
 import type { Db } from './schema/tables.ts';
 import { sqlStateOf } from './connection/errors.ts';
+import { readDatabaseFacts, whyUnmigratable } from './database-checks.ts';
 
 /**
  * Right for the sources and for apps/migrate/dist/main.mjs: both are three folders below the root.
  */
 const RIGHTS = fileURLToPath(new URL('../../../db/roles.sql', import.meta.url));
-
-const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
-
-export type ServiceName = (typeof SERVICES)[number];
-
-/** The role with a service's rights in a schema. Roles belong to a whole server. */
-export const roleOf = (schema: string, service: ServiceName): string => `${schema}_${service}`;
 
 const rolesOf = (schema: string): string[] => SERVICES.map((service) => roleOf(schema, service));
 
@@ -82,6 +76,11 @@ export interface MigrateOptions {
   folder?: string;
 }
 
+/** Nothing was changed: no version of Paddock could work on this database as it is. */
+export class UnfitDatabase extends Error {
+  override readonly name = 'UnfitDatabase';
+}
+
 export interface Migrated {
   readonly applied: string[];
   /** A migration of the schema that this version does not know: a newer version made it. */
@@ -93,11 +92,14 @@ export interface Migrated {
 /**
  * Migrates one environment to the newest version. Safe to repeat; of two at once, the second waits
  * and finds nothing to do. After a rollback the schema is newer than this version, which leaves it
- * as it is: to grant its services' rights would take rights from those of the newer version.
+ * as it is: to grant its services' rights would take rights from those of the newer version. Throws
+ * UnfitDatabase.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const { schema, folder = MIGRATIONS } = options;
   return withDatabase(options, async (db) => {
+    const why = whyUnmigratable(await readDatabaseFacts(db, { schema }), { schema });
+    if (why !== undefined) throw new UnfitDatabase(why);
     const applied: string[] = [];
     for (;;) {
       const { next, unknown } = await applyNext(db, schema, folder);

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { pause } from '@paddock/runtime/pause';
 import { warnOfRules } from '@paddock/runtime/rules';
 import { run, type Service as Part } from '@paddock/runtime/run';
 import type { serviceSettings } from '@paddock/runtime/service-settings';
@@ -19,7 +20,13 @@ import {
 } from './connection/connect.ts';
 import { guardedDatabaseUrl } from './connection/database-url.ts';
 import { type Outage, watchOutages } from './connection/outage.ts';
-import { waitUntilFit, type WhyNotReady } from './connection/wait-until-fit.ts';
+import { roleOf, type ServiceName } from './connection/schema-name.ts';
+import {
+  createFitness,
+  type FitnessOptions,
+  type WhyNotReady,
+} from './connection/wait-until-fit.ts';
+import { warningOf } from './database-checks.ts';
 
 type ServiceConfig = Omit<SettingsOf<typeof serviceSettings>, 'configPath'> & {
   readonly healthPort: number;
@@ -35,6 +42,16 @@ export interface Service {
   readonly connect: (
     options: Omit<DatabaseOptions, 'url' | 'schema' | 'outage' | 'onCut'>,
   ) => DatabaseConnection;
+  /**
+   * Whether the service can work on the database. Logs each new reason why not. What should be mended
+   * although it can is logged too, and shown beside "ready".
+   */
+  readonly fitness: (
+    given: Pick<FitnessOptions, 'db' | 'config' | 'timeoutMs'> & {
+      /** Connections that the process has beside its pools. */
+      readonly beside: number;
+    },
+  ) => WhyNotReady;
   /** Serves health and metrics, and what the service itself answers on a port of its own. */
   readonly serve: (
     health: Pick<HealthOptions, 'whyNotReady' | 'warnings'>,
@@ -46,8 +63,13 @@ export interface Service {
   readonly onceFit: (whyNotReady: WhyNotReady, part: Part) => Part;
 }
 
+/** How often a service that cannot work looks whether it can, in milliseconds. */
+const POLL_MS = 1_000;
+
 const EVENTS = {
   notReady: (reason: string) => line.warn('not ready', { reason }),
+  databaseUnusual: (warning: string) =>
+    line.warn('works, but the database should be changed', { warning }),
   connectionsCut: ({ message: reason }: Error) =>
     line.warn('cut connections to PostgreSQL', { reason }),
 };
@@ -58,7 +80,7 @@ const EVENTS = {
  * wrong. Only prints the configuration if the command line asks for that.
  */
 export const runService = <Config extends ServiceConfig>(
-  name: string,
+  name: ServiceName,
   {
     environment,
     settings,
@@ -85,6 +107,8 @@ export const runService = <Config extends ServiceConfig>(
     const { schema, httpHost: host, healthPort, drainMs: graceMs } = config;
     const closes: (() => unknown)[] = [];
     let isStopping = false;
+    let pooled = 0;
+    let unusual: string | undefined;
 
     const parts = await start(config, {
       log,
@@ -95,14 +119,29 @@ export const runService = <Config extends ServiceConfig>(
         const onCut = events.connectionsCut;
         const connection = connectDatabase({ ...options, url, schema, outage, onCut });
         closes.push(connection.close);
+        pooled += options.poolSize;
         return connection;
       },
+      fitness: ({ db, config: own, timeoutMs, beside }) =>
+        createFitness({
+          db,
+          config: own,
+          ...(timeoutMs !== undefined && { timeoutMs }),
+          schema,
+          role: roleOf(schema, name),
+          onUnfit: events.notReady,
+          onFacts(facts) {
+            const warning = warningOf(facts, pooled + beside);
+            if (warning !== undefined && warning !== unusual) events.databaseUnusual(warning);
+            unusual = warning;
+          },
+        }),
       closeAtEnd: (close) => void closes.push(close),
       async serve({ whyNotReady, warnings = [] }, own) {
         const app = createHealthApp({
           registry: metrics.registry,
           whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-          warnings: [...warnings, certificates.warning],
+          warnings: [() => unusual, ...warnings, certificates.warning],
         });
         const health = await listenHttp(app, { port: healthPort, host });
         if (own === undefined) return { ...health, part: serveUntilStopped(health, log) };
@@ -115,7 +154,7 @@ export const runService = <Config extends ServiceConfig>(
         return { ...http, part: serveUntilStopped(http, log, health) };
       },
       onceFit: (whyNotReady, part) => async (signal) => {
-        await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
+        while (!signal.aborted && (await whyNotReady()) !== undefined) await pause(POLL_MS, signal);
         if (!signal.aborted) await part(signal);
       },
     });

@@ -12,7 +12,7 @@ export const executorSettings = {
     default: 100,
     min: 0,
     max: 1_000,
-    doc: 'How many tasks a process runs at once, in percent of the slots of their kinds. 0 runs none. Raise the pool size with it',
+    doc: 'How many tasks a process runs at once, in percent of the slots of their kinds. 0 runs none',
   }),
   operationsKeepOkMs: duration({
     env: 'PADDOCK_OPERATIONS_KEEP_OK_MS',

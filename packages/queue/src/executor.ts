@@ -28,6 +28,8 @@ export interface ExecutorOptions extends ExecutorRules {
   /** For the heartbeat's and the listener's own connections; from `clientConfig`. */
   readonly config: ListenOptions['config'];
   readonly schema: string;
+  /** What else the listener hears: a process needs one connection to listen. */
+  readonly hears?: Pick<ListenOptions, 'channels' | 'onWake'>;
   readonly kinds: Kinds;
   /** Whether a service is away from this process. Call `wake` when it is back. */
   readonly isAway?: (service: Service) => boolean;
@@ -228,6 +230,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const limitMs = Math.max(SHORTEST_LIMIT_MS, lookMs);
     const limits = { connectionTimeoutMillis: limitMs, answerLimitMs: limitMs };
     const own = openDatabase({ ...options.config, ...limits }, 1);
+    const tasks = taskEventChannel(options.schema);
     const onError = noteFailure('heartbeat');
     const heartbeat = createHeartbeat({ db: own.db, held, holder, claimMs, onError });
     const ended = new AbortController();
@@ -237,9 +240,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
       listen(
         {
           config: options.config,
-          channels: [taskEventChannel(options.schema)],
-          onWake: (_channel, kind) => {
-            if (kind === undefined || Object.hasOwn(kinds, kind)) wake.ring();
+          channels: [tasks, ...(options.hears?.channels ?? [])],
+          onWake: (channel, payload) => {
+            if (channel !== tasks) options.hears?.onWake(channel, payload);
+            if (channel === undefined || (channel === tasks && Object.hasOwn(kinds, payload ?? '')))
+              wake.ring();
           },
           onError: (error) => events.executorFailed('listen', error),
         },

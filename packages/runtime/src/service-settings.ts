@@ -16,6 +16,12 @@ export const serviceSettings = {
       of: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
     }),
   ),
+  passFile: optional(
+    text({
+      env: 'PGPASSFILE',
+      doc: 'File of passwords for PostgreSQL, as in libpq, where DATABASE_URL has neither a password nor `passfile`. Each new connection reads it',
+    }),
+  ),
   schema: text({
     env: 'PADDOCK_SCHEMA',
     default: 'paddock',
@@ -62,9 +68,11 @@ export const healthPort = (usual: number): Setting<number> =>
  * and would show it in an error.
  */
 function whatIsWrongWithDsn(value: string): string | undefined {
-  if (!/^postgres(ql)?:\/\//.test(value)) return 'must be a URL that begins with postgresql://';
-  if (/^[^/]+:\/\/(?:[^/?#]*@)?[^@/?#]*,[^@/?#]*(?:[/?#]|$)|[?&]host=[^&]*(?:,|%2c)/i.test(value))
-    return 'names several hosts, which Paddock does not support: name one that leads to the primary';
+  const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(value) ?? [];
+  if (rest === undefined) return 'must be a URL that begins with postgresql://';
+  const hosts = rest.split(/[/?#]/, 1)[0]?.split('@').at(-1);
+  if (hosts?.includes(',') === true || /[?&]host=[^&]*(,|%2c)/i.test(value))
+    return 'names several hosts, which Paddock does not support: name one address that leads to the primary, as a proxy, a Service or a DNS name that follows it';
   if (URL.canParse(value) && new URL(value).hash === '') return undefined;
   return 'is no URL: write special characters of the user and the password in percent-encoding, such as %23 for # and %2F for /';
 }

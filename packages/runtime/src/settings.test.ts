@@ -115,12 +115,20 @@ describe('reading settings (H1, H6)', () => {
     expect(problems.join('\n')).not.toContain('word@');
   });
 
+  test.each(['postgresql://u:p@a,b/x', 'postgresql://a:5432,b:5433/x', 'postgresql:///x?host=a,b'])(
+    'refuses the several hosts of %s, and says so (A11)',
+    (DATABASE_URL) => {
+      const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
+      expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL names several hosts, which/)]);
+    },
+  );
+
   test('takes DATABASE_URL, or POSTGRES_URL without it, and never shows a DSN (A11)', () => {
     expect(
       readSettings(serviceSettings, {
-        POSTGRES_URL: 'postgres://u:hunter2@db/x',
+        POSTGRES_URL: 'postgres://u:hunter2@db/x\n',
       }).values.databaseUrl.reveal(),
-    ).toContain('hunter2');
+    ).toBe('postgres://u:hunter2@db/x');
     const { problems } = readSettings(serviceSettings, {
       DATABASE_URL: 'mysql://u:hunter2@db/x',
       PADDOCK_SCHEMA: 'Prod',

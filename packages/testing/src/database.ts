@@ -1,6 +1,6 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import type { Db } from '@paddock/db/schema/tables';
-import type { ServiceName } from '@paddock/db/migrate';
+import type { ServiceName } from '@paddock/db/connection/schema-name';
 import { admitLogins, type ServiceLogins, urlFor } from './service-logins.ts';
 import {
   dropDatabase,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { roleOf, type ServiceName } from '@paddock/db/migrate';
+import { roleOf, type ServiceName } from '@paddock/db/connection/schema-name';
 import { withConnection } from './server-connection.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Db } from '@paddock/db/schema/tables';
-import type { ServiceName } from '@paddock/db/migrate';
+import type { ServiceName } from '@paddock/db/connection/schema-name';
 import { sql } from 'kysely';
 import { waitFor } from './wait-for.ts';
 

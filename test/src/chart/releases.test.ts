@@ -89,8 +89,8 @@ described('a change (needs helm)', () => {
   });
 });
 
-/** Connections of each service beside its pool, as docs/roles.md lists them. */
-const BESIDE = { ingress: 0, scheduler: 3, reconciler: 3, console: 0, migrate: 2 };
+/** Connections of each service beside its pool, as docs/network.md lists them. */
+const BESIDE = { ingress: 0, scheduler: 2, reconciler: 2, console: 0, migrate: 2 };
 
 type Service = 'ingress' | 'console' | 'scheduler' | 'reconciler';
 

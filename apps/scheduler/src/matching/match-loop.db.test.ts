@@ -1,9 +1,12 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
+import { listen } from '@paddock/db/connection/listen';
+import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';
+import { createWake } from '@paddock/runtime/wake';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { impatientReaches } from '@paddock/testing/impatient-reaches';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
@@ -17,7 +20,7 @@ import { runMatching } from './match-loop.ts';
 const scene = useMatching(examplePools());
 
 let stop = new AbortController();
-let ended: Promise<void>;
+let ended: Promise<unknown>;
 /** Far from its tick, it acts on notifications alone. `silence`: why GitHub answers no probe. */
 function start({ tickMs = 600_000, silence }: { tickMs?: number; silence?: string } = {}): void {
   const { db, url, schema } = scene.database;
@@ -26,10 +29,16 @@ function start({ tickMs = 600_000, silence }: { tickMs?: number; silence?: strin
     github: () => Promise.resolve(silence),
     cluster: () => Promise.resolve(undefined),
   };
+  const wake = createWake();
+  const listener = {
+    config: clientConfig({ url, schema, applicationName: 'paddock-test' }),
+    channels: [queueEventChannel(schema)],
+    onWake: () => wake.ring(),
+    onError: () => undefined,
+  };
   const parts = {
     db,
-    config: clientConfig({ url, schema, applicationName: 'paddock-test' }),
-    schema,
+    wake,
     tickMs,
     forgottenAfterMs: 60_000,
     settings: GATE,
@@ -37,7 +46,7 @@ function start({ tickMs = 600_000, silence }: { tickMs?: number; silence?: strin
     reach: impatientReaches(db, probes),
     pods: { before: <T>(pass: (mayMake: boolean) => Promise<T>) => pass(true) },
   };
-  ended = runMatching(parts, stop.signal);
+  ended = Promise.all([listen(listener, stop.signal), runMatching(parts, stop.signal)]);
 }
 afterEach(async () => {
   stop.abort();

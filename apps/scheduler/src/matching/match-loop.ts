@@ -1,5 +1,3 @@
-import { listen, type ListenOptions } from '@paddock/db/connection/listen';
-import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { saveAppIds } from '@paddock/db/instance';
 import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
@@ -9,7 +7,7 @@ import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { enqueue } from '@paddock/queue/enqueue';
 import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
-import { createWake } from '@paddock/runtime/wake';
+import { createWake, type Wake } from '@paddock/runtime/wake';
 import type { SchedulerEvents } from '../events.ts';
 import type { PodsSync } from '../following/sync-pods.ts';
 import { matchOnce } from './match.ts';
@@ -17,9 +15,8 @@ import { WORKER_TASK, provisionTask } from '@paddock/domain/tasks/worker-tasks';
 
 export interface Matching {
   readonly db: Db;
-  /** For the listener's own connection; from `clientConfig`. */
-  readonly config: ListenOptions['config'];
-  readonly schema: string;
+  /** Rings when there may be new demand or freed capacity. */
+  readonly wake: Wake;
   readonly tickMs: number;
   readonly forgottenAfterMs: number;
   readonly settings: MatchingSettings;
@@ -29,15 +26,13 @@ export interface Matching {
 }
 
 /**
- * Matches demand with supply whenever a notification says that something changed, when a pause ends
+ * Matches demand with supply whenever `wake` says that something changed, when a pause ends
  * that holds workers back, and every `tickMs` in any case.
  */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
-  const { db, config, schema, tickMs, forgottenAfterMs, settings, events, reach, pods } = parts;
+  const { db, wake, tickMs, forgottenAfterMs, settings, events, reach, pods } = parts;
   let nextLookMs = tickMs;
   let storedApps: readonly number[] | undefined;
-  const wake = createWake();
-  config.outage?.onAnswer(() => wake.ring());
   const match = async (): Promise<void> => {
     nextLookMs = Math.min(tickMs, AFTER_FAILURE_MS);
     let tookMs = 0;
@@ -61,15 +56,6 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
   const reprovision = async (): Promise<void> =>
     events.reprovisioned(await reprovisionForgotten(db, forgottenAfterMs));
   await Promise.all([
-    listen(
-      {
-        config,
-        channels: [queueEventChannel(schema)],
-        onWake: () => wake.ring(),
-        onError: events.listenFailed,
-      },
-      signal,
-    ),
     loop(match, { wake, intervalMs: () => nextLookMs, onError: events.matchFailed }, signal),
     loop(
       reprovision,

@@ -102,13 +102,13 @@ console: { page: {{ $public | default 8084 }}, health: {{ $health | default 8085
 
 {{/*
 Most connections to PostgreSQL: those of all replicas, of one more of each service during an upgrade,
-and of the migration. docs/roles.md has the numbers.
+and of the migration. docs/network.md has the numbers.
 */}}
 {{- define "paddock.connections" -}}
-{{- $ingress := get .Values.settings "PADDOCK_INGRESS_POOL_SIZE" | default 10 | int -}}
-{{- $scheduler := get .Values.settings "PADDOCK_SCHEDULER_POOL_SIZE" | default 32 | add 3 -}}
-{{- $reconciler := get .Values.settings "PADDOCK_RECONCILER_POOL_SIZE" | default 24 | add 3 -}}
-{{- $console := get .Values.settings "PADDOCK_CONSOLE_POOL_SIZE" | default 14 | int -}}
+{{- $ingress := get .Values.settings "PADDOCK_INGRESS_POOL_SIZE" | default 7 | int -}}
+{{- $scheduler := get .Values.settings "PADDOCK_SCHEDULER_POOL_SIZE" | default 8 | add 2 -}}
+{{- $reconciler := get .Values.settings "PADDOCK_RECONCILER_POOL_SIZE" | default 4 | add 2 -}}
+{{- $console := get .Values.settings "PADDOCK_CONSOLE_POOL_SIZE" | default 6 | int -}}
 {{- $consoles := .Values.console.enabled | ternary (add1 .Values.console.replicas) 0 -}}
 {{- $replicas := .Values.ingress.autoscaling.enabled | ternary .Values.ingress.autoscaling.maxReplicas .Values.ingress.replicas -}}
 {{- add (mul (add1 $replicas) $ingress) (mul (add1 .Values.scheduler.replicas) $scheduler) (mul (add1 .Values.reconciler.replicas) $reconciler) (mul $consoles $console) 2 -}}

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
+import { readPassword } from './read-password.ts';
 import { namedIfMarked } from './prepared.ts';
 
 /** As `prefer` of libpq, the default of a DSN: encrypted if the server can, else unencrypted. */
@@ -9,6 +10,8 @@ export type TlsOptions = (ConnectionOptions & { readonly isPreferred?: true }) |
 export interface ClientOptions extends pg.ClientConfig {
   /** Longest wait for the answer to one statement, in milliseconds; absent for no limit. */
   readonly answerLimitMs?: number;
+  /** The file that has the password if neither the DSN nor PGPASSWORD does. */
+  readonly passfile?: string;
   /** Called when we cut the connection. */
   readonly onCut?: (error: SilentConnection) => void;
   /** Called for each statement that fails. */
@@ -46,6 +49,11 @@ export class Client extends pg.Client {
     const ssl = options.ssl as TlsOptions | undefined;
     if (ssl !== undefined && ssl !== false && ssl.isPreferred === true)
       goOnWithoutTls(this.connection as unknown as RawConnection);
+    const login = this as Login;
+    const { passfile } = options;
+    // Called when the server asks for a password: a changed file is in force at once.
+    if (login.password === null && passfile !== undefined)
+      login.password = () => readPassword(passfile, this);
     this.#watchAnswers(options);
   }
 
@@ -104,6 +112,11 @@ export class Client extends pg.Client {
     setTimeout(() => this.connection.stream.destroy(), CLOSE_LIMIT_MS).unref();
     return callback === undefined ? super.end() : super.end(callback);
   }
+}
+
+/** What the types of node-postgres call a text that is only read. */
+interface Login {
+  password: string | (() => string) | null;
 }
 
 /** The parts of node-postgres' connection that its types leave out. */

@@ -5,6 +5,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
+import { readDatabaseFacts, whyUnfit } from '../database-checks.ts';
 import { createFitness, whyPooled } from './wait-until-fit.ts';
 
 const database = useTestDatabase();
@@ -71,6 +72,26 @@ describe('the settings of a session', () => {
       );
     });
   });
+});
+
+test('a login is told which role it lacks (A10, A11)', async () => {
+  const unfitAs = async (db: DatabaseConnection['db'], role: string) => {
+    const at = { schema: database.schema, role };
+    return whyUnfit(await readDatabaseFacts(db, at), at);
+  };
+  const ingress = database.dbOf('ingress');
+  expect(await unfitAs(ingress, 'paddock_ingress')).toBeUndefined();
+  expect(await unfitAs(ingress, 'paddock_console')).toMatch(
+    /lacks rights in the schema paddock \(\w+ on \w+, .*: grant it the role paddock_console$/,
+  );
+  const stranger = `${new URL(database.url).pathname.slice(1)}_stranger`;
+  await sql`create role ${sql.id(stranger)}`.execute(database.db);
+  await database.db.connection().execute(async (db) => {
+    await sql`set role ${sql.id(stranger)}`.execute(db);
+    expect(await unfitAs(db, 'paddock_ingress')).toMatch(/may not use .* role paddock_ingress$/);
+    await sql`reset role`.execute(db);
+  });
+  await sql`drop role ${sql.id(stranger)}`.execute(database.db);
 });
 
 /** Why our connections cannot work through a proxy that answers start-ups and statements like this. */

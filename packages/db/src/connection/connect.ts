@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Database, Db } from '../schema/tables.ts';
 import { Client, type ClientOptions, SilentConnection } from './client.ts';
 import { separateParameters } from './database-url.ts';
+import { codeOf, isShortage } from './errors.ts';
 import type { Outage } from './outage.ts';
 import { assertSchemaName } from './schema-name.ts';
 
@@ -70,7 +72,7 @@ function parseInt8(text: string): number {
 
 /** The options of a connection of an environment, and the function to call when it breaks. */
 export interface ConnectionConfig
-  extends pg.ClientConfig, Pick<DatabaseOptions, 'longestUseMs' | 'outage' | 'onCut'> {
+  extends Omit<ClientOptions, 'onCut'>, Pick<DatabaseOptions, 'longestUseMs' | 'outage' | 'onCut'> {
   /** Longest wait for a free connection, or a new one with its first statement, in milliseconds. */
   readonly connectionTimeoutMillis: number;
   /**
@@ -92,12 +94,13 @@ const FOR_LISTS = { enable_bitmapscan: 'off', work_mem: '16MB' };
 /** The configuration of every connection of an environment, pooled or not. */
 export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): ConnectionConfig {
   assertSchemaName(options.schema);
-  const { dsn, ssl, options: further } = separateParameters(options.url);
+  const { dsn, ssl, options: further, ...file } = separateParameters(options.url);
   const longestStatementMs = options.statementTimeoutMs ?? 30_000;
   return {
     connectionString: dsn,
     ssl,
     types,
+    ...file,
     application_name: options.applicationName,
     options: `${further} ${startupOptions({
       search_path: options.schema,
@@ -150,6 +153,12 @@ const BEYOND_LONGEST_MS = 5_000;
  */
 const AFTER_OUTAGE_MS = 3_000;
 
+/** How long a pool that was refused a connection goes without asking for another one. */
+const SHORTAGE_MS = 1_000;
+
+/** How soon a pool that has none asks again: another pool may have given one up. */
+const SHORTAGE_RETRY_MS = 100;
+
 /** Opens a pool whose sessions have the settings that our statements need. */
 function openPool(config: ConnectionConfig, max: number): pg.Pool {
   const { outage, longestUseMs } = config;
@@ -187,22 +196,57 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
   });
   pool.on('remove', (removed) => void idle.delete(ofOurClass(removed)));
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  /** Why no connection can be added now. */
+  let shortage: unknown;
+  let shortageEnds: NodeJS.Timeout | undefined;
+  /** Until the shortage may be over, the pool counts as full: who connects waits for an open one. */
+  const makeDo = async (error: unknown): Promise<void> => {
+    shortage = error;
+    pool.options.max = Math.max(1, pool.totalCount);
+    clearTimeout(shortageEnds);
+    const end = () => {
+      shortage = undefined;
+      pool.options.max = max;
+    };
+    shortageEnds = setTimeout(end, SHORTAGE_MS).unref();
+    if (pool.totalCount > 0) return;
+    outage?.shortage();
+    await sleep(SHORTAGE_RETRY_MS);
+  };
   // Kysely is the only caller of `connect`, and wants a promise.
   pool.connect = (async () => {
-    try {
-      return await connect();
-    } catch (error) {
-      // A full pool says nothing about PostgreSQL.
-      if (pool.totalCount < max) failed(error);
-      throw error;
+    const giveUpAt = performance.now() + config.connectionTimeoutMillis;
+    for (;;) {
+      try {
+        return await connect();
+      } catch (error) {
+        if (isShortage(error)) {
+          await makeDo(error);
+          if (performance.now() < giveUpAt) continue;
+          throw error;
+        }
+        // It waited in vain for one that is open: the pool's own errors have no code.
+        if (shortage !== undefined && codeOf(error) === undefined) throw shortage;
+        // A full pool says nothing about PostgreSQL.
+        if (pool.totalCount < max) failed(error);
+        throw error;
+      }
     }
   }) as typeof pool.connect;
+  /** So the pool forgets it at once, not only at the end of the socket. */
+  const forget = (client: Client, why: string): void => {
+    idle.delete(client);
+    client.emit('error', new SilentConnection(why, false));
+  };
+  outage?.onShortage(() => {
+    const [client] = idle;
+    if (client !== undefined) forget(client, 'given up for another pool');
+    return client !== undefined;
+  });
   // The pool would hand out the idle ones next, though their server is probably gone too.
   outage?.onFailure(() => {
     for (const client of idle) {
-      idle.delete(client);
-      // So the pool forgets it at once, not only at the end of the socket.
-      client.emit('error', new SilentConnection('closed while idle', false));
+      forget(client, 'closed while idle');
       client.connection.stream.destroy();
     }
   });

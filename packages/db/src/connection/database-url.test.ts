@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { databaseUrl, guardedDatabaseUrl, separateParameters } from './database-url.ts';
+import { readPassword } from './read-password.ts';
 
 const settings = (url: string, sslMode?: string) => ({ databaseUrl: new Secret(url), sslMode });
 
@@ -25,6 +26,14 @@ describe('the URL of the database (A11)', () => {
       'postgresql://db.example/x?sslmode=disable',
     );
     expect(databaseUrl(settings('postgresql://db.example/x'))).toBe('postgresql://db.example/x');
+  });
+
+  test('so does PGPASSFILE, and it is read from the URL', () => {
+    const given = { ...settings('postgresql://u@db.example/x?sslmode=disable'), passFile: '/pass' };
+    expect(separateParameters(databaseUrl(given))).toMatchObject({
+      dsn: 'postgresql://u@db.example/x',
+      passfile: '/pass',
+    });
   });
 
   test('warns of another host without sslmode, with its name and the text to write', () => {
@@ -54,6 +63,33 @@ const folder = mkdtempSync(join(tmpdir(), 'paddock-tls-'));
 const root = join(folder, 'root.crt');
 writeFileSync(root, 'the root certificate');
 afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('a file of passwords (A11)', () => {
+  const passwords = join(folder, 'pgpass');
+  const at = { host: 'db', port: 5432, database: 'x', user: 'u:1' };
+
+  test.each([
+    ['db:5432:x:u\\:1:secret', 'secret'],
+    ['# db:5432:x:u\\:1:no\nother:*:*:*:no\n*:*:*:*:first\r\n*:*:*:*:second', 'first'],
+    [String.raw`*:*:*:*:a:b\c\\d`, String.raw`a:bc\d`],
+  ])('%j', (text, password) => {
+    writeFileSync(passwords, text);
+    expect(readPassword(passwords, at)).toBe(password);
+  });
+
+  test('a file without the login, or that cannot be read, is named; PostgreSQL is not called away', () => {
+    writeFileSync(passwords, '*:*:*:another:hunter2');
+    for (const [file, why] of [
+      [passwords, /pgpass has no line for db:5432:x:u:1/],
+      [join(folder, 'absent'), /absent cannot be read: .*ENOENT/],
+    ] as const) {
+      const read = () => readPassword(file, at);
+      expect(read).toThrow(why);
+      expect(read).toThrow(expect.objectContaining({ code: '28P01' }));
+      expect(read).not.toThrow('hunter2');
+    }
+  });
+});
 
 const CHAIN = { rejectUnauthorized: true, ca: 'the root certificate' };
 const ANY_HOST = expect.any(Function);

@@ -9,14 +9,20 @@ import type { TlsOptions } from './client.ts';
 export interface DatabaseSettings {
   readonly databaseUrl: Secret;
   readonly sslMode: string | undefined;
+  readonly passFile?: string | undefined;
 }
 
-/** The URL to connect with: as for libpq, PGSSLMODE counts where the URL itself says nothing. */
-export function databaseUrl({ databaseUrl: given, sslMode }: DatabaseSettings): string {
+/**
+ * The URL to connect with: as for libpq, PGSSLMODE and PGPASSFILE count where the URL itself says
+ * nothing.
+ */
+export function databaseUrl({ databaseUrl: given, ...others }: DatabaseSettings): string {
   const url = new URL(given.reveal());
-  if (sslMode === undefined || url.searchParams.has('sslmode')) return given.reveal();
-  url.searchParams.set('sslmode', sslMode);
-  return url.href;
+  const missing = Object.entries({ sslmode: others.sslMode, passfile: others.passFile }).filter(
+    ([name, value]) => value !== undefined && !url.searchParams.has(name),
+  );
+  for (const [name, value = ''] of missing) url.searchParams.set(name, value);
+  return missing.length === 0 ? given.reveal() : url.href;
 }
 
 /** The same; warns where the URL of another host does not say how to encrypt. */
@@ -40,6 +46,7 @@ const isThisMachine = (host: string): boolean =>
 const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 /** Start-up options of the DSN would replace all our options. */
 const OPTIONS = 'options';
+const PASSFILE = 'passfile';
 
 export interface SeparatedDsn {
   /** The DSN for node-postgres. */
@@ -47,6 +54,8 @@ export interface SeparatedDsn {
   readonly ssl: TlsOptions;
   /** The DSN's own start-up options; empty: none. */
   readonly options: string;
+  /** The file of passwords. */
+  readonly passfile?: string;
 }
 
 /**
@@ -61,8 +70,10 @@ export function separateParameters(dsn: string): SeparatedDsn {
     SSL_PARAMETERS.map((name) => [name, url.searchParams.get(name) ?? undefined]),
   );
   const options = url.searchParams.get(OPTIONS) ?? '';
-  for (const name of [...SSL_PARAMETERS, OPTIONS]) url.searchParams.delete(name);
-  return { dsn: url.href, ssl: tlsOptions(given), options };
+  const passfile = url.searchParams.get(PASSFILE) ?? '';
+  for (const name of [...SSL_PARAMETERS, OPTIONS, PASSFILE]) url.searchParams.delete(name);
+  const file = passfile === '' ? {} : { passfile };
+  return { dsn: url.href, ssl: tlsOptions(given), options, ...file };
 }
 
 function tlsOptions(given: Record<string, string | undefined>): TlsOptions {

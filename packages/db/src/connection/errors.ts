@@ -1,7 +1,10 @@
+/** SQLSTATE, or the system's name for an error; of several attempts, that of the first. */
+export const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+
 /** SQLSTATE of an error that PostgreSQL raised. It has a digit; the system's EPIPE has none. */
 export function sqlStateOf(error: unknown): string | undefined {
-  const code =
-    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
@@ -26,13 +29,24 @@ export function isUnavailable(error: unknown): boolean {
   return /^(08|53|55|57|58)|^(25006|28000|28P01|3D000)$/.test(state);
 }
 
+/** Of this machine: no file handle or no memory for a connection, or too many at the socket. */
+const LOCAL_SHORTAGES = new Set<unknown>(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN']);
+
+/** This machine lacks what one more connection needs. It says nothing about PostgreSQL. */
+export const isLocalShortage = (error: unknown): boolean => LOCAL_SHORTAGES.has(codeOf(error));
+
+/** One more connection cannot be opened, here or at PostgreSQL. Those that are open work on. */
+export const isShortage = (error: unknown): boolean =>
+  isLocalShortage(error) || sqlStateOf(error)?.startsWith('53') === true;
+
 /**
  * The connection to PostgreSQL is gone or cannot be opened: no SQLSTATE, a connection exception, or
- * the server's shutdown or start. False where PostgreSQL refused a statement. Only for errors of
- * node-postgres: its own mistakes are TypeErrors and RangeErrors.
+ * the server's shutdown or start. False where PostgreSQL refused a statement, and for a shortage.
+ * Only for errors of node-postgres: its own mistakes are TypeErrors and RangeErrors.
  */
 export function saysAway(error: unknown): boolean {
   const state = sqlStateOf(error);
-  if (state === undefined) return !(error instanceof TypeError || error instanceof RangeError);
+  if (state === undefined)
+    return !(error instanceof TypeError || error instanceof RangeError || isLocalShortage(error));
   return state.startsWith('08') || state.startsWith('57P');
 }

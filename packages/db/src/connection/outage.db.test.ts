@@ -88,6 +88,18 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(lines).toHaveLength(2);
   });
 
+  test.each(['53300', 'EMFILE'])(
+    'a connection that cannot be added (%s) is none: nothing is logged, and those that are open stay (A11)',
+    async (code) => {
+      const session = async () =>
+        (await sql`select pg_backend_pid() as pid`.execute(connection.db)).rows;
+      const before = await session();
+      outage.failed(Object.assign(new Error('no more'), { code }), connection.config);
+      expect(await session()).toEqual(before);
+      expect(lines).toEqual([]);
+    },
+  );
+
   test('hides no other error: not a refusal of PostgreSQL, nor an error of another connection, nor a later one', async () => {
     await work();
     await tunnel.cut();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@paddock/runtime/logger';
 import type pg from 'pg';
-import { saysAway } from './errors.ts';
+import { isLocalShortage, saysAway } from './errors.ts';
 import { Client } from './client.ts';
 
 /** Receives failures of connections: broken, not opened, or cut. */
@@ -12,6 +12,10 @@ export interface Outage {
    * Calls `act` at each failure: other connections of the process need not find out by themselves.
    */
   onFailure(act: () => void): void;
+  /** Asks others for a connection, since no further one can be opened. */
+  shortage(): void;
+  /** `giveUp` closes an idle connection. It returns false if it has none; then the next is asked. */
+  onShortage(giveUp: () => boolean): void;
   /** Calls `act` as soon as PostgreSQL answers after a failure, so that pollers look at once. */
   onAnswer(act: () => void): void;
   /** Ends the watch over an outage that lasts. */
@@ -38,6 +42,7 @@ interface Failing {
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const reported = new WeakSet<object>();
   const onFailure: (() => void)[] = [];
+  const onShortage: (() => boolean)[] = [];
   const onAnswer: (() => void)[] = [];
   const closed = new AbortController();
   // The sleep rejects only when the watch ends, and the loop checks that itself.
@@ -87,6 +92,8 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
       for (const act of onFailure) act();
     },
     onFailure: (act) => void onFailure.push(act),
+    shortage: () => void onShortage.some((giveUp) => giveUp()),
+    onShortage: (giveUp) => void onShortage.push(giveUp),
     onAnswer: (act) => void onAnswer.push(act),
     close: async () => {
       closed.abort();
@@ -139,7 +146,7 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
   } catch (error) {
     // PostgreSQL refused us, for example for a wrong password: no outage. The caller that connects
     // reports it.
-    return !saysAway(error);
+    return !saysAway(error) && !isLocalShortage(error);
   } finally {
     await client.end();
   }

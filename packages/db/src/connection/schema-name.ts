@@ -18,3 +18,10 @@ export const taskEventChannel = (schema: string): string => `${schema}_task_even
 
 /** Sent when a sweep's pass is wanted beside its ticks; the payload is the schedule's name. */
 export const sweepEventChannel = (schema: string): string => `${schema}_sweep_event`;
+
+export const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
+
+export type ServiceName = (typeof SERVICES)[number];
+
+/** The role with a service's rights in a schema. Roles belong to a whole server. */
+export const roleOf = (schema: string, service: ServiceName): string => `${schema}_${service}`;

@@ -1,18 +1,20 @@
 import { pause } from '@paddock/runtime/pause';
-import { sql } from 'kysely';
+import { type DatabaseFacts, type Place, readDatabaseFacts, whyUnfit } from '../database-checks.ts';
+import type { Db } from '../schema/tables.ts';
 import { Client } from './client.ts';
 import type { ConnectionConfig } from './connect.ts';
-import { sqlStateOf } from './errors.ts';
-import { whyUnfit } from '../schema-version.ts';
-import type { Db } from '../schema/tables.ts';
+import { isShortage, sqlStateOf } from './errors.ts';
 
-export interface FitnessOptions {
+export interface FitnessOptions extends Place {
   readonly db: Db;
-  readonly schema: string;
   /** How to open connections that test the way to PostgreSQL. */
   readonly config: ConnectionConfig;
   /** Longest time for PostgreSQL to answer, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Called for each new reason that is no outage; at the start, for those too. */
+  readonly onUnfit?: (reason: string) => void;
+  /** Called for all that PostgreSQL says of itself. */
+  readonly onFacts?: (facts: DatabaseFacts) => void;
 }
 
 /** Returns why the service cannot work now, as a sentence; undefined: it can. Never throws. */
@@ -22,34 +24,42 @@ export type WhyNotReady = () => Promise<string | undefined>;
 const TIMEOUT_MS = 3_000;
 
 /**
- * Checks whether PostgreSQL answers, takes writes and has a schema that is new enough. Once, at its
- * first answer, checks that no proxy takes our sessions apart. Callers at the same time share one
- * question.
+ * Checks whether PostgreSQL answers, and what `database-checks.ts` lists. Once, at its first answer,
+ * checks that no proxy takes our sessions apart. Callers at the same time share one question.
  */
 export function createFitness({
   db,
-  schema,
   config,
   timeoutMs = TIMEOUT_MS,
+  onUnfit,
+  onFacts,
+  ...place
 }: FitnessOptions): WhyNotReady {
   let hasSessions = false;
+  let wasFit = false;
+  let told: string | undefined;
   let asked: Promise<string | undefined> | undefined;
+
+  const tell = (reason: string | undefined, isOutage: boolean): string | undefined => {
+    wasFit ||= reason === undefined;
+    if (reason !== undefined && reason !== told && !(isOutage && wasFit)) onUnfit?.(reason);
+    told = reason;
+    return reason;
+  };
 
   async function ask(): Promise<string | undefined> {
     try {
       if (!hasSessions) {
-        const pooled = await whyPooled(config, schema);
-        if (pooled !== undefined) return pooled;
-        hasSessions = true;
+        const pooled = await whyPooled(config, place.schema);
+        if (typeof pooled === 'string') return tell(pooled, false);
+        hasSessions = pooled;
       }
-      return (
-        (await whyUnfit(db, schema)) ??
-        ((await isReadOnly(db))
-          ? 'PostgreSQL takes no writes: it is a standby, or set to read-only'
-          : undefined)
-      );
+      const facts = await readDatabaseFacts(db, place);
+      onFacts?.(facts);
+      return tell(whyUnfit(facts, place), false);
     } catch (error) {
-      return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
+      const why = error instanceof Error ? error.message : String(error);
+      return tell(`PostgreSQL cannot be asked: ${why}`, true);
     }
   }
 
@@ -72,13 +82,14 @@ const ADVICE =
 
 /**
  * Returns why a proxy between us and PostgreSQL takes away the sessions that our connections need;
- * undefined: none does. Two open connections have two backends, unless a proxy shares them between
- * transactions or statements. Throws all other errors of connecting.
+ * true: none does; false: there are not two connections to find out with. Two open connections have
+ * two backends, unless a proxy shares them between transactions or statements. Throws all other
+ * errors of connecting.
  */
 export async function whyPooled(
   config: ConnectionConfig,
   schema: string,
-): Promise<string | undefined> {
+): Promise<string | boolean> {
   const limit = config.connectionTimeoutMillis;
   const clients = [1, 2].map(() => new Client({ ...config, query_timeout: limit }));
   // A broken connection fails its statement, which reports it.
@@ -94,8 +105,9 @@ export async function whyPooled(
       return `a proxy before PostgreSQL drops the start-up options of our connections. ${ADVICE}`;
     if (new Set(sessions.map(({ pid }) => pid)).size < clients.length)
       return `a transaction-pooling proxy stands before PostgreSQL. ${ADVICE}`;
-    return undefined;
+    return true;
   } catch (error) {
+    if (isShortage(error)) return false;
     // Protocol violation, in answer to the start-up message: PgBouncer in any mode, unless it is
     // configured to ignore our options.
     if (sqlStateOf(error) === '08P01')
@@ -108,34 +120,3 @@ export async function whyPooled(
 }
 
 const SESSION = `select pg_backend_pid() as pid, current_setting('search_path') as path`;
-
-async function isReadOnly(db: Db): Promise<boolean> {
-  const { rows } = await sql<{
-    setting: string;
-  }>`select current_setting('transaction_read_only') as setting`.execute(db);
-  return rows[0]?.setting === 'on';
-}
-
-export interface WaitOptions {
-  readonly whyNotReady: WhyNotReady;
-  readonly pollMs: number;
-  /** Called once for each new reason. */
-  readonly onUnfit: (reason: string) => void;
-}
-
-/**
- * Resolves when the service can work or the signal aborts: a service may start before PostgreSQL.
- */
-export async function waitUntilFit(
-  { whyNotReady, pollMs, onUnfit }: WaitOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  let told: string | undefined;
-  while (!signal.aborted) {
-    const reason = await whyNotReady();
-    if (reason === undefined) return;
-    if (reason !== told) onUnfit(reason);
-    told = reason;
-    await pause(pollMs, signal);
-  }
-}

@@ -45,7 +45,7 @@ export type SharedGauge = keyof typeof SHARED;
 
 const SCHEMA = {
   paddock_migration_needed: {
-    help: '1 while the schema of the database is older than this service: run `pnpm db:migrate`',
+    help: '1 while the schema of the database is older than this service: run the migration',
   },
 } satisfies DeclaredGauges;
 

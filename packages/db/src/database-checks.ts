@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+import type { Db } from './schema/tables.ts';
+import { currentVersion, SCHEMA_VERSION } from './schema-version.ts';
+
+/** The environment that is looked at, and the role that has the service's rights in it. */
+export interface Place {
+  readonly schema: string;
+  /** Undefined: the login needs no rights of a service. */
+  readonly role?: string | undefined;
+}
+
+/** What decides whether Paddock can work on a database. */
+export interface DatabaseFacts {
+  /** PostgreSQL's major version. */
+  readonly server: number;
+  readonly encoding: string;
+  readonly isReadOnly: boolean;
+  readonly login: string;
+  /** Whether the login may use the schema; null: there is no such schema. */
+  readonly mayUse: boolean | null;
+  /** Whether the login is a member of the role; null: there is none. */
+  readonly isMember: boolean | null;
+  /** Some of the role's rights that the login lacks, as `insert on jobs`. */
+  readonly lacking: readonly string[];
+  /** The number of the schema's newest migration; undefined: none is to be seen. */
+  readonly version: number | undefined;
+  /** Most connections that server, database and role allow the login, with all its processes. */
+  readonly connections: number;
+}
+
+/** Reads the facts by a connection of the login itself. Rejects if PostgreSQL does. */
+export async function readDatabaseFacts(
+  db: Db,
+  { schema, role = '' }: Place,
+): Promise<DatabaseFacts> {
+  const { rows } = await sql<Omit<DatabaseFacts, 'version'>>`
+    select current_setting('server_version_num')::integer / 10000 as server,
+      current_setting('server_encoding') as encoding,
+      current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      session_user::text as login,
+      has_schema_privilege(to_regnamespace(${schema}), 'usage') as "mayUse",
+      pg_has_role(to_regrole(nullif(${role}, '')), 'usage') as "isMember",
+      array(
+        select format('%s on %s', lower(privilege_type), relname) from pg_class, aclexplode(relacl)
+        where relnamespace = to_regnamespace(${schema}) and relkind = 'r' and grantee = to_regrole(nullif(${role}, ''))
+          and not has_table_privilege(pg_class.oid, privilege_type)
+        order by 1 limit 3
+      ) as lacking,
+      least(
+        current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+          - coalesce(current_setting('reserved_connections', true)::integer, 0),
+        (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user),
+        (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
+      ) as connections`.execute(db);
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('PostgreSQL said nothing about itself.');
+  const isSeen = facts.mayUse === true && facts.lacking.length === 0;
+  return { ...facts, version: isSeen ? await currentVersion(db) : undefined };
+}
+
+/** Returns what is wrong, and what to do, as a sentence for whoever reads it; undefined: nothing. */
+type Check = (facts: DatabaseFacts, place: Place) => string | undefined;
+
+const OLDEST_SERVER = 15;
+const NEWEST_SERVER = 18;
+
+/** What no migration mends. */
+const OF_SERVER: readonly Check[] = [
+  ({ server }) =>
+    server < OLDEST_SERVER
+      ? `PostgreSQL ${server} is too old: Paddock needs ${OLDEST_SERVER} to ${NEWEST_SERVER}`
+      : undefined,
+  ({ encoding }) =>
+    encoding === 'UTF8'
+      ? undefined
+      : `the database has the encoding ${encoding}, which cannot hold every text: use a database that was made with encoding 'UTF8' (create database … encoding 'UTF8' template template0)`,
+  ({ isReadOnly }) =>
+    isReadOnly ? 'PostgreSQL takes no writes: it is a standby, or set to read-only' : undefined,
+];
+
+const OF_SCHEMA: readonly Check[] = [
+  ({ mayUse, isMember, login }, { schema, role }) => {
+    if (mayUse !== false) return undefined;
+    return role === undefined || isMember === false
+      ? `the login ${login} may not use the schema ${schema}: grant it the role ${role ?? `${schema}_console`}`
+      : `the login ${login} may not use the schema ${schema}: the role ${role} is missing, or has no rights in it. Create it if it is missing, then run the migration again`;
+  },
+  ({ lacking, login }, { schema, role }) =>
+    lacking.length === 0
+      ? undefined
+      : `the login ${login} lacks rights in the schema ${schema} (${lacking.join(', ')}): grant it the role ${role}`,
+  ({ version }, { schema }) => {
+    if (version === undefined)
+      return `the schema ${schema} has no tables of Paddock: the migration has not run on this database, or its log says why it failed`;
+    // A newer schema is fine: in a rolling upgrade the migration runs first, then old and new
+    // services work side by side.
+    if (version < SCHEMA_VERSION) {
+      return `the schema ${schema} is at version ${version} and this service needs ${SCHEMA_VERSION} or newer: run the migration of this version`;
+    }
+    return undefined;
+  },
+];
+
+const firstOf =
+  (checks: readonly Check[]): Check =>
+  (facts, place) => {
+    for (const check of checks) {
+      const why = check(facts, place);
+      if (why !== undefined) return why;
+    }
+    return undefined;
+  };
+
+/** Why no migration can make this database fit. */
+export const whyUnmigratable = firstOf(OF_SERVER);
+
+/** Why a service cannot work on this database. */
+export const whyUnfit = firstOf([...OF_SERVER, ...OF_SCHEMA]);
+
+/** What to mend although a service works. `need`: most connections of one process. */
+export function warningOf(
+  { server, connections, login }: DatabaseFacts,
+  need: number,
+): string | undefined {
+  if (connections < need)
+    return `PostgreSQL allows the login ${login} ${connections} connections, and this process alone may use ${need}: raise the limit of the role, the database or the server, or lower the pool size`;
+  return server > NEWEST_SERVER
+    ? `PostgreSQL ${server} is newer than those that this version of Paddock was tested with, ${OLDEST_SERVER} to ${NEWEST_SERVER}`
+    : undefined;
+}
