@@ -40,10 +40,10 @@ described(
       const shim = `helm() { '${HELM}' "$@"; }\nkubectl() { '${join(assets, 'kubectl')}' "$@"; }\n`;
       writeFileSync(join(folder, 'shims.sh'), shim);
       writeFileSync(join(folder, 'private-key.pem'), 'a key');
-      const [values = ''] = blocksOf(pageOf('install'), 'yaml').filter((block) =>
+      const values = blocksOf(pageOf('install'), 'yaml').find((block) =>
         block.startsWith('# values.yaml'),
       );
-      writeFileSync(join(folder, 'values.yaml'), values);
+      writeFileSync(join(folder, 'values.yaml'), values ?? '');
     });
     afterAll(async () => {
       rmSync(folder, { recursive: true });
