@@ -113,7 +113,13 @@ config.github.apiUrl: it is {{ $url }}, and tokens would cross the network unenc
 {{- end }}
 {{- end }}
 {{- $logins := dict -}}
-{{- range $login, $_ := .Values.config.entities }}
+{{- range $login, $limits := .Values.config.entities }}
+{{- range $key := list "commonMaxWorkers" "commonWeight" }}{{ if and (ne $login "*") (hasKey ($limits | default dict) $key) }}
+config.entities: {{ $login }} has {{ $key }}; allowed: maxWorkers and weight of a named entity, and this below '*'
+{{- end }}{{ end }}
+{{- if and (regexMatch `(?i)^\s*id\s*:` $login) (not (regexMatch `^id:[1-9]\d{0,15}$` $login)) }}
+config.entities: {{ $login }} is no id; allowed: id: and the entity's number, as in id:9919
+{{- end }}
 {{- if hasKey $logins (lower $login) }}
 config.entities: {{ $login }} is there twice; allowed: each login once, for GitHub takes capital letters for small ones
 {{- end }}
