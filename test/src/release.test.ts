@@ -1,10 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { onPath } from '@paddock/testing/render-chart';
 import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'yaml';
@@ -24,6 +32,7 @@ interface Job {
   readonly steps?: readonly Step[];
 }
 interface Workflow {
+  readonly defaults?: object;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -42,6 +51,10 @@ describe.each(files)('%s', (file) => {
       expect([name, job['timeout-minutes']]).toEqual([name, expect.any(Number)]);
       expect([name, job['runs-on']]).toEqual([name, 'ubuntu-24.04']);
     }
+  });
+
+  test('ends a step with the first part of a pipe that fails', () => {
+    expect(workflows.get(file)?.defaults).toEqual({ run: { shell: 'bash' } });
   });
 
   test('names only files and folders that are there', () => {
@@ -69,22 +82,78 @@ test('the tests run on four lines of PostgreSQL', () => {
   expect(matrixOf('postgresql')['postgresql']).toEqual(['15', '16', '17', '18']);
 });
 
+test('Renovate finds what each of its own patterns is for', () => {
+  const { customManagers } = JSON.parse(read('.github/renovate.json')) as {
+    customManagers: { managerFilePatterns: string[]; matchStrings: string[] }[];
+  };
+  const all = globSync(['.ci/*', '.github/**/*.yml', 'deploy/**/*', 'docs/*.md'], {
+    cwd: ROOT,
+    withFileTypes: true,
+  })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+  for (const { managerFilePatterns, matchStrings } of customManagers)
+    for (const pattern of managerFilePatterns) {
+      const mine = all.filter((file) => new RegExp(pattern.slice(1, -1)).test(file));
+      const found = mine.filter((file) =>
+        matchStrings.some((one) => new RegExp(one).test(read(file))),
+      );
+      expect([pattern, found]).not.toEqual([pattern, []]);
+    }
+});
+
+/** Puts a `docker` first on the path that records its calls, and whose push ends with this code. */
+function playDocker(folder: string, push: number): NodeJS.ProcessEnv {
+  const digest = `latest: digest: sha256:${'a'.repeat(64)} size: 1`;
+  const script = `#!/bin/sh\necho "$@" >> ${folder}/calls\n[ "$1" != push ] || { echo '${digest}'; exit ${push}; }\n`;
+  writeFileSync(join(folder, 'docker'), script, { mode: 0o755 });
+  return { ...process.env, PATH: `${folder}:${process.env['PATH']}`, BASE: 'base.test/node:1' };
+}
+
+test.each([0, 1])('deploy/images, when a push ends with %i', (push) => {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-docker-'));
+  try {
+    const { status, stdout } = spawnSync(join(ROOT, 'deploy/images'), ['registry.test/paddock'], {
+      env: playDocker(folder, push),
+      encoding: 'utf8',
+    });
+    const calls = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
+    expect(calls.find((call) => call.startsWith('build'))).toMatch(
+      /--build-arg BASE=base\.test\/node:1 --target ingress --tag \S+\/ingress:/,
+    );
+    expect(status).toBe(push);
+    if (push !== 0) return;
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const services = ['ingress', 'scheduler', 'reconciler', 'console', 'migrate'];
+    const named = Object.fromEntries(services.map((service) => [service, { digest }]));
+    expect(parse(stdout)).toEqual({ image: { registry: 'registry.test/paddock', ...named } });
+    expect(calls.filter((call) => call.startsWith('push'))).toHaveLength(services.length + 1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('an image is released for each service', () => {
   const { matrix } = workflows.get(`${FOLDER}/release.yml`)?.jobs['images']?.strategy ?? {};
   const targets = [...read('deploy/docker/Dockerfile').matchAll(/^FROM service AS (\S+)$/gm)];
   expect(matrix?.['service']).toEqual(targets.map(([, target]) => target));
 });
 
-const scripts = globSync(['.ci/*', 'deploy/helm/check'], { cwd: ROOT }).map((path) => ({
+const scripts = globSync(['.ci/{run,control-plane}', 'deploy/{images,release,lint,helm/check}'], {
+  cwd: ROOT,
+}).map((path) => ({
   name: path,
   input: read(path),
 }));
 for (const file of files)
   for (const [job, { steps = [] }] of jobsOf(file))
     for (const [nth, { run }] of steps.entries())
-      // GitHub's machines run each step as `bash -e`.
+      // As `shell: bash` runs each step.
       if (run !== undefined)
-        scripts.push({ name: `${file} ${job}[${nth}]`, input: `#!/bin/bash\nset -e\n${run}` });
+        scripts.push({
+          name: `${file} ${job}[${nth}]`,
+          input: `#!/bin/bash\nset -eo pipefail\n${run}`,
+        });
 
 const shellcheck = onPath('shellcheck');
 const checked = shellcheck === undefined ? describe.skip : describe;
@@ -140,8 +209,11 @@ const all = (keyword: string, instructions: readonly string[]): string[] =>
 describe('the images', () => {
   test('start from images by digest', () => {
     const bases = stages.map(({ base }) => base).filter((base) => stageOf(base) === undefined);
-    expect(bases).toHaveLength(2);
-    for (const base of bases) expect(base).toMatch(/^\S+:\S+@sha256:[0-9a-f]{64}$/);
+    expect(bases).toEqual(['${BUILDER}', '${BASE}']);
+    for (const base of bases)
+      expect(read('deploy/docker/Dockerfile')).toMatch(
+        new RegExp(`^ARG ${base.slice(2, -1)}=\\S+:\\S+@sha256:[0-9a-f]{64}$`, 'm'),
+      );
   });
 
   test.each(APPS)('that of %s runs its own program, not as root, and has no other files', (app) => {

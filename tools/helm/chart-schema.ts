@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Declarations } from '@paddock/runtime/settings';
 import { parse } from 'yaml';
 import { settings as consoleSettings } from '../../apps/console/src/config.ts';
-import { settings as ingress } from '../../apps/ingress/src/config.ts';
+import { leastFor, settings as ingress } from '../../apps/ingress/src/config.ts';
+import { ingressRules } from '../../apps/ingress/src/rules.ts';
 import { settings as migrate } from '../../apps/migrate/src/config.ts';
 import { settings as reconciler } from '../../apps/reconciler/src/config.ts';
 import { settings as scheduler } from '../../apps/scheduler/src/config.ts';
@@ -19,9 +20,13 @@ export const PROGRAMS: Readonly<Record<string, Declarations>> = {
 
 const DEPLOYED = join(import.meta.dirname, '../../deploy/helm');
 
+const { writers, maxBodyBytes } = ingressRules;
+const least = leastFor({ writers: writers.value, maxBodyBytes: maxBodyBytes.value });
+
 export const CHART_SCHEMA = helmValuesSchema(
   parse(readFileSync(join(DEPLOYED, 'paddock/values.yaml'), 'utf8')) as object,
   Object.values(PROGRAMS),
+  { [ingress.poolSize.env]: least.poolSize, [ingress.maxHeldBytes.env]: least.maxHeldBytes },
 );
 
 /**

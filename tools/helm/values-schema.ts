@@ -14,14 +14,14 @@ const port = z.int().min(1).max(65_535);
  * What a setting may be. Numbers are numbers here, for a template must compare them. A port is in a
  * container's list, so it cannot be a free one.
  */
-function valueOf({ env, range }: Declarations[string]) {
+function valueOf({ env, range, schema }: Declarations[string], least = 0): z.ZodType {
   const [, min, max] = /^(\d+) to (\d+)$/.exec(range ?? '') ?? [];
   if (max !== undefined)
     return z
       .int()
-      .min(Math.max(Number(min), env.endsWith('_PORT') ? 1 : 0))
+      .min(Math.max(Number(min), env.endsWith('_PORT') ? 1 : least))
       .max(Number(max));
-  return range === undefined ? text : z.enum(range.split(', '));
+  return range === undefined ? schema : z.enum(range.split(', '));
 }
 
 /** Empty by default: nobody signs in without a token. */
@@ -45,13 +45,14 @@ const SPECIAL: Readonly<Record<string, z.ZodType>> = {
   port,
   databasePort: port,
   maxUnavailable: z.union([z.int().min(1), text.regex(/^[1-9]\d?%$/)]),
+  'service.spec': anything,
+  'existingSecret.key': text,
   'console.signIn': z.strictObject({ groups: groups.optional(), oidc, proxy }),
   hostnames: z.array(some),
   // As 203.0.113.0/24 or 2001:db8::/32.
   alsoClosed: z.array(text.regex(/^[0-9a-fA-F:.]+\/[0-9]{1,3}$/)),
   metricsFrom: z.array(texts),
   key: some,
-  repository: some,
   digest: text.regex(/^(?:sha256:[0-9a-f]{64})?$/),
   'evaluation.image': some,
   password: text.regex(/^[A-Za-z0-9]*$/),
@@ -82,14 +83,18 @@ const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SIGN_IN']);
 
 /**
  * The JSON Schema of the chart's values, from the defaults. `config` is the schema of the services'
- * file; `settings` has the variables of `programs`.
+ * file; `settings` has the variables of `programs`, some of them with a least value.
  */
-export function helmValuesSchema(values: object, programs: readonly Declarations[]): object {
+export function helmValuesSchema(
+  values: object,
+  programs: readonly Declarations[],
+  least: Readonly<Record<string, number>>,
+): object {
   const settings = Object.fromEntries(
     programs
       .flatMap((declared) => Object.values(declared))
       .filter(({ env }) => !GIVEN.has(env))
-      .map((setting) => [setting.env, valueOf(setting).optional()] as const),
+      .map((setting) => [setting.env, valueOf(setting, least[setting.env]).optional()] as const),
   );
   const all = z.strictObject({
     ...shapesOf(values, ''),
@@ -99,18 +104,20 @@ export function helmValuesSchema(values: object, programs: readonly Declarations
   });
   const schema = z.toJSONSchema(all, { io: 'input', target: 'draft-7' });
   const { $schema: _, ...config } = configJsonSchema() as Record<string, unknown>;
-  return withoutLookahead({ ...schema, properties: { ...schema.properties, config } });
+  return fitForHelm({ ...schema, properties: { ...schema.properties, config } });
 }
 
 /**
- * Helm's regular expressions have no lookahead, which the services' schema uses for lengths. The
- * services check these.
+ * Helm's regular expressions have no lookahead, which the services' schema uses for lengths and for
+ * one prefix; the services check these. No App is right for `helm lint` alone: a template says of it
+ * what is allowed.
  */
-const withoutLookahead = (schema: object): object =>
+const fitForHelm = (schema: object): object =>
   JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) =>
-      key === 'pattern' && typeof value === 'string'
-        ? value.replaceAll(/\(\?=(?:[^()]|\([^()]*\))*\)/g, '')
-        : value,
-    ),
+    JSON.stringify(schema, (key, value: unknown) => {
+      if (key === 'apps') return Object.assign({}, value, { minItems: 0 });
+      return key === 'pattern' && typeof value === 'string'
+        ? value.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, '')
+        : value;
+    }),
   ) as object;

@@ -195,6 +195,8 @@ describe.each(['', '/tools/paddock'])('below "%s"', (below) => {
     ['/pools', 'text/html;q=0.5, application/json', POOLS],
     ['/.json', BROWSER, POOLS],
     ['/', 'application/json', POOLS],
+    // A load balancer's check.
+    ['/', '*/*', 'page'],
     ['/jobs/7.json?pod=a', BROWSER, { id: 'getJob', job: 7, pod: 'a' }],
     ['/runs/7.json', BROWSER, { id: 'whyRun', run: '7' }],
   ])('%s, asked for with Accept %s, is a view or its answer (G1)', async (path, accept, said) => {

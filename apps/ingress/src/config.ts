@@ -42,6 +42,12 @@ const OTHER_CONNECTIONS = 2;
 /** Memory that large bodies leave to ordinary ones. */
 const LEAST_ORDINARY_BYTES = 1_048_576;
 
+/** The least values of settings that these rules allow. */
+export const leastFor = (given: { readonly writers: number; readonly maxBodyBytes: number }) => ({
+  poolSize: given.writers + OTHER_CONNECTIONS,
+  maxHeldBytes: given.maxBodyBytes + LEAST_ORDINARY_BYTES,
+});
+
 export interface AppSecrets {
   readonly id: number;
   /** Two while the operator replaces the webhook secret, else one. */
@@ -56,14 +62,15 @@ export function readIngressConfig(environment: Environment) {
     { settings, rules },
     environment,
     ({ configPath, poolSize, writers, maxBodyBytes, maxHeldBytes }, problems) => {
-      if (maxHeldBytes !== undefined && maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES) {
+      const least = leastFor({ writers, maxBodyBytes });
+      if (maxHeldBytes !== undefined && maxHeldBytes < least.maxHeldBytes) {
         problems.push(
-          `PADDOCK_MAX_HELD_BYTES must be at least ${maxBodyBytes + LEAST_ORDINARY_BYTES}: the largest body and 1 MB more`,
+          `PADDOCK_MAX_HELD_BYTES must be at least ${least.maxHeldBytes}: the largest body and 1 MB more`,
         );
       }
-      if (poolSize !== undefined && poolSize < writers + OTHER_CONNECTIONS) {
+      if (poolSize !== undefined && poolSize < least.poolSize) {
         problems.push(
-          `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: ${writers} that write deliveries and ${OTHER_CONNECTIONS} more`,
+          `PADDOCK_INGRESS_POOL_SIZE must be at least ${least.poolSize}: ${writers} that write deliveries and ${OTHER_CONNECTIONS} more`,
         );
       }
       if (configPath === undefined) return undefined;

@@ -10,10 +10,12 @@ const RETRY_AFTER_SECONDS = 10;
 /**
  * Takes deliveries only. Health and metrics have another port, so that a network policy can
  * separate them. An answer shows only whether the service can store a signed delivery now. While the
- * service stops, it closes each connection after its answer.
+ * service stops, it closes each connection after its answer. `GET /` is for load balancers whose health
+ * check asks the port that they serve: it says that the process answers, and nothing else.
  */
 export function createListener(receive: ReceiveDelivery, isStopping: () => boolean): Express {
   const app = createApp();
+  app.get('/', (_request, response) => send(response, { status: 200, text: 'ok' }));
   app
     .route(WEBHOOK_PATHS)
     .post(async (request, response) => {

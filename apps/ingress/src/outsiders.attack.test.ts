@@ -30,6 +30,7 @@ const REQUESTS: readonly (readonly [what: string, request: string, status: numbe
   ['the page of readiness', get('/readyz'), 404],
   ['the metrics', get('/metrics'), 404],
   ['readiness with POST', empty('/readyz'), 404],
+  ['what a load balancer asks', get('/'), 200],
   ['the webhook with GET', get('/webhooks/github'), 405],
   ['the webhook with OPTIONS', line('OPTIONS', '/webhooks/github'), 405],
   ['all paths', line('OPTIONS', '*'), 404],

@@ -1,4 +1,5 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from './config-error.ts';
@@ -13,6 +14,21 @@ test('a taken port is a configuration problem that names the port (H1)', async (
     `It is not possible to listen on port ${first.port} of 127.0.0.1: listen EADDRINUSE`,
   );
   await first.close();
+});
+
+test('without a host it listens on all addresses, IPv6 too where the machine has it (H1)', async () => {
+  const http = await listenHttp((_request, response) => response.end('up'), {
+    port: 0,
+    host: undefined,
+  });
+  const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
+  const loopbacks = own.filter(({ internal }) => internal);
+  expect(loopbacks).not.toEqual([]);
+  for (const { address, family } of loopbacks) {
+    const host = family === 'IPv6' ? `[${address}]` : address;
+    expect(await (await fetch(`http://${host}:${http.port}/`)).text()).toBe('up');
+  }
+  await http.close();
 });
 
 describe('a service that stops (A10, H2)', () => {

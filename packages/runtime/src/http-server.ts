@@ -36,12 +36,13 @@ export interface HttpServer {
 const NOWHERE = '/*';
 
 /**
- * Listens; port 0 picks a free one. Rejects with a ConfigError if the port is taken or this machine
- * does not have the address.
+ * Listens; port 0 picks a free one. Without a host it listens on all addresses, of IPv6 too where the
+ * machine has it. Rejects with a ConfigError if the port is taken or this machine does not have the
+ * address.
  */
 export async function listenHttp(
   handler: RequestListener,
-  { port, host }: { port: number; host: string },
+  { port, host }: { port: number; host: string | undefined },
 ): Promise<HttpServer> {
   // Node checks only twice a minute for requests that take too long to arrive.
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
@@ -56,7 +57,7 @@ export async function listenHttp(
     const refused = (error: Error) =>
       failed(
         new ConfigError([
-          `It is not possible to listen on port ${port} of ${host}: ${error.message}`,
+          `It is not possible to listen on port ${port} of ${host ?? 'all addresses'}: ${error.message}`,
         ]),
       );
     server.once('error', refused);

@@ -33,7 +33,12 @@ export const serviceSettings = {
     env: 'PADDOCK_CONFIG',
     doc: 'Path of the configuration file (YAML): GitHub Apps, pools, entities',
   }),
-  httpHost: text({ env: 'PADDOCK_HTTP_HOST', default: '0.0.0.0', doc: 'Address to listen on' }),
+  httpHost: optional(
+    text({
+      env: 'PADDOCK_HTTP_HOST',
+      doc: 'Address to listen on. Without it a service listens on all addresses of the machine, IPv4 and IPv6',
+    }),
+  ),
   logLevel: choice({
     env: 'PADDOCK_LOG_LEVEL',
     default: 'info',

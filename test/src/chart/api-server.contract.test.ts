@@ -9,7 +9,11 @@ import {
   renderChart,
   runHelm,
 } from '@paddock/testing/render-chart';
+import { waitFor } from '@paddock/testing/wait-for';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -22,6 +26,7 @@ import {
   EXAMPLES,
   LEAST,
   MATRIX,
+  ONLY_THE_NAMESPACES_IDS,
   POOL,
   RESTRICTED,
   differences,
@@ -43,7 +48,7 @@ const poolsIn = (...namespaces: string[]): object => ({
   config: {
     ...LEAST.config,
     pools: namespaces.map((namespace) =>
-      Object.assign({ ...POOL }, { name: namespace, namespace }),
+      Object.assign({ ...POOL }, { name: namespace, labels: [namespace], namespace }),
     ),
   },
 });
@@ -87,12 +92,21 @@ function podOf({ kind, spec }: ChartObject): ChartPod[] {
   return [{ metadata, spec: { ...pod, volumes: [...(pod['volumes'] as object[]), ...volumes] } }];
 }
 
+/** The pods of an example in another namespace. */
+const podsOfExample = (name: string, namespace: string) => {
+  const release = EXAMPLES.find(([one]) => one === name)?.[1] as Release;
+  return renderChart({ ...release, namespace })
+    .filter(isBuiltIn)
+    .flatMap(podOf);
+};
+
 described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_ASSETS)', () => {
   let cluster: ChartCluster;
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
-    cluster = await connectChartCluster(await startRealCluster(assets));
+    const ranges = { 'service-cluster-ip-range': '10.0.0.0/24,fd00:10::/112' };
+    cluster = await connectChartCluster(await startRealCluster(assets, { apiServerFlags: ranges }));
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true });
@@ -112,6 +126,17 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
   };
   const apply = async (objects: readonly ChartObject[]): Promise<string[]> =>
     kindsOf(await applyAll(objects));
+
+  const argsOf = (namespace: string, command: string, args: readonly string[]): string[] => {
+    const { kubeconfigFile } = cluster.real;
+    return [command, 'paddock', ...args, '-n', namespace, '--kubeconfig', kubeconfigFile];
+  };
+  /** Runs a command of helm in the cluster; with values, if `set` adds to the fewest. */
+  const helmIn = (namespace: string, command: string, args: readonly string[], set?: object) =>
+    runHelm(
+      argsOf(namespace, command, args).concat(set === undefined ? [] : ['--values', '-']),
+      JSON.stringify({ ...LEAST, ...set }),
+    );
 
   test.each(RELEASES)(
     '%s: it takes every object in the order of Argo CD, and a second time without a change; every pod is `restricted`',
@@ -167,17 +192,11 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
   test('helm installs, upgrades and removes it; the password of the first-look database stays', async () => {
     const namespace = 'helm';
     await makeNamespaces(renderChart({ release: 'paddock', namespace, set: LEAST }));
-    const run = (command: string, ...args: string[]): string =>
-      runHelm([
-        command,
-        'paddock',
-        ...args,
-        '-n',
-        namespace,
-        '--kubeconfig',
-        cluster.real.kubeconfigFile,
-      ]);
-    const values = ['--values', join(DEPLOYED, 'examples/kind.yaml')];
+    const run = (command: string, ...args: string[]): string => helmIn(namespace, command, args);
+    const values = ['--values', join(DEPLOYED, 'examples/kind.yaml')].concat(
+      '--set',
+      'image.registry=registry.test',
+    );
     const secret = async (): Promise<unknown> =>
       (await cluster.read('Secret', namespace, 'paddock-evaluation'))['data'];
     run('install', CHART, ...values);
@@ -192,6 +211,115 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     expect(await secret()).toEqual(first);
   });
 
+  test.each([
+    ['IPv6 alone', { ipFamilies: ['IPv6'] }, [6]],
+    ['both', { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] }, [6, 4]],
+  ])('the Services have addresses of %s, by their `spec` (H2)', async (_of, spec, versions) => {
+    const service = { spec: { ...spec, ports: [] } };
+    const set = { ...LEAST, webhook: { service }, console: { service } };
+    const release = { release: 'paddock', namespace: `stack-${versions.length}`, set };
+    const objects = renderChart(release).filter(({ kind }) => kind === 'Service');
+    await makeNamespaces(objects);
+    const live = await applyAll(objects);
+    expect(
+      live.map(({ spec: { clusterIPs = [] } = {} }) => (clusterIPs as string[]).map(isIP)),
+    ).toEqual([versions, versions]);
+    expect(live).toMatchObject([{ spec: { ports: [{}] } }, { spec: { ports: [{}] } }]);
+  });
+
+  test('OpenShift’s policy takes every pod of its example, and none of another (H3)', async () => {
+    const namespace = 'openshift';
+    await cluster.makeNamespace(namespace, RESTRICTED);
+    for (const [plural, object] of Object.entries(ONLY_THE_NAMESPACES_IDS))
+      await cluster.admin('POST', `/apis/admissionregistration.k8s.io/v1/${plural}`, object);
+    const refusalOf = async ({ metadata, spec }: ChartPod): Promise<string> => {
+      const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...metadata, name: 'judged' },
+        spec,
+      };
+      return cluster.admin('POST', path, pod).then(() => '', String);
+    };
+    const others = podsOfExample('enterprise-server', namespace);
+    await waitFor('the policy to be in force', async () =>
+      (await refusalOf(others[0] as ChartPod)).includes('gives users and groups'),
+    );
+    for (const pod of others) expect(await refusalOf(pod)).toContain('gives users and groups');
+    for (const pod of podsOfExample('openshift', namespace)) expect(await refusalOf(pod)).toBe('');
+  });
+
+  describe('what fails half-way, or ends', () => {
+    let nth = 0;
+    let [own, runners] = ['', ''];
+    beforeEach(async () => {
+      nth++;
+      [own, runners] = [`ends-${nth}`, `ends-${nth}-runners`];
+      await cluster.makeNamespace(own);
+    });
+    const helm = (command: string, ...args: string[]): string =>
+      helmIn(own, command, args, args.includes(CHART) ? poolsIn(runners) : undefined);
+    const statusOf = () =>
+      (JSON.parse(helm('status', '-o', 'json')) as { info: { status: string } }).info.status;
+    const deployments = () => cluster.list('Deployment', own, 'app.kubernetes.io/name=paddock');
+    const migrations = () => cluster.list('Job', own, 'app.kubernetes.io/component=migrate');
+
+    test('an installation without the namespace of its runners: made, the same upgrade completes it', async () => {
+      expect(() => helm('install', CHART)).toThrow(`namespaces "${runners}" not found`);
+      expect(statusOf()).toBe('failed');
+      expect(() => helm('install', CHART)).toThrow('name that is still in use');
+      await cluster.makeNamespace(runners);
+      helm('upgrade', CHART, '--install');
+      expect(statusOf()).toBe('deployed');
+      expect(await deployments()).toHaveLength(4);
+    });
+
+    test('one whose helm was killed is uninstalled and installed', async () => {
+      await cluster.makeNamespace(runners);
+      // Nothing becomes ready here, so it waits.
+      const killed = spawn(
+        String(HELM),
+        argsOf(own, 'install', [CHART, '--wait', '--values', '-']),
+      );
+      killed.stdin.end(JSON.stringify({ ...LEAST, ...poolsIn(runners) }));
+      await waitFor('its Deployments', async () => (await deployments()).length === 4);
+      killed.kill('SIGKILL');
+      await once(killed, 'exit');
+      expect(statusOf()).toBe('pending-install');
+      expect(() => helm('upgrade', CHART, '--install')).toThrow('in progress');
+      helm('uninstall');
+      expect(await deployments()).toEqual([]);
+      helm('install', CHART);
+      expect(statusOf()).toBe('deployed');
+    });
+
+    test('a migration that failed for good: NOTES say so, an upgrade leaves it, and makes a deleted one anew (A10)', async () => {
+      await cluster.makeNamespace(runners);
+      expect(helm('install', CHART)).not.toContain('failed for good');
+      const [job] = await migrations();
+      const at = '2026-01-31T10:00:00Z';
+      const failed = ['FailureTarget', 'Failed'].map((type) => ({
+        type,
+        status: 'True',
+        reason: 'BackoffLimitExceeded',
+        lastTransitionTime: at,
+      }));
+      const status = { startTime: at, conditions: failed };
+      await cluster.patch(job as ChartObject, { status }, '/status');
+      const said = helm('upgrade', CHART);
+      expect(said).toContain('The migration failed for good');
+      expect(await migrations()).toMatchObject([{ status: { conditions: failed } }]);
+      const [, command = ''] = /kubectl (delete -n \S+ job \S+)/.exec(said) ?? [];
+      expect(command).toBe(`delete -n ${own} job ${job?.metadata.name}`);
+      const path = `/apis/batch/v1/namespaces/${own}/jobs/${job?.metadata.name}`;
+      await cluster.admin('DELETE', `${path}?propagationPolicy=Background`);
+      await waitFor('its end', async () => (await migrations()).length === 0);
+      expect(helm('upgrade', CHART)).not.toContain('failed for good');
+      expect(await migrations()).toHaveLength(1);
+    });
+  });
+
   describe('a pool that moves to another namespace', () => {
     let nth = 0;
     let [own, former, next] = ['', '', ''];
@@ -202,18 +330,7 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     });
 
     const helm = (command: string, args: readonly string[], set?: object): string =>
-      runHelm(
-        [
-          command,
-          'paddock',
-          ...args,
-          '-n',
-          own,
-          '--kubeconfig',
-          cluster.real.kubeconfigFile,
-        ].concat(set === undefined ? [] : ['--values', '-']),
-        JSON.stringify({ ...LEAST, ...set }),
-      );
+      helmIn(own, command, args, set);
     const path = (collection: string, namespace: string): string => {
       const [group, plural] = collection.split(' ');
       return `/apis/${group}/namespaces/${namespace}/${plural}?labelSelector=app.kubernetes.io/part-of=${own}.paddock`;

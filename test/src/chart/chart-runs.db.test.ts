@@ -11,7 +11,9 @@ import {
   playService,
 } from '../scenes/chart-cluster.scene.ts';
 import { type PlayedPod, runContainer } from '../scenes/play-container.scene.ts';
+import { POOL } from '../scenes/chart-releases.scene.ts';
 import {
+  APP_ID,
   NAMESPACE,
   type PlayedRelease,
   RUNNERS,
@@ -41,15 +43,12 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       );
     });
   const completed = async (): Promise<number> => (await release.github.report()).completed;
-  const queueJob = () =>
-    release.github.queueJob({
-      repo: 'acme/shop',
-      labels: ['self-hosted', 'linux'],
-      durationMs: 50,
-    });
+  const LABELS = ['self-hosted', 'linux'];
+  const queueJob = (labels = LABELS, durationMs = 50) =>
+    release.github.queueJob({ repo: 'acme/shop', labels, durationMs });
   /** Queues jobs and waits until each has been completed. */
-  const completeJobs = async (count: number): Promise<void> => {
-    for (let job = 0; job < count; job += 1) await queueJob();
+  const completeJobs = async (count: number, labels = LABELS): Promise<void> => {
+    for (let job = 0; job < count; job += 1) await queueJob(labels);
     const { jobs } = await release.github.report();
     // On a busy machine all of them may take longer than a test waits for one fact.
     const patience = { timeoutMs: 280_000 };
@@ -68,6 +67,13 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     await kubelet?.endAll();
     await proxy?.stop();
     await release?.stop();
+  });
+
+  test('a migrator that may not create roles says which statements do; after these it ends well (A10)', () => {
+    const [poor, well] = release.migrated;
+    expect([poor, well]).toMatchObject([{ code: 0 }, { code: 0 }]);
+    expect(poor?.output).toContain('create role charted_ingress nologin;');
+    expect(well?.output).not.toContain('create role');
   });
 
   test('every replica becomes ready, so each Deployment is available', async () => {
@@ -190,6 +196,59 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     const withoutJob = registered.filter((worker) => worker.assigned_job_id === null);
     expect(withoutJob.filter((worker) => worker.stop_reason !== 'evicted')).toEqual([]);
     expect(registrations).toBe(jobs + withoutJob.length);
+  });
+
+  test('a pool that goes while its pod runs, and a changed App, come into force without a restart (H5)', async () => {
+    const { cluster, github, database } = release;
+    const played = playInCluster(
+      cluster.real.kubeconfigFile,
+      RUNNERS,
+      await findInstance(database.db),
+    );
+    const said = (text: string): number =>
+      kubelet.running().filter(({ program }) => program.lines().some((one) => one.includes(text)))
+        .length;
+    try {
+      const { id } = await queueJob(LABELS, 600_000);
+      await waitFor('its runner to take it', async () => {
+        const { runner_id: taken } = await database.db
+          .selectFrom('jobs')
+          .select('runner_id')
+          .orderBy('job_id', 'desc')
+          .limit(1)
+          .executeTakeFirstOrThrow();
+        return taken !== null;
+      });
+      const webhookSecret = 'another secret of the chart for tests';
+      await cluster.patch(secret('paddock-github', {}), {
+        stringData: { 'webhook-secret': webhookSecret },
+      });
+      const pools = [{ ...POOL, name: 'next', labels: ['next'] }];
+      expect(await release.configure({ pools })).toEqual({ restarts: false });
+      await Promise.all(kubelet.running().map(({ refresh }) => refresh()));
+      await waitFor('the secret in both replicas of ingress', async () =>
+        Promise.resolve(said('the changed secret of a GitHub App is in use') === 2),
+      );
+      await github.setApp(APP_ID, { webhookSecret });
+      await waitFor('the pools in force', async () => {
+        const { content } = await database.db
+          .selectFrom('pools_documents')
+          .select('content')
+          .orderBy('version', 'desc')
+          .limit(1)
+          .executeTakeFirstOrThrow();
+        return JSON.stringify(content).includes('"next"');
+      });
+      expect((await github.report()).jobs - (await completed())).toBe(1);
+      await github.cancelJob(id);
+      await completeJobs(1, ['next']);
+    } finally {
+      await played.stop();
+    }
+    const { deliveries } = await github.truth();
+    expect(deliveries.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
+    expect(await github.report()).toMatchObject({ lost: 0, killed: 0 });
+    expect(kubelet.ends).toHaveLength(8);
   });
 
   test('each ends well within its grace period', async () => {

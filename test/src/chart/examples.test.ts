@@ -50,6 +50,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   APP_ID: '4242',
   WEBHOOK_SECRET: 'hush',
   ORGANISATION: 'our-company',
+  REGISTRY: 'registry.test/paddock',
 };
 
 /** The words of each command, with variables replaced. Names of files of the project are absolute. */

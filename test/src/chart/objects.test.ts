@@ -157,9 +157,9 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
       },
     ]);
     const ports = egress.flatMap((rule) => rule.ports.map(({ port }) => port));
-    expect(ports.slice(0, 2)).toEqual([53, 53]);
-    expect([['postgres'], [5432], [6432]]).toContainEqual([ports[2]]);
-    expect(ports.slice(3)).toEqual(provider[0] === undefined ? [] : [443]);
+    expect(ports.slice(0, 4)).toEqual([53, 53, 5353, 5353]);
+    expect([['postgres'], [5432], [6432]]).toContainEqual([ports[4]]);
+    expect(ports.slice(5)).toEqual(provider[0] === undefined ? [] : [443]);
   });
 
   test('select what is there: each Service and budget one workload, policies some', () => {

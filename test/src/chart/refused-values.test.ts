@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { HELM, renderChart } from '@paddock/testing/render-chart';
+import { CHART, HELM, renderChart, runHelm } from '@paddock/testing/render-chart';
 import { CHART_SCHEMA } from '../../../tools/helm/chart-schema.ts';
 import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
 
@@ -41,9 +41,17 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
     const found = complaintsAbout({
       config: {
         github: { apps, apiUrl: 'http://github.example.com/api/v3' },
-        pools: [POOL, POOL],
+        pools: [
+          POOL,
+          { ...POOL, labels: ['LINUX'], repositories: ['acme/*'] },
+          { ...POOL, name: 'other', labels: ['Linux'], maxWorkersPerRepository: 1 },
+          { ...POOL, name: 'third', publicRepositories: true, runnerGroupVisibility: 'private' },
+        ],
+        entities: { acme: {}, Acme: { commonWeight: 2 }, 'id:x': {} },
       },
-      settings: { PADDOCK_PUBLIC_PORT: 8083, PADDOCK_CONSOLE_PATH_PREFIX: '/paddock/' },
+      image: { migrate: { repository: 'registry.test/migrate' } },
+      commonLabels: { 'app.kubernetes.io/name': 'ci' },
+      settings: { PADDOCK_PUBLIC_PORT: 8083 },
       database: {
         logins: { ingress: { name: 'a' }, scheduler: { name: 'b' } },
         certificateAuthority: { configMap: 'a', secret: 'b' },
@@ -57,11 +65,21 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
       console: { ingress: { enabled: true }, signIn },
     });
     expect(found).toEqual([
+      'commonLabels: it has app.kubernetes.io/name',
+      'image.registry: it is empty',
       'config.github.apps[0].webhookSecret.file: it is /secrets/webhook',
       'config.github.apps[1].id: 7',
       'config.github.apps[1].webhookSecret.env: it is WEBHOOK_SECRET',
       'config.github.apiUrl: it is http://github.example.com/api/v3',
       'config.pools[1].name: linux',
+      'config.pools[1].repositories: GitHub gives any job of an organisation any runner of its default group',
+      'config.pools[2].labels: they are those of config.pools[0]',
+      'config.pools[2].maxWorkersPerRepository: GitHub gives any job of an organisation any of its runners',
+      'config.pools[3].labels: they are those of config.pools[2]',
+      'config.pools[3].runnerGroupVisibility: it is private',
+      'config.entities: Acme has commonWeight',
+      'config.entities: acme is there twice',
+      'config.entities: id:x is no id',
       'database.existingSecret.name: it is empty',
       'database.certificateAuthority: configMap is a and secret is b',
       'scheduler.env: it has DATABASE_URL',
@@ -71,7 +89,6 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
       'webhook.ingress.host: it is empty',
       'webhook.gateway.hostnames: it is empty',
       'webhook.gateway.parentRefs: it is empty',
-      'settings.PADDOCK_CONSOLE_PATH_PREFIX: it is /paddock/',
       'console.signIn.groups: it names no group',
       'console.signIn.oidc.clientSecret.file: it is /etc/paddock/signIn/secret',
       'console.ingress.host: it is empty',
@@ -81,7 +98,17 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
   test('others, and the name of a release that no Service can have', () => {
     const found = complaintsAbout(
       {
-        config: { ...LEAST.config, github: { apps: [{ ...APP, webhookSecret: undefined }] } },
+        config: {
+          ...LEAST.config,
+          github: {
+            apps: [
+              { ...APP, webhookSecret: undefined },
+              { ...APP, id: 8, previousWebhookSecret: { env: 'OLD' } },
+              { ...APP, id: 9, webhookSecret: { env: 'OLD' } },
+            ],
+          },
+        },
+        ingress: { env: [{ name: 'OLD', value: 'hush' }] },
         credentials: { webhook: { existingSecret: 'paddock-github' } },
         evaluation: { enabled: true },
         migration: { hook: true },
@@ -95,17 +122,33 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
       `config.github.apps[0].privateKey.file: it is ${file}`,
       `config.github.apps[0].privateKey.file: it is ${file}`,
       'config.github.apps[0].webhookSecret: it is missing',
+      `config.github.apps[1].privateKey.file: it is ${file}`,
+      `config.github.apps[1].privateKey.file: it is ${file}`,
+      'config.github.apps[2].webhookSecret: it is {"env":"OLD"}',
+      `config.github.apps[2].privateKey.file: it is ${file}`,
+      `config.github.apps[2].privateKey.file: it is ${file}`,
       'database.existingSecret.name: it is paddock-database',
       'migration.hook: it is true',
       'settings.PADDOCK_HEALTH_PORT: 8085',
     ]);
   });
 
+  test('to install without an App, which `helm lint` allows', () => {
+    const empty = { config: { github: { apps: [] }, pools: [], entities: {} } };
+    expect(complaintsAbout(empty)).toEqual(['config.github.apps: it is empty']);
+    expect(runHelm(['lint', '--strict', CHART])).toContain('0 chart(s) failed');
+  });
+
   test('what the schema of the values does not allow', () => {
     const refusal = refusalOf({
       ingres: { replicas: 3 },
       fullnameOverride: 'Paddock_1',
-      settings: { PADDOCK_LOG_LEVEL: 'verbose' },
+      settings: {
+        PADDOCK_LOG_LEVEL: 'verbose',
+        PADDOCK_SCHEMA: 'Paddock',
+        PADDOCK_CONSOLE_PATH_PREFIX: '/paddock/',
+        PADDOCK_INGRESS_POOL_SIZE: 5,
+      },
       config: {
         ...LEAST.config,
         github: { apps: [{ ...APP, webhookSecret: 'hush' }] },
@@ -116,6 +159,9 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
       "at '': additional properties 'ingres' not allowed",
       "at '/fullnameOverride': 'Paddock_1' does not match pattern",
       "at '/settings/PADDOCK_LOG_LEVEL': value must be one of 'error', 'warn', 'info', 'debug'",
+      "at '/settings/PADDOCK_SCHEMA': 'Paddock' does not match pattern",
+      "at '/settings/PADDOCK_CONSOLE_PATH_PREFIX': '/paddock/' does not match pattern",
+      "at '/settings/PADDOCK_INGRESS_POOL_SIZE': minimum: got 5, want 6",
       "at '/config/github/apps/0/webhookSecret': got string, want object",
       "at '/config/pools/0': additional properties 'colour' not allowed",
     ])

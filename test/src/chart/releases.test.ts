@@ -17,7 +17,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { LEAST, POOL } from '../scenes/chart-releases.scene.ts';
+import { parse } from 'yaml';
+import { APP, LEAST, POOL, configOf } from '../scenes/chart-releases.scene.ts';
 
 const named = { release: 'paddock', namespace: 'paddock' };
 const release = (set: object): Release => ({ ...named, set: { ...LEAST, ...set } });
@@ -66,7 +67,15 @@ described('a change (needs helm)', () => {
       { config: { ...LEAST.config, pools: [{ ...POOL, maxWorkers: 50 }], entities: {} } },
       { restarts: false, migrates: false },
     ],
-    ['the migrator’s image', { image: { migrate: { tag: '9' } } }, MIGRATES],
+    [
+      'GitHub’s address, and who signs in',
+      {
+        config: { ...LEAST.config, github: { apps: [APP], apiUrl: 'https://ghes.test/api/v3' } },
+        console: { signIn: { groups: { read: ['*'] }, proxy: { header: 'x-user', from: ['10.0.0.0/8'] } } },
+      },
+      { restarts: false, migrates: false },
+    ],
+    ['the migrator’s image', { image: { ...LEAST.image, migrate: { tag: '9' } } }, MIGRATES],
     ['the Job’s place', { migration: { nodeSelector: { disk: 'fast' } } }, MIGRATES],
     ['the schema', { settings: { PADDOCK_SCHEMA: 'other' } }, { ...MIGRATES, restarts: true }],
   ])('of %s (A10)', (_of, set, effect) => {
@@ -208,6 +217,87 @@ function podsIn(objects: readonly ChartObject[], namespace: string): Labels[] {
     ...runners.map(({ spec }) => spec?.podSelector?.matchLabels ?? {}),
   ];
 }
+
+/** The keys of the DSNs, by the programs that take them. */
+const keysOf = (key: string) => {
+  const objects = renderChart(
+    release({ database: { existingSecret: { name: 'paddock-database', key } } }),
+  );
+  const programs = podsOf(objects.filter(({ kind }) => kind !== 'Pod'));
+  return Object.fromEntries(
+    programs.flatMap(({ spec }) =>
+      spec.containers.map(({ name, env }) => {
+        const dsn = env.find((one) => one.name === 'DATABASE_URL');
+        return [name, dsn?.valueFrom?.secretKeyRef.key];
+      }),
+    ),
+  );
+};
+
+described('what holds for all pods (needs helm)', () => {
+  test('labels of all are on each object and pod; those of a pool on its pods alone (H1)', () => {
+    const pools = [
+      { ...POOL, template: { metadata: { labels: { team: 'ci' } } } },
+      { ...POOL, name: 'other', labels: ['other'] },
+    ];
+    const cost = { 'example.com/cost': '7' };
+    const objects = renderChart(
+      release({
+        commonLabels: { ...cost, team: 'all' },
+        config: { ...LEAST.config, pools },
+        database: {},
+        evaluation: { enabled: true, password: 'x' },
+      }),
+    );
+    for (const { kind, metadata } of [...objects, ...podsOf(objects).map(withKind)])
+      expect([kind, metadata]).toEqual([
+        kind,
+        expect.objectContaining({ labels: expect.objectContaining(cost) }),
+      ]);
+    const written = parse(configOf(objects)) as { pools: { template: { metadata: object } }[] };
+    const own = { 'app.kubernetes.io/part-of': 'paddock.paddock', ...cost };
+    expect(written.pools.map(({ template }) => template.metadata)).toEqual([
+      { labels: { ...own, team: 'ci' } },
+      { labels: { ...own, team: 'all' } },
+    ]);
+  });
+
+  test('each service has a login of its own, unless one key is given for all (H3)', () => {
+    const names = ['console', 'ingress', 'migrate', 'reconciler', 'scheduler'];
+    expect(keysOf('')).toEqual(Object.fromEntries(names.map((name) => [name, name])));
+    expect(keysOf('uri')).toEqual(Object.fromEntries(names.map((name) => [name, 'uri'])));
+  });
+});
+
+const withKind = ({ owner, metadata }: { owner: string; metadata: { labels: Labels } }) => ({
+  kind: `pod of ${owner}`,
+  metadata,
+});
+
+described('the egress policies (H3; needs helm)', () => {
+  test('hold each service to what it calls', () => {
+    const egress = { enabled: true, rules: [{ ports: [{ port: 3128 }] }] };
+    const github = { apps: [APP], apiUrl: 'https://ghes.test:8443/api/v3' };
+    const objects = renderChart(
+      release({ config: { ...LEAST.config, github }, networkPolicy: { egress } }),
+    );
+    const policies = objects.filter(({ metadata }) => metadata.name.endsWith('-egress'));
+    const all = [53, 53, 5353, 5353, 5432];
+    const outside = [...all, 8443, 443, 6443, 3128];
+    const rules = policies.map(({ spec }) => [
+      spec?.podSelector?.matchLabels?.['app.kubernetes.io/component'],
+      (spec as { egress: { ports: { port: number }[] }[] }).egress.flatMap(({ ports }) =>
+        ports.map(({ port }) => port),
+      ),
+    ]);
+    expect(Object.fromEntries(rules)).toEqual({
+      ingress: all,
+      migrate: all,
+      reconciler: outside,
+      scheduler: outside,
+    });
+  });
+});
 
 described('the policy of the console (H3; needs helm)', () => {
   test.each([

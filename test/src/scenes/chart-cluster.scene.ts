@@ -11,6 +11,7 @@ import { type PlayedContainer, type PlayedPod, startContainer } from './play-con
 const API_VERSIONS: Readonly<Record<string, string>> = {
   Deployment: 'apps/v1',
   EndpointSlice: 'discovery.k8s.io/v1',
+  Job: 'batch/v1',
 };
 
 const named = (kind: string, namespace: string, name: string): ChartObject => ({

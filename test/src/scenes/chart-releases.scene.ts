@@ -9,8 +9,11 @@ writeChartSchema();
 /** The folder of the chart, its examples and what they render. */
 export const DEPLOYED = join(CHART, '..');
 
+/** Where a release has its images. */
+const image = { registry: 'registry.test/paddock' };
+
 /** Values with which every example renders the same each time. */
-const DRAWN = { evaluation: { password: 'drawnAtTheFirstInstallation' } };
+const DRAWN = { image, evaluation: { password: 'drawnAtTheFirstInstallation' } };
 
 /** A release of each example, by the example's name. */
 export const EXAMPLES: readonly (readonly [name: string, release: Release])[] = globSync(
@@ -34,6 +37,38 @@ export const POOL = { name: 'linux', labels: ['linux'], namespace: 'runners', ma
 /** Of a namespace: pods in it are held to the strictest of the standards. */
 export const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
+/** Plays restricted-v2, under which only the namespace's own users and groups are allowed. */
+export const ONLY_THE_NAMESPACES_IDS = {
+  validatingadmissionpolicies: {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'restricted-v2' },
+    spec: {
+      matchConstraints: {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'openshift' } },
+        resourceRules: [
+          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
+        ],
+      },
+      validations: [
+        {
+          expression: `!has(object.spec.securityContext.runAsUser) &&
+            !has(object.spec.securityContext.fsGroup) &&
+            object.spec.containers.all(one, !has(one.securityContext.runAsUser) &&
+              !has(one.securityContext.runAsGroup))`,
+          message: 'the namespace gives users and groups',
+        },
+      ],
+    },
+  },
+  validatingadmissionpolicybindings: {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'restricted-v2' },
+    spec: { policyName: 'restricted-v2', validationActions: ['Deny'] },
+  },
+};
+
 /** The fewest values that the chart takes. */
 export const LEAST = {
   config: { github: { apps: [APP] }, pools: [POOL], entities: { acme: {} } },
@@ -42,6 +77,7 @@ export const LEAST = {
     app: { existingSecret: 'paddock-github' },
   },
   database: { existingSecret: { name: 'paddock-database' } },
+  image,
 };
 
 const release = (values: object, names: Partial<Release> = {}): Release => ({
@@ -105,9 +141,9 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
         ...LEAST.config,
         github: { apps: [{ ...APP, id: Number.MAX_SAFE_INTEGER }] },
         pools: [
-          POOL,
-          { ...POOL, name: 'gpu', namespace: 'gpu', maxWorkers: 100_000 },
-          { ...POOL, name: 'more', template: { metadata: { labels: { team: 'ci' } } } },
+          { ...POOL, template: { metadata: { labels: { team: 'ci' } } } },
+          { ...POOL, name: 'gpu', labels: ['gpu'], namespace: 'gpu', maxWorkers: 100_000 },
+          { ...POOL, name: 'more', labels: ['more'] },
         ],
       },
       settings: {
@@ -123,7 +159,11 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
     'a gateway, a monitor and a hook',
     release({
       webhook: {
-        service: { type: 'LoadBalancer', port: 8443 },
+        service: {
+          type: 'LoadBalancer',
+          port: 8443,
+          spec: { ipFamilyPolicy: 'PreferDualStack', loadBalancerSourceRanges: ['192.0.2.0/24'] },
+        },
         gateway: { enabled: true, hostnames: ['a.test'], parentRefs: [{ name: 'public' }] },
       },
       console: {
@@ -157,7 +197,11 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
         service: { type: 'LoadBalancer' },
         ingress: { enabled: true, host: 'ci.test', tlsSecret: 'ci-tls' },
       },
-      networkPolicy: { consoleFrom: [{ ipBlock: { cidr: '10.0.0.0/16' } }], databasePort: 6432 },
+      networkPolicy: {
+        consoleFrom: [{ ipBlock: { cidr: '10.0.0.0/16' } }],
+        databasePort: 6432,
+        egress: { enabled: true, rules: [{ ports: [{ port: 3128 }] }] },
+      },
       settings: { PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
     }),
   ],

@@ -57,7 +57,11 @@ async function furnish({ cluster, address, hosts = {} }: Place, pod: PlayedPod) 
       CONTAINER_ROOT: root,
       CONTAINER_HOSTS: JSON.stringify(hosts),
     };
-    return { env, remove: () => rm(root, { recursive: true }) };
+    return {
+      env,
+      refresh: () => writeMounts(cluster, pod, root),
+      remove: () => rm(root, { recursive: true }),
+    };
   } catch (error) {
     await rm(root, { recursive: true });
     throw error;
@@ -70,7 +74,7 @@ async function furnish({ cluster, address, hosts = {} }: Place, pod: PlayedPod) 
  */
 export async function startContainer(place: Place, pod: PlayedPod) {
   const [container] = pod.spec.containers;
-  const { env, remove } = await furnish(place, pod);
+  const { env, refresh, remove } = await furnish(place, pod);
   let program: Program;
   try {
     const args = [...(container.command ?? []), ...(container.args ?? [])];
@@ -111,6 +115,8 @@ export async function startContainer(place: Place, pod: PlayedPod) {
     pod,
     address: place.address,
     program,
+    /** Brings changed ConfigMaps and Secrets into it, as the kubelet does. */
+    refresh,
     /** Runs a command of its image in it, as `kubectl exec` does. */
     exec: (command: readonly string[]) => runCommand(command.map(sourceOf), env),
     /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */

@@ -1,17 +1,19 @@
 import { rulesVariable } from '@paddock/runtime/rules';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { createEmptyDatabase, openMigrated } from '@paddock/testing/database';
+import { uniqueDatabaseName, withConnection } from '@paddock/testing/server-connection';
 import { type ChartObject, renderChart, renderNotes } from '@paddock/testing/render-chart';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { randomInt } from 'node:crypto';
-import { type ChartCluster, podsOf, startChartCluster } from './chart-cluster.scene.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { podsOf, startChartCluster } from './chart-cluster.scene.ts';
 import { APP, LEAST, POOL, RESTRICTED, inArgoOrder } from './chart-releases.scene.ts';
 import { type PlayedPod, runContainer } from './play-container.scene.ts';
 
 export const NAMESPACE = 'paddock';
 export const RUNNERS = POOL.namespace;
 const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
-const APP_ID = 4711;
+export const APP_ID = 4711;
 const SCHEMA = 'charted';
 /** On a busy machine a delivery takes longer than GitHub's ten seconds. A refused one fails at once. */
 const PATIENCE_MS = 120_000;
@@ -22,18 +24,12 @@ export type PlayedRelease = Awaited<ReturnType<typeof startPlayedRelease>>;
 const valuesFor = (apiUrl: string) => {
   // KWOK leaves these pods alone: the test is the kubelet of the services.
   const service = { podAnnotations: { 'test.paddock/start': 'never' } };
-  const keys = [...SERVICES, 'migrate'];
   return {
     ...LEAST,
     config: {
       github: { apiUrl, apps: [{ ...APP, id: APP_ID }] },
       pools: [{ ...POOL, labels: ['self-hosted', 'linux'], image: 'runner:1', maxWorkers: 30 }],
       entities: { acme: {} },
-    },
-    database: {
-      logins: Object.fromEntries(
-        keys.map((name) => [name, { name: 'paddock-database', key: name }]),
-      ),
     },
     settings: { PADDOCK_SCHEMA: SCHEMA, PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
     // As long as a delivery may take on a busy machine: until then, the end counts for its job.
@@ -80,9 +76,9 @@ export async function startPlayedRelease(assets: string) {
     const { privateKeyPem } = key;
     const data = { 'webhook-secret': WEBHOOK_SECRET, 'private-key.pem': privateKeyPem };
     await cluster.apply(secret('paddock-github', data));
-    // The migration makes the services' roles, so one login is for all until then.
-    const logins = Object.fromEntries([...SERVICES, 'migrate'].map((name) => [name, empty.url]));
-    await cluster.apply(secret('paddock-database', logins));
+    const poor = await createPoorLogin(empty.url);
+    undo.push(poor.drop);
+    await cluster.apply(secret('paddock-database', { migrate: poor.url }));
 
     const release = { release: 'paddock', namespace: NAMESPACE, set: valuesFor(github.url) };
     const rendered = renderChart(release);
@@ -91,7 +87,16 @@ export async function startPlayedRelease(assets: string) {
     const network = `127.${randomInt(64, 250)}.${randomInt(0, 250)}`;
     const addressOf = (number: number): string => `${network}.${number}`;
     const [pod] = await podsOf(cluster, NAMESPACE, 'migrate', 1);
-    await migrate(cluster, pod as PlayedPod, addressOf(1));
+    const migrate = () => runContainer({ cluster, address: addressOf(1) }, pod as PlayedPod);
+    const migrated = [await migrate()];
+    // As its log says.
+    const [, statements = ''] = /run "([^"]+)"/.exec(migrated[0]?.output ?? '') ?? [];
+    await withConnection(empty.url, (client) => client.query(statements));
+    migrated.push(await migrate());
+    // Played nodes have the pod running; now it succeeds.
+    await cluster.patch(pod as PlayedPod, {
+      metadata: { annotations: { 'test.paddock/end': 'succeeded' } },
+    });
     const database = await openMigrated({ url: empty.url, schema: SCHEMA });
     undo.push(() => database.drop());
     // As the operator makes them: docs/roles.md.
@@ -105,6 +110,17 @@ export async function startPlayedRelease(assets: string) {
       database,
       /** What helm has rendered. */
       rendered,
+      /** How the Job's program ended, before and after there were roles. */
+      migrated,
+      /** Changes the configuration, as an upgrade does. */
+      async configure(changes: object) {
+        const set = valuesFor(github.url);
+        const next = { ...release, set: { ...set, config: { ...set.config, ...changes } } };
+        const after = renderChart(next);
+        for (const object of after.filter(({ kind }) => kind === 'ConfigMap'))
+          await cluster.apply(object);
+        return { restarts: !isDeepStrictEqual(deploymentsOf(after), deploymentsOf(rendered)) };
+      },
       /** What helm tells the operator. */
       notes: renderNotes(release),
       /** A loopback address that no other test uses. */
@@ -119,9 +135,24 @@ export async function startPlayedRelease(assets: string) {
   }
 }
 
-async function migrate(cluster: ChartCluster, pod: PlayedPod, address: string): Promise<void> {
-  const { code, output } = await runContainer({ cluster, address }, pod);
-  if (code !== 0) throw new Error(`The migration ended with exit code ${code}:\n${output}`);
-  // Played nodes have the pod running; now it succeeds.
-  await cluster.patch(pod, { metadata: { annotations: { 'test.paddock/end': 'succeeded' } } });
+const deploymentsOf = (objects: readonly ChartObject[]): readonly ChartObject[] =>
+  objects.filter(({ kind }) => kind === 'Deployment');
+
+/** A login that may make tables and no roles, as some providers give; none of our roles is there. */
+async function createPoorLogin(serverUrl: string) {
+  const name = uniqueDatabaseName('paddock_poor');
+  const url = new URL(serverUrl);
+  await withConnection(serverUrl, (client) =>
+    client.query(`drop role if exists ${SERVICES.map((service) => `${SCHEMA}_${service}`).join()};
+      create role ${name} login password 'of a test';
+      grant create on database ${url.pathname.slice(1)} to ${name}`),
+  );
+  Object.assign(url, { username: name, password: 'of a test' });
+  return {
+    url: url.href,
+    drop: () =>
+      withConnection(serverUrl, (client) =>
+        client.query(`drop owned by ${name} cascade; drop role ${name}`),
+      ),
+  };
 }

@@ -32,6 +32,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{ include "paddock.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{/*
@@ -49,13 +52,13 @@ app.kubernetes.io/part-of: {{ include "paddock.runnersName" . | quote }}
 {{- $names | uniq | sortAlpha | toJson -}}
 {{- end -}}
 
-{{/* The configuration file: as in the values, and each pool's pods with the release's label. */}}
+{{/* The configuration file: as in the values, and each pool's pods with the release's labels. */}}
 {{- define "paddock.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- $labels := include "paddock.runnersLabel" . | fromYaml -}}
 {{- range $config.pools -}}
 {{- $template := merge (.template | default dict) (dict "metadata" dict) -}}
-{{- $_ := set $template.metadata "labels" (merge $labels ($template.metadata.labels | default dict)) -}}
+{{- $_ := set $template.metadata "labels" (merge dict $labels ($template.metadata.labels | default dict) $.Values.commonLabels) -}}
 {{- $_ := set . "template" $template -}}
 {{- end -}}
 {{- toYaml $config -}}
@@ -63,7 +66,7 @@ app.kubernetes.io/part-of: {{ include "paddock.runnersName" . | quote }}
 
 {{- define "paddock.image" -}}
 {{- $image := index .root.Values.image .service -}}
-{{- $repository := ternary $image.repository (printf "%s/%s" (trimSuffix "/" .root.Values.image.registry) $image.repository) (empty .root.Values.image.registry) -}}
+{{- $repository := $image.repository | default (printf "%s/%s" (trimSuffix "/" .root.Values.image.registry) .service) -}}
 {{- if $image.digest -}}{{ $repository }}@{{ $image.digest }}
 {{- else -}}{{ $repository }}:{{ $image.tag | default .root.Chart.AppVersion }}{{- end -}}
 {{- end -}}
@@ -76,7 +79,7 @@ app.kubernetes.io/part-of: {{ include "paddock.runnersName" . | quote }}
 {{- else if .root.Values.evaluation.enabled -}}
 {name: {{ include "paddock.fullname" .root }}-evaluation, key: uri}
 {{- else -}}
-{name: {{ .root.Values.database.existingSecret.name | quote }}, key: {{ .root.Values.database.existingSecret.key | quote }}}
+{name: {{ .root.Values.database.existingSecret.name | quote }}, key: {{ .root.Values.database.existingSecret.key | default .service | quote }}}
 {{- end -}}
 {{- end -}}
 
@@ -84,10 +87,17 @@ app.kubernetes.io/part-of: {{ include "paddock.runnersName" . | quote }}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 runAsNonRoot: true
+{{- if .Values.fixedUser }}
 runAsUser: 65532
 runAsGroup: 65532
+{{- end }}
 capabilities: { drop: [ALL] }
 seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{/* The port of an address. */}}
+{{- define "paddock.portOf" -}}
+{{- (urlParse .).host | regexFind ":[0-9]+$" | trimPrefix ":" | default (hasPrefix "http:" . | ternary 80 443) -}}
 {{- end -}}
 
 {{/* The ports of each service, by their names in its container. */}}

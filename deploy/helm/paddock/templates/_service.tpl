@@ -39,13 +39,8 @@ spec:
       # No version: an upgrade of the chart alone restarts nothing.
       labels: {{- include "paddock.selector" .root | nindent 8 }}
         app.kubernetes.io/component: {{ .service }}
-        {{- with $values.podLabels }}{{- toYaml . | nindent 8 }}{{- end }}
-      {{- $annotations := $values.podAnnotations }}
-      {{- with $values.signIn }}
-      {{- /* The console reads this file once. Digits around an e alone would be a number. */}}
-      {{- $annotations = merge (dict "sign-in-digest" (toJson . | sha256sum | trunc 16 | printf "sha256-%s")) $annotations }}
-      {{- end }}
-      {{- with $annotations }}
+        {{- with merge dict $values.podLabels .root.Values.commonLabels }}{{- toYaml . | nindent 8 }}{{- end }}
+      {{- with $values.podAnnotations }}
       annotations: {{- toYaml . | nindent 8 }}
       {{- end }}
     spec:
@@ -126,7 +121,7 @@ spec:
 {{- end -}}
 
 {{- define "paddock.podSettings" -}}
-securityContext: { runAsNonRoot: true, fsGroup: 65532, seccompProfile: { type: RuntimeDefault } }
+securityContext: { runAsNonRoot: true, {{ if .root.Values.fixedUser }}fsGroup: 65532, {{ end }}seccompProfile: { type: RuntimeDefault } }
 enableServiceLinks: false
 {{- with .root.Values.image.pullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}

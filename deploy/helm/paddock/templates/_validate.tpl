@@ -4,7 +4,7 @@ line says the place, what is there, and what is allowed.
 */}}
 {{- define "paddock.validate" -}}
 {{- $found := list -}}
-{{- range list "release" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
+{{- range list "release" "labels" "image" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
 {{- $found = append $found (include (printf "paddock.validate.%s" .) $) -}}
 {{- end -}}
 {{- with $found | join "\n" | splitList "\n" | compact -}}
@@ -18,7 +18,38 @@ the release's name: it is {{ .Release.Name }}, which no Service can have; allowe
 {{- end }}
 {{- end -}}
 
+{{- define "paddock.validate.labels" -}}
+{{- $own := list "helm.sh/chart" "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/version" "app.kubernetes.io/component" "app.kubernetes.io/part-of" "app.kubernetes.io/managed-by" -}}
+{{- range $place, $labels := dict "commonLabels" .Values.commonLabels "ingress.podLabels" .Values.ingress.podLabels "scheduler.podLabels" .Values.scheduler.podLabels "reconciler.podLabels" .Values.reconciler.podLabels "console.podLabels" .Values.console.podLabels }}
+{{- range $own }}{{ if hasKey $labels . }}
+{{ $place }}: it has {{ . }}, which the chart gives; allowed: other labels
+{{- end }}{{ end }}
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.image" -}}
+{{- if not .Values.image.registry }}
+{{- $without := list -}}
+{{- $off := include "paddock.off" . | fromYaml -}}
+{{- range list "ingress" "scheduler" "reconciler" "console" "migrate" -}}
+{{- if not (or (index $.Values.image .).repository (get $off .)) }}{{ $without = append $without . }}{{ end -}}
+{{- end -}}
+{{- with $without }}
+image.registry: it is empty, and there is no image of {{ . | join ", " }}; allowed: where your images are, such as registry.example.com/paddock (deploy/images pushes them there), or image.SERVICE.repository
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Which of the programs do not run. */}}
+{{- define "paddock.off" -}}
+migrate: {{ not .Values.migration.enabled }}
+console: {{ not .Values.console.enabled }}
+{{- end -}}
+
 {{- define "paddock.validate.apps" -}}
+{{- if not .Values.config.github.apps }}
+config.github.apps: it is empty, and no service can start; allowed: your GitHub App, as [{ id: 123456, webhookSecret: { file: PATH }, privateKey: { file: PATH } }]
+{{- end }}
 {{- $places := dict -}}
 {{- range $nth, $app := .Values.config.github.apps }}
 {{- $place := printf "config.github.apps[%d]" $nth -}}
@@ -27,6 +58,15 @@ the release's name: it is {{ .Release.Name }}, which no Service can have; allowe
 {{ $place }}.id: {{ $id }} is the id of {{ . }} too; allowed: each App once
 {{- end }}
 {{- $_ := set $places $id $place -}}
+{{- range $key := list "webhookSecret" "previousWebhookSecret" }}
+{{- with get $app $key }}
+{{- $source := toJson . -}}
+{{- with get $places $source }}{{ if ne . $place }}
+{{ $place }}.{{ $key }}: it is {{ $source }}, which is a secret of {{ . }} too; allowed: a secret of each App's own
+{{- end }}{{ end }}
+{{- $_ := set $places $source $place -}}
+{{- end }}
+{{- end }}
 {{- range $key, $readers := include "paddock.readers" $ | fromYaml }}
 {{- if not (or (get $app $key) (eq $key "previousWebhookSecret")) }}
 {{ $place }}.{{ $key }}: it is missing, and {{ $readers | join " and " }} cannot start; allowed: { file: PATH } or { env: NAME }
@@ -53,6 +93,37 @@ config.github.apiUrl: it is {{ $url }}, and tokens would cross the network unenc
 {{ $place }}.name: {{ $pool.name }} is the name of {{ . }} too; allowed: each name once
 {{- end }}
 {{- $_ := set $places $pool.name $place -}}
+{{- $labels := dict -}}
+{{- range $pool.labels }}{{ $_ := set $labels (lower .) true }}{{ end -}}
+{{- $jobs := list $labels ($pool.entities | default list | sortAlpha) ($pool.repositories | default list | sortAlpha) | toJson | lower -}}
+{{- with get $places $jobs }}
+{{ $place }}.labels: they are those of {{ . }}, and GitHub could not tell the two apart; allowed: other labels, or other entities or repositories
+{{- end }}
+{{- $_ := set $places $jobs $place -}}
+{{- $group := $pool.runnerGroup | default "default" | lower -}}
+{{- $isShared := ne ($pool.registration | default "organization") "repository" -}}
+{{- if and $isShared $pool.repositories (eq $group "default") }}
+{{ $place }}.repositories: GitHub gives any job of an organisation any runner of its default group; allowed: with registration: repository, or a runnerGroup that only these may use
+{{- end }}
+{{- if and $isShared $pool.maxWorkersPerRepository }}
+{{ $place }}.maxWorkersPerRepository: GitHub gives any job of an organisation any of its runners; allowed: with registration: repository
+{{- end }}
+{{- if and $pool.publicRepositories (eq ($pool.runnerGroupVisibility | default "") "private") }}
+{{ $place }}.runnerGroupVisibility: it is private, and publicRepositories is true; allowed: one of both
+{{- end }}
+{{- end }}
+{{- $logins := dict -}}
+{{- range $login, $limits := .Values.config.entities }}
+{{- range $key := list "commonMaxWorkers" "commonWeight" }}{{ if and (ne $login "*") (hasKey ($limits | default dict) $key) }}
+config.entities: {{ $login }} has {{ $key }}; allowed: maxWorkers and weight of a named entity, and this below '*'
+{{- end }}{{ end }}
+{{- if and (regexMatch `(?i)^\s*id\s*:` $login) (not (regexMatch `^id:[1-9]\d{0,15}$` $login)) }}
+config.entities: {{ $login }} is no id; allowed: id: and the entity's number, as in id:9919
+{{- end }}
+{{- if hasKey $logins (lower $login) }}
+config.entities: {{ $login }} is there twice; allowed: each login once, for GitHub takes capital letters for small ones
+{{- end }}
+{{- $_ := set $logins (lower $login) true -}}
 {{- end }}
 {{- end -}}
 
@@ -88,7 +159,7 @@ migration.hook: it is true, and evaluation.enabled too; allowed: false, for a ho
 {{- end }}
 {{- else if not .Values.database.existingSecret.name }}
 {{- $without := list -}}
-{{- $off := dict "migrate" (not .Values.migration.enabled) "console" (not .Values.console.enabled) -}}
+{{- $off := include "paddock.off" . | fromYaml -}}
 {{- range list "ingress" "scheduler" "reconciler" "console" "migrate" -}}
 {{- if not (or (index $.Values.database.logins .).name (get $off .)) }}{{ $without = append $without . }}{{ end -}}
 {{- end -}}
@@ -147,10 +218,6 @@ ingress.resources.requests.cpu: it is empty, and the autoscaler measures by it; 
 
 {{- define "paddock.validate.console" -}}
 {{- if .Values.console.enabled }}
-{{- $prefix := get .Values.settings "PADDOCK_CONSOLE_PATH_PREFIX" }}
-{{- if not (regexMatch "^(/[0-9A-Za-z_.-]+)*$" $prefix) }}
-settings.PADDOCK_CONSOLE_PATH_PREFIX: it is {{ $prefix }}; allowed: a path with a slash before each part, such as /paddock
-{{- end }}
 {{- with .Values.console.signIn }}
 {{- if not (or (dig "groups" "read" "" .) (dig "groups" "operate" "" .)) }}
 console.signIn.groups: it names no group, so nobody could sign in; allowed: { read: [GROUP], operate: [GROUP] }, and read: ['*'] for everybody

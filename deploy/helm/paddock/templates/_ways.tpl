@@ -21,6 +21,7 @@ spec:
   # Health and metrics are on another port, which no Service has.
   ports:
     - { name: http, port: {{ .values.service.port }}, targetPort: {{ .port }} }
+  {{- with omit .values.service.spec "type" "selector" "ports" }}{{- toYaml . | nindent 2 }}{{- end }}
 {{- if .values.ingress.enabled }}
 ---
 apiVersion: networking.k8s.io/v1
