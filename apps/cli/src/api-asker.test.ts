@@ -34,7 +34,7 @@ describe('the terminal over the API (D12)', () => {
   let base = '';
   const paddock = (words: readonly string[], environment = {}) => {
     requests = [];
-    return runCommand(words, { PADDOCK_URL: base, PADDOCK_TOKEN: TOKEN, ...environment });
+    return runCommand(words, { PADDOCK_URL: base, PADDOCK_TOKEN: `${TOKEN}\n`, ...environment });
   };
 
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('the terminal over the API (D12)', () => {
   test.each([
     [{ PADDOCK_URL: '' }, 'Neither DATABASE_URL nor PADDOCK_URL is set'],
     [{ DATABASE_URL: 'postgresql://u:hunter2@db/p' }, 'DATABASE_URL and PADDOCK_URL are both set'],
-    [{ PADDOCK_TOKEN: 'hunter2\n' }, 'PADDOCK_TOKEN must be one word'],
+    [{ PADDOCK_TOKEN: 'hunter2\nx' }, 'PADDOCK_TOKEN must be one word'],
     [{ PADDOCK_URL: 'http://paddock.example.com' }, 'PADDOCK_URL must begin with https://'],
     [{ PADDOCK_URL: 'https://u:hunter2@paddock.example.com' }, 'neither a user nor a query'],
     [{ PADDOCK_URL: 'postgresql://u:hunter2@db/p' }, 'PADDOCK_URL must be an address such as'],

@@ -147,7 +147,11 @@ describe('installations (A12)', () => {
   test('show the App’s permissions and events (H4)', async () => {
     const rights = { permissions: { metadata: 'read' }, events: [] };
     await small.simulator.setApp(small.world.appId, rights);
-    expect(await getApp(small.app)).toEqual(rights);
+    expect(await getApp(small.app)).toEqual({
+      ...rights,
+      settingsUrl: `${small.simulator.url}/organizations/simulated-owner/settings/apps/paddock-1234`,
+      githubTime: expect.any(Number),
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
 import type { AppClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
@@ -54,14 +55,15 @@ export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFa
   const permissions = Object.entries(data.permissions).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  const { owner, slug, html_url: page } = data;
-  const ofOrganization =
-    'login' in owner && owner.type === 'Organization' ? `/organizations/${owner.login}` : '';
+  const { slug, html_url: page } = data;
+  const { type, login } = asRecord(data.owner);
+  const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
+  const origin = URL.canParse(page) ? new URL(page).origin : '';
   const time = Date.parse(headers.date ?? '');
   return {
     permissions: Object.fromEntries(permissions),
     events: data.events,
-    settingsUrl: `${new URL(page).origin}${ofOrganization}/settings/apps/${slug}`,
+    settingsUrl: `${origin}${ofOrganization}/settings/apps/${slug}`,
     githubTime: Number.isNaN(time) ? undefined : time,
   };
 }
