@@ -71,7 +71,9 @@ described('a change (needs helm)', () => {
       'GitHub’s address, and who signs in',
       {
         config: { ...LEAST.config, github: { apps: [APP], apiUrl: 'https://ghes.test/api/v3' } },
-        console: { signIn: { groups: { read: ['*'] }, proxy: { header: 'x-user', from: ['10.0.0.0/8'] } } },
+        console: {
+          signIn: { groups: { read: ['*'] }, proxy: { header: 'x-user', from: ['10.0.0.0/8'] } },
+        },
       },
       { restarts: false, migrates: false },
     ],
