@@ -129,7 +129,12 @@ describe('a service that starts with a wrong file (B2, H1)', () => {
         PADDOCK_SIGN_IN: path,
         PADDOCK_KUBECONFIG: write(
           'kubeconfig',
-          JSON.stringify({ clusters, contexts, users: [{ name: 'u' }], 'current-context': 'c' }),
+          JSON.stringify({
+            clusters,
+            contexts,
+            users: [{ name: 'u', user: { token: 't' } }],
+            'current-context': 'c',
+          }),
         ),
         KEY: sharedAppKey().privateKeyPem,
       },

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
@@ -21,12 +22,13 @@ beforeAll(async () => {
 beforeEach(() => schedulers.configure({}, POOLS));
 
 /** A scheduler that waits for hours if it may: anything sooner had a cause. */
-async function startScheduler(): Promise<Scheduler> {
-  const scheduler = await schedulers.start({
+async function startScheduler(env: Readonly<Record<string, string>> = {}): Promise<Scheduler> {
+  const rules = {
     queue: { taskPollMs: 300_000 },
     scheduler: { matchTickMs: 600_000 },
     db: { failingPauseMs: HOUR_MS, failingLongestPauseMs: HOUR_MS },
-  });
+  };
+  const scheduler = await schedulers.start(rules, env);
   await scheduler.untilReady();
   return scheduler;
 }
@@ -142,8 +144,9 @@ describe('what fails for one is not away for others (C11, P6)', () => {
 
   test('one scheduler alone is cut off from GitHub: the other makes all workers, and the row goes', async () => {
     const tunnel = await startTunnel(world.gitHub.url);
-    await schedulers.configure({ apiUrl: tunnel.url.replace(/\/$/, '') }, POOLS);
-    const cutOff = await startScheduler();
+    const shared = await schedulers.configure({ apiUrl: tunnel.url.replace(/\/$/, '') }, POOLS);
+    const own = await schedulers.write('own.yaml', await readFile(shared, 'utf8'));
+    const cutOff = await startScheduler({ PADDOCK_CONFIG: own });
     await schedulers.configure({}, POOLS);
     await tunnel.cut();
     await queueJobs();

@@ -227,8 +227,9 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
         }
         // It waited in vain for one that is open: the pool's own errors have no code.
         if (shortage !== undefined && codeOf(error) === undefined) throw shortage;
-        // A full pool says nothing about PostgreSQL.
-        if (pool.totalCount < max) failed(error);
+        // That a full pool gave none up in time says nothing about PostgreSQL. A refusal does, though
+        // others of the pool are being opened still.
+        if (codeOf(error) !== undefined || pool.totalCount < max) failed(error);
         throw error;
       }
     }
