@@ -68,13 +68,8 @@ described('a change (needs helm)', () => {
       { restarts: false, migrates: false },
     ],
     [
-      'GitHub’s address, and who signs in',
-      {
-        config: { ...LEAST.config, github: { apps: [APP], apiUrl: 'https://ghes.test/api/v3' } },
-        console: {
-          signIn: { groups: { read: ['*'] }, proxy: { header: 'x-user', from: ['10.0.0.0/8'] } },
-        },
-      },
+      'GitHub’s address',
+      { config: { ...LEAST.config, github: { apps: [APP], apiUrl: 'https://ghes.test/api/v3' } } },
       { restarts: false, migrates: false },
     ],
     ['the migrator’s image', { image: { ...LEAST.image, migrate: { tag: '9' } } }, MIGRATES],
