@@ -38,7 +38,7 @@ test('each command on a page is one that the terminal knows (H6)', async () => {
   const commands = PAGES.flatMap((page) => commandsIn(page).map((words) => ({ page, words })));
   const unknown: string[] = [];
   for (const { page, words } of commands) {
-    // There is nobody to ask, which a command says once it has understood its words.
+    // No API answers here, which a command says once it has understood its words.
     const result = await runCommand(
       words.map((word) => KNOWN[word] ?? word),
       {},

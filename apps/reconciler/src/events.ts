@@ -147,11 +147,6 @@ const TABLE = {
     ),
 
   // Apps and clocks.
-  appChecked: (appId: number, found: readonly string[]) =>
-    line.error('a GitHub App lacks a permission or an event: change the App at GitHub', {
-      appId,
-      ...listed(found),
-    }),
   appNotChecked: (appId: number, failure: GitHubFailure) =>
     line.warn('could not check a GitHub App', { appId, failure }),
   tooManyUnlisted: (appId: number, missing: number) =>

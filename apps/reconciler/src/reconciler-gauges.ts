@@ -21,7 +21,7 @@ const GAUGES = {
     help: 'Age of the oldest delivery that has not reached us; 0 if there is none',
   },
   paddock_app_problems: {
-    help: 'Permissions and events that a GitHub App lacks, by the newest check',
+    help: 'What is wrong with a GitHub App (permissions, events, webhook, clock), by the newest check',
     labels: ['app'],
   },
   paddock_runner_version_days_left: {

@@ -2,10 +2,15 @@ import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
 import type { AppClient, GitHub } from './connect.ts';
 import { BACKDATED_SECONDS } from './credentials.ts';
 import { classifyGitHubError, UnaskedError } from './errors.ts';
-import { getApp, getWebhookUrl, listInstallations } from './installations.ts';
+import {
+  getApp,
+  getWebhookUrl,
+  type GitHubInstallation,
+  listInstallations,
+} from './installations.ts';
 
 export interface AppChecks {
-  /** Asks GitHub about the Apps that it has not confirmed yet. Never rejects. */
+  /** Asks GitHub about the Apps whose turn it is. Never rejects. */
   look(signal: AbortSignal): Promise<void>;
   /** The App has changed: it is asked about again. */
   forget(appId: number): void;
@@ -25,11 +30,12 @@ export interface AppChecksOptions {
 
 /** Soon enough for a person who mends it and looks, and few calls. */
 const AGAIN_MS = 60_000;
+/** An App without a problem. */
+const AGAIN_IF_WELL_MS = 3_600_000;
 
 /**
  * Asks GitHub what would cost jobs later: whether the key is the App's, its permissions, events and
- * webhook, and our clock. An App without a problem is asked about once, one with a problem until it
- * has none.
+ * webhook, and our clock.
  */
 export function createAppChecks({
   github,
@@ -49,7 +55,8 @@ export function createAppChecks({
         if (before !== undefined && performance.now() < before.nextAt) continue;
         const app = github.asApp(appId, { signal });
         const found = await problemsOf(app, { atRepositories: atRepositories(), now });
-        const nextAt = found?.length === 0 ? Infinity : performance.now() + AGAIN_MS;
+        const waitMs = found?.length === 0 ? AGAIN_IF_WELL_MS : AGAIN_MS;
+        const nextAt = performance.now() + waitMs;
         known.set(appId, { problems: found ?? before?.problems ?? [], nextAt });
         if (found !== undefined && found.join() !== (before?.problems ?? []).join())
           onProblems(appId, found);
@@ -73,7 +80,7 @@ async function problemsOf(
 ): Promise<string[] | undefined> {
   const { appId } = app;
   try {
-    return (await askAll(app, given)).map((problem) => `App ${appId}: ${problem}`);
+    return (await checkApp(app, given)).problems.map((problem) => `App ${appId}: ${problem}`);
   } catch (error) {
     if (error instanceof UnaskedError) return undefined;
     const { kind, message } = classifyGitHubError(error);
@@ -86,10 +93,21 @@ async function problemsOf(
   }
 }
 
-async function askAll(app: AppClient, { atRepositories, now }: Given): Promise<string[]> {
+/**
+ * What an App lacks for Paddock, a sentence each with the place to mend it, and its installations.
+ * Throws what the calls throw.
+ */
+export async function checkApp(
+  app: AppClient,
+  { atRepositories, now }: Given,
+): Promise<{
+  readonly problems: readonly string[];
+  readonly installations: readonly GitHubInstallation[];
+}> {
   const { settingsUrl, githubTime, ...facts } = await getApp(app);
   const aheadMs = githubTime === undefined ? 0 : now() - githubTime;
-  const kinds = new Set((await listInstallations(app)).map(({ entityType }) => entityType));
+  const installations = await listInstallations(app);
+  const kinds = new Set(installations.map(({ entityType }) => entityType));
   const ofApp = findAppProblems({
     ...facts,
     onOrganizations: kinds.has('Organization'),
@@ -97,7 +115,7 @@ async function askAll(app: AppClient, { atRepositories, now }: Given): Promise<s
     atRepositories,
   });
   const hasWebhook = (await getWebhookUrl(app)) !== '';
-  return [
+  const problems = [
     ...ofApp.map((problem) => `${problem}; mend it at ${settingsUrl}/permissions`),
     ...(hasWebhook ? [] : [`it has no webhook URL; mend it at ${settingsUrl}`]),
     // Tokens are dated back by as much.
@@ -107,4 +125,5 @@ async function askAll(app: AppClient, { atRepositories, now }: Given): Promise<s
           `the clock of this machine is ${aheadMs > 0 ? 'ahead of' : 'behind'} GitHub's by more than ${BACKDATED_SECONDS} s: set it, for example by NTP`,
         ]),
   ];
+  return { problems, installations };
 }

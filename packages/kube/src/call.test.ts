@@ -1,18 +1,27 @@
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ConfigError } from '@paddock/runtime/config-error';
+import { createMetrics } from '@paddock/runtime/metrics';
 import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { type RequestListener, type Server, createServer } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, pipeline } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import { callJson, callText } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError, kindOf, readStatus } from './errors.ts';
 import { podEvents } from './events.ts';
 import { deletePod } from './pods.ts';
+import { watchRights } from './rights.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-call-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -44,6 +53,10 @@ const echo: RequestListener = ({ headers }, response) =>
 
 /** What a program says that has no credential. */
 const NO_TOKEN = '{"kind":"ExecCredential","status":{}}';
+
+interface Review {
+  readonly spec: { readonly resourceAttributes: { readonly namespace: string } };
+}
 
 describe('a call', () => {
   let server: Server;
@@ -114,6 +127,34 @@ describe('a call', () => {
     answer = (_request, response) =>
       void response.writeHead(404).end(String.raw`{"kind":"Status","message":"no \u0000"}`);
     expect((await failure())?.message).toContain('no \uFFFD');
+  });
+
+  test('what it lacks in one namespace is known, though the rights in another cannot be read; each is said once (C9, H1)', async () => {
+    const asked: string[] = [];
+    const review = async (request: IncomingMessage, response: ServerResponse) => {
+      const { namespace } = ((await json(request)) as Review).spec.resourceAttributes;
+      asked.push(namespace);
+      if (namespace === 'broken') response.writeHead(418);
+      response.end(JSON.stringify({ status: { allowed: namespace !== 'bare' } }));
+    };
+    answer = (request, response) => void review(request, response);
+    const said: unknown[] = [];
+    const say = (sentence: string, fields: unknown) => void said.push([sentence, fields]);
+    const rights = watchRights({
+      cluster,
+      service: 'reconciler',
+      findNamespaces: () => Promise.resolve(['broken', 'bare', 'well']),
+      log: { error: say, warn: say, info: say, debug: say },
+      metrics: createMetrics(),
+    });
+    await rights.look();
+    await rights.look();
+    expect([...new Set(asked)]).toEqual(['broken', 'bare', 'well']);
+    expect(said).toEqual([
+      [expect.stringContaining('could not read'), expect.objectContaining({ namespace: 'broken' })],
+      [expect.stringContaining('lacks rights'), expect.objectContaining({ namespace: 'bare' })],
+    ]);
+    expect(rights.warning()).toMatch(/^rights are missing in the namespace bare: [^;]*$/);
   });
 
   test('an answer that does not come, or does not end, is a timeout', async () => {

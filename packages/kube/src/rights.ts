@@ -4,6 +4,7 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import { pause } from '@paddock/runtime/pause';
 import { callJson } from './call.ts';
 import type { Cluster } from './connect.ts';
+import { classifyKubeError, isAway } from './errors.ts';
 
 /** What each service uses in a namespace of runners: its Role in deploy/kubernetes. */
 const RIGHTS = {
@@ -53,6 +54,8 @@ const EVENTS = {
       'this service lacks rights in a namespace of runners: work there waits until its Role and RoleBinding are applied; does the namespace exist?',
       where,
     ),
+  rightsUnread: (where: { namespace: string; message: string }) =>
+    line.warn('could not read which rights this service has in a namespace of runners', where),
   rightsComplete: (namespace: string) =>
     line.info('this service has all its rights in a namespace again', { namespace }),
 };
@@ -81,23 +84,40 @@ export function watchRights({
 }) {
   const events = tellEvents(EVENTS, { log, metrics });
   const missing = new Map<string, string>();
+  /** By namespace, why the rights there could not be read; empty: the cluster is away. */
+  const unread = new Map<string, string>();
   let asked = '';
   let askAgainAt = 0;
+
+  async function lookAt(namespace: string): Promise<void> {
+    const rights = (await findMissingRights(cluster, service, namespace)).join(', ');
+    const before = missing.get(namespace) ?? '';
+    if (rights === '') missing.delete(namespace);
+    else missing.set(namespace, rights);
+    if (rights === '' && before !== '') events.rightsComplete(namespace);
+    else if (rights !== before) events.rightsMissing({ namespace, rights });
+    unread.delete(namespace);
+  }
+
+  function cannotRead(namespace: string, error: unknown): void {
+    const failure = classifyKubeError(error);
+    // That the cluster is away has its own line.
+    const message = isAway(failure) ? '' : failure.message;
+    if (message !== '' && message !== unread.get(namespace))
+      events.rightsUnread({ namespace, message });
+    unread.set(namespace, message);
+  }
 
   async function look(): Promise<void> {
     const namespaces = await findNamespaces();
     const isNew = namespaces.join() !== asked;
-    if (!isNew && missing.size === 0 && performance.now() < askAgainAt) return;
-    for (const namespace of missing.keys())
-      if (!namespaces.includes(namespace)) missing.delete(namespace);
-    for (const namespace of namespaces) {
-      const rights = (await findMissingRights(cluster, service, namespace)).join(', ');
-      const before = missing.get(namespace) ?? '';
-      if (rights === '') missing.delete(namespace);
-      else missing.set(namespace, rights);
-      if (rights === '' && before !== '') events.rightsComplete(namespace);
-      else if (rights !== before) events.rightsMissing({ namespace, rights });
-    }
+    const isDue = performance.now() >= askAgainAt;
+    if (!isNew && !isDue && missing.size + unread.size === 0) return;
+    for (const gone of [missing, unread])
+      for (const namespace of gone.keys())
+        if (!namespaces.includes(namespace)) gone.delete(namespace);
+    for (const namespace of namespaces)
+      await lookAt(namespace).catch((error: unknown) => cannotRead(namespace, error));
     asked = namespaces.join();
     askAgainAt = performance.now() + ASK_MS;
   }
@@ -106,7 +126,7 @@ export function watchRights({
     look,
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
-        // The cluster or PostgreSQL is away: others say so.
+        // PostgreSQL is away: the service says so.
         await look().catch(() => undefined);
         await pause(LOOK_MS, signal);
       }

@@ -9,15 +9,10 @@ import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import { compareInstallations } from '@paddock/domain/entities/compare-installations';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
-import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
+import { checkApp } from '@paddock/github/check-apps';
 import type { AppClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
-import {
-  findInstallation,
-  getApp,
-  type GitHubInstallation,
-  listInstallations,
-} from '@paddock/github/installations';
+import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass, Turn } from '../passes/pass.ts';
@@ -25,7 +20,7 @@ import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep.ts';
 
 /**
- * Checks each App's permissions and events, and repairs our rows of its installations by GitHub's
+ * Checks each App as the services do, for its gauge and the operation's output, and repairs our rows of its installations by GitHub's
  * list. One that the list lacks is asked about by its id.
  */
 export async function checkApps(context: SweepContext, pass: Pass): Promise<Outcome> {
@@ -37,7 +32,7 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
     apps: 0,
     /** Calls that GitHub did not answer. */
     unanswered: 0,
-    /** What the Apps lack, one sentence each. */
+    /** What is wrong with the Apps, one sentence each. */
     problems: problemsFound,
     /** The number of problems by App id. A gauge reads it from the newest pass's operation. */
     problemsOfApps,
@@ -78,15 +73,12 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
       // Read before asking GitHub: a delivery that comes meanwhile is newer and wins.
       const known = await findAppInstallations(db, appId);
       const statedAt = (await databaseTime(db)).toISOString();
-      const asked = await ask(appId, turn, async (app) => ({
-        facts: await getApp(app),
-        installations: await listInstallations(app),
-      }));
+      const asked = await ask(appId, turn, (app) =>
+        checkApp(app, { atRepositories, now: Date.now }),
+      );
       if (asked === undefined) return false;
-      const { facts, installations } = asked.answer;
-      const { changed, unlisted, ...has } = compare(installations, known);
-      const problems = findAppProblems({ ...facts, ...has, atRepositories });
-      events.appChecked(appId, problems);
+      const { problems, installations } = asked.answer;
+      const { changed, unlisted } = compare(installations, known);
       await endRefusals(db, { appId });
       await repair(changed.map((one) => ({ ...one, appId, isDeleted: false, statedAt })));
       counts.apps++;
@@ -142,7 +134,5 @@ function compare(all: readonly GitHubInstallation[], known: readonly AppInstalla
       repositorySelection: selection,
       suspendedAt,
     })),
-    onOrganizations: listed.some(({ entityType }) => entityType === 'Organization'),
-    onUsers: listed.some(({ entityType }) => entityType === 'User'),
   };
 }
