@@ -6,6 +6,7 @@ const PLACE = { schema: 'prod', role: 'prod_ingress' };
 const FIT: DatabaseFacts = {
   server: 17,
   encoding: 'UTF8',
+  isCollationOld: false,
   isReadOnly: false,
   login: 'someone',
   mayUse: true,
@@ -38,6 +39,7 @@ test.each([
   ['nothing', {}],
   ['allows the login someone 9 connections, and this process alone may use 10', { connections: 9 }],
   ['PostgreSQL 19 is newer than', { server: 19 }],
+  ['indexes of texts may miss rows: reindex database', { isCollationOld: true }],
 ])('what should be mended although a service works: %s (A11)', (warning, differing) => {
   expect(warningOf({ ...FIT, ...differing }, 10) ?? 'nothing').toContain(warning);
 });

@@ -14,6 +14,8 @@ export interface DatabaseFacts {
   /** PostgreSQL's major version. */
   readonly server: number;
   readonly encoding: string;
+  /** The system orders texts by other rules than when the database was made. */
+  readonly isCollationOld: boolean;
   readonly isReadOnly: boolean;
   readonly login: string;
   /** Whether the login may use the schema; null: there is no such schema. */
@@ -36,6 +38,9 @@ export async function readDatabaseFacts(
   const { rows } = await sql<Omit<DatabaseFacts, 'version'>>`
     select current_setting('server_version_num')::integer / 10000 as server,
       current_setting('server_encoding') as encoding,
+      -- Before 15 there is no such column.
+      exists (select from pg_database d where datname = current_database() and (to_jsonb(d) ->> 'datcollversion')
+        is distinct from pg_collation_actual_version('pg_catalog."default"'::regcollation)) as "isCollationOld",
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
       session_user::text as login,
       has_schema_privilege(to_regnamespace(${schema}), 'usage') as "mayUse",
@@ -119,11 +124,13 @@ export const whyUnfit = firstOf([...OF_SERVER, ...OF_SCHEMA]);
 
 /** What to mend although a service works. `need`: most connections of one process. */
 export function warningOf(
-  { server, connections, login }: DatabaseFacts,
+  { server, connections, login, isCollationOld }: DatabaseFacts,
   need: number,
 ): string | undefined {
   if (connections < need)
     return `PostgreSQL allows the login ${login} ${connections} connections, and this process alone may use ${need}: raise the limit of the role, the database or the server, or lower the pool size`;
+  if (isCollationOld)
+    return "the system's collation has another version than when the database was made, so indexes of texts may miss rows: reindex database, then alter database … refresh collation version";
   return server > NEWEST_SERVER
     ? `PostgreSQL ${server} is newer than those that this version of Paddock was tested with, ${OLDEST_SERVER} to ${NEWEST_SERVER}`
     : undefined;

@@ -94,6 +94,22 @@ test('a login is told which role it lacks (A10, A11)', async () => {
   await sql`drop role ${sql.id(stranger)}`.execute(database.db);
 });
 
+test('a database whose system has got other rules of order is told of (A11)', async () => {
+  const note = async (version: string | null) => {
+    const here = sql`datname = current_database()`;
+    await sql`update pg_database set datcollversion = ${version} where ${here}`.execute(
+      database.db,
+    );
+    return (await readDatabaseFacts(database.db, database)).isCollationOld;
+  };
+  const before = await readDatabaseFacts(database.db, database);
+  expect([before.isCollationOld, await note('0.1'), await note(null)]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});
+
 /** Why our connections cannot work through a proxy that answers start-ups and statements like this. */
 async function whyPooledBehind(startUp: Buffer, answer = Buffer.of()) {
   const server = createServer((client) => {
