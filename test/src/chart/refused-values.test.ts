@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CHART, HELM, renderChart, runHelm } from '@paddock/testing/render-chart';
 import { CHART_SCHEMA } from '../../../tools/helm/chart-schema.ts';
+import { fileWith, REFUSED_FILES, TAKEN_POOLS } from '@paddock/domain/scenes/refused-files.scene';
 import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
 
 const described = HELM === undefined ? describe.skip : describe;
@@ -41,13 +42,8 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
     const found = complaintsAbout({
       config: {
         github: { apps, apiUrl: 'http://github.example.com/api/v3' },
-        pools: [
-          POOL,
-          { ...POOL, labels: ['LINUX'], repositories: ['acme/*'] },
-          { ...POOL, name: 'other', labels: ['Linux'], maxWorkersPerRepository: 1 },
-          { ...POOL, name: 'third', publicRepositories: true, runnerGroupVisibility: 'private' },
-        ],
-        entities: { acme: {}, Acme: { commonWeight: 2 }, 'id:x': {} },
+        pools: [POOL, { ...POOL, labels: ['LINUX'], repositories: ['acme/*'] }],
+        entities: { acme: {}, Acme: { commonWeight: 2 } },
       },
       image: { migrate: { repository: 'registry.test/migrate' } },
       commonLabels: { 'app.kubernetes.io/name': 'ci' },
@@ -73,13 +69,8 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
       'config.github.apiUrl: it is http://github.example.com/api/v3',
       'config.pools[1].name: linux',
       'config.pools[1].repositories: GitHub gives any job of an organisation any runner of its default group',
-      'config.pools[2].labels: they are those of config.pools[0]',
-      'config.pools[2].maxWorkersPerRepository: GitHub gives any job of an organisation any of its runners',
-      'config.pools[3].labels: they are those of config.pools[2]',
-      'config.pools[3].runnerGroupVisibility: it is private',
       'config.entities: Acme has commonWeight',
       'config.entities: acme is there twice',
-      'config.entities: id:x is no id',
       'database.existingSecret.name: it is empty',
       'database.certificateAuthority: configMap is a and secret is b',
       'scheduler.env: it has DATABASE_URL',
@@ -170,6 +161,27 @@ described('helm refuses, with the place and what is allowed (H1; needs helm)', (
 
   test('but no key in `global`, which is of the chart above', () => {
     expect(refusalOf({ global: { imageRegistry: 'registry.example.com', colour: {} } })).toBe('');
+  });
+});
+
+/** Values with the file's differences, and with Apps that the services can read. */
+const valuesWith = (given: object): object => {
+  const { github, ...rest } = fileWith(given) as { github: { apps: object[] } };
+  const apps = github.apps.map((app) => ({ ...APP, ...app }));
+  return { config: { ...rest, github: { ...github, apps } } };
+};
+
+described('what the file refuses, and by the same rules (H1; needs helm)', () => {
+  test.each(REFUSED_FILES)('the chart refuses %j: %s', (given, problem) => {
+    const refusal = refusalOf(valuesWith(given));
+    expect(refusal).toMatch(/; allowed: |at '\/config/);
+    const [place = ''] = problem.split(': ');
+    for (const key of place.split('.').filter((step) => !/^\d+$/.test(step)))
+      expect(refusal).toContain(key);
+  });
+
+  test.each(TAKEN_POOLS)('the chart takes a pool with %j, as the services do', (pool) => {
+    expect(refusalOf(valuesWith({ pools: [pool] }))).toBe('');
   });
 });
 

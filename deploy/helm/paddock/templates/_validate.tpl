@@ -4,7 +4,7 @@ line says the place, what is there, and what is allowed.
 */}}
 {{- define "paddock.validate" -}}
 {{- $found := list -}}
-{{- range list "release" "labels" "image" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
+{{- range list "release" "labels" "image" "apps" "apiUrl" "pools" "entities" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
 {{- $found = append $found (include (printf "paddock.validate.%s" .) $) -}}
 {{- end -}}
 {{- with $found | join "\n" | splitList "\n" | compact -}}
@@ -78,52 +78,14 @@ config.github.apps: it is empty, and no service can start; allowed: your GitHub 
 {{- end }}
 {{- end -}}
 
-{{/* The services refuse these at their start, and their pods would never be ready. */}}
-{{- define "paddock.validate.config" -}}
+{{/* The services refuse it at their start, and their pods would never be ready. */}}
+{{- define "paddock.validate.apiUrl" -}}
 {{- with .Values.config.github -}}
-{{- $url := .apiUrl | default "" -}}
-{{- if and (hasPrefix "http://" $url) (not .allowPlainHttp) (not (regexMatch "^http://(localhost|127[.][0-9.]+|\\[::1\\])(:|/|$)" $url)) }}
-config.github.apiUrl: it is {{ $url }}, and tokens would cross the network unencrypted; allowed: https://…, or allowPlainHttp: true beside it
+{{- $url := .apiUrl | default "https:" -}}
+{{- $isPlain := regexMatch "^(?i:http:)" $url -}}
+{{- if not (or (regexMatch "^(?i:https:)" $url) (and $isPlain .allowPlainHttp) (regexMatch `^(?i:http://(localhost|127[.][0-9.]+|\[::1\])(:\d+)?(/|$))` $url)) }}
+config.github.apiUrl: it is {{ $url }}, and tokens would cross the network unencrypted; allowed: https://…, or, for http://…, allowPlainHttp: true beside it
 {{- end }}
-{{- end }}
-{{- $places := dict -}}
-{{- range $nth, $pool := .Values.config.pools }}
-{{- $place := printf "config.pools[%d]" $nth -}}
-{{- with get $places $pool.name }}
-{{ $place }}.name: {{ $pool.name }} is the name of {{ . }} too; allowed: each name once
-{{- end }}
-{{- $_ := set $places $pool.name $place -}}
-{{- $labels := dict -}}
-{{- range $pool.labels }}{{ $_ := set $labels (lower .) true }}{{ end -}}
-{{- $jobs := list $labels ($pool.entities | default list | sortAlpha) ($pool.repositories | default list | sortAlpha) | toJson | lower -}}
-{{- with get $places $jobs }}
-{{ $place }}.labels: they are those of {{ . }}, and GitHub could not tell the two apart; allowed: other labels, or other entities or repositories
-{{- end }}
-{{- $_ := set $places $jobs $place -}}
-{{- $group := $pool.runnerGroup | default "default" | lower -}}
-{{- $isShared := ne ($pool.registration | default "organization") "repository" -}}
-{{- if and $isShared $pool.repositories (eq $group "default") }}
-{{ $place }}.repositories: GitHub gives any job of an organisation any runner of its default group; allowed: with registration: repository, or a runnerGroup that only these may use
-{{- end }}
-{{- if and $isShared $pool.maxWorkersPerRepository }}
-{{ $place }}.maxWorkersPerRepository: GitHub gives any job of an organisation any of its runners; allowed: with registration: repository
-{{- end }}
-{{- if and $pool.publicRepositories (eq ($pool.runnerGroupVisibility | default "") "private") }}
-{{ $place }}.runnerGroupVisibility: it is private, and publicRepositories is true; allowed: one of both
-{{- end }}
-{{- end }}
-{{- $logins := dict -}}
-{{- range $login, $limits := .Values.config.entities }}
-{{- range $key := list "commonMaxWorkers" "commonWeight" }}{{ if and (ne $login "*") (hasKey ($limits | default dict) $key) }}
-config.entities: {{ $login }} has {{ $key }}; allowed: maxWorkers and weight of a named entity, and this below '*'
-{{- end }}{{ end }}
-{{- if and (regexMatch `(?i)^\s*id\s*:` $login) (not (regexMatch `^id:[1-9]\d{0,15}$` $login)) }}
-config.entities: {{ $login }} is no id; allowed: id: and the entity's number, as in id:9919
-{{- end }}
-{{- if hasKey $logins (lower $login) }}
-config.entities: {{ $login }} is there twice; allowed: each login once, for GitHub takes capital letters for small ones
-{{- end }}
-{{- $_ := set $logins (lower $login) true -}}
 {{- end }}
 {{- end -}}
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { configFile, configJsonSchema, githubPart } from './config-file.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileWith, REFUSED_FILES } from '../scenes/refused-files.scene.ts';
+import { configFile, configFileToLoad, configJsonSchema, githubPart } from './config-file.ts';
 
 const problemsOf = (github: object): string[] =>
   configFile
@@ -16,29 +19,6 @@ describe('the address of GitHub, to which tokens are sent (H1)', () => {
     'http://[::1]:80',
   ])('may be %s', (apiUrl) => {
     expect(problemsOf({ apiUrl })).toEqual([]);
-  });
-
-  test.each([
-    'http://github.example.com/api/v3',
-    'http://10.0.0.7',
-    'http://mylocalhost',
-    'http://localhost.example.com',
-    'http://127.0.0.1.example.com',
-    'http://127.0.0.1@example.com',
-    'ftp://127.0.0.1',
-  ])('may not be %s', (apiUrl) => {
-    expect(problemsOf({ apiUrl })).toEqual([expect.stringContaining('must begin with https://')]);
-  });
-
-  test('is reported with its place in the file', () => {
-    const content = {
-      github: { apps: [{ id: 1 }], apiUrl: 'http://example.com' },
-      pools: [],
-      entities: {},
-    };
-    expect(configFile.safeParse(content).error?.issues).toMatchObject([
-      { path: ['github', 'apiUrl'] },
-    ]);
   });
 
   test('may lack encryption where the file says so, and be no other protocol even then', () => {
@@ -69,13 +49,6 @@ describe('the Apps of the file', () => {
   });
 });
 
-test('reports a key of a pool at the top of the file with the place where it belongs, but not the sections', () => {
-  const content = { github: { apps: [{ id: 1 }] }, pools: [], entities: {}, image: 'runner:1' };
-  expect(configFile.safeParse(content).error?.issues).toMatchObject([
-    { path: ['image'], message: expect.stringContaining('item of pools') },
-  ]);
-});
-
 test('the schema for editors has the sections of the file, and no key that is refused', () => {
   const schema = configJsonSchema() as Record<string, object>;
   expect(Object.keys(schema['properties'] ?? {}).toSorted()).toEqual([
@@ -96,4 +69,35 @@ test('the section of GitHub is read alone, and must be there (H1)', () => {
   const github = { apps: [{ id: 1 }] };
   expect(githubPart.parse({ github, pools: 'broken' }).github.apps).toHaveLength(1);
   expect(githubPart.safeParse({ pools: [] }).success).toBe(false);
+});
+
+const problemsWith = (given: object): string[] =>
+  configFileToLoad
+    .safeParse(fileWith(given))
+    .error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
+
+test.each(REFUSED_FILES)(
+  'a file with %j is refused: %s (B4, C4, C10, H1, H3)',
+  (given, problem) => {
+    expect(problemsWith(given)).toEqual([expect.stringContaining(problem)]);
+  },
+);
+
+const RULES = ['check-together', 'config-file', 'gate', 'pod-keys', 'pod-template', 'pool'];
+const COMMENT = /^ *(?:\/\/|\/?\*).*$/gm;
+const TEXT = /'([^'\n]*)'|"([^"\n]*)"|`([^`\n]*)`/g;
+
+test('each sentence of the rules is said about such a file (H1)', () => {
+  const said = REFUSED_FILES.flatMap(([given]) => problemsWith(given)).join('\n');
+  const sentences = RULES.flatMap((name) => {
+    const code = readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8');
+    return Array.from(code.replaceAll(COMMENT, '').matchAll(TEXT), (found) =>
+      found.slice(1).join(''),
+    );
+  }).filter((text) => /^[a-z$].* .* .*[^.]$/.test(text));
+  expect(sentences.length).toBeGreaterThan(30);
+  const unsaid = sentences.filter(
+    (text) => !text.split(/\$\{.*(?:\}|$)/).every((part) => said.includes(part)),
+  );
+  expect(unsaid).toEqual([]);
 });

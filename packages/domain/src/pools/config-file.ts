@@ -25,7 +25,7 @@ const githubApp = z.strictObject({
 
 const githubKeys = z.strictObject({
   apiUrl: z
-    .url('must be an address such as https://github.example.com/api/v3')
+    .url({ abort: true, error: 'must be an address such as https://github.example.com/api/v3' })
     .default('https://api.github.com')
     .describe('The REST API; on GitHub Enterprise Server https://HOST/api/v3.'),
   allowPlainHttp: z

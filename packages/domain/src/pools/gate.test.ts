@@ -21,42 +21,6 @@ describe('the entities and repositories that a pool serves', () => {
     expect(problems.length === 0).toBe(isTaken);
   });
 
-  const repositories = ['acme/infra'];
-  const grouped = { repositories, runnerGroup: 'infra' };
-  const atRepositories = { repositories, registration: 'repository' };
-  const needed = 'pools.0.repositories: GitHub gives any job of an organisation';
-  test.each([
-    [{ repositories }, [needed]],
-    [atRepositories, []],
-    [grouped, []],
-    [{ ...grouped, runnerGroupVisibility: 'selected' }, []],
-    [
-      { ...grouped, runnerGroupVisibility: 'all' },
-      ['pools.0.runnerGroupVisibility: must be selected'],
-    ],
-  ])('repositories need runners that GitHub gives to no others: %j', (pool, problems) => {
-    expect(problemsOf([pool])).toEqual(problems.map((one) => expect.stringContaining(one)));
-  });
-
-  test.each<[object, string, boolean]>([
-    [{ entities: ['acme'] }, 'beta', false],
-    [{ entities: ['acme'] }, 'Acme', true],
-    [{ entities: ['id:7'] }, 'beta', true],
-    [{ entities: ['acme', 'id:7'] }, 'beta', true],
-    [atRepositories, 'acme/api', false],
-    [atRepositories, 'acme/infra', true],
-    [grouped, 'acme', true],
-  ])(
-    'of %j nothing is kept warm for %s that it does not serve: %s (C10)',
-    (gate, scope, isRight) => {
-      const problem =
-        'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
-      expect(problemsOf([{ ...gate, warm: [{ scope, workers: 1 }] }])).toEqual(
-        isRight ? [] : [problem],
-      );
-    },
-  );
-
   const twin = { name: 'b', entities: ['acme'] };
   const alike = 'pool a has the same labels: GitHub could not tell the two apart';
   test.each([

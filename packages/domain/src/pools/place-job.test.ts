@@ -201,32 +201,6 @@ describe('a pool whose jobs have power over their node', () => {
     ).toBeUndefined();
   });
 
-  test.each<[string, object, object, string]>([
-    ["serves '*'", {}, { '*': {} }, 'name entities, without a *, in entities of the pool'],
-    ['serves any fitting login', { entities: ['acme-*'] }, { '*': {} }, 'name entities'],
-    [
-      'serves public repositories',
-      { publicRepositories: true },
-      { acme: {} },
-      'leave publicRepositories out',
-    ],
-    [
-      'is in the default group',
-      { runnerGroup: 'default' },
-      { acme: {} },
-      'name a separate runnerGroup',
-    ],
-  ])('is refused if it %s, unless that is said twice', (_what, more, entities, remedy) => {
-    const [problem, ...others] = problemsOf({ ...KEPT, ...more }, entities) ?? [];
-    expect(others).toEqual([]);
-    expect(problem).toMatch(
-      /^pools\.0\.allowUntrusted: its jobs have power over their node \(containerMode: dind\)/,
-    );
-    expect(problem).toContain(remedy);
-    expect(problem).toContain('write allowUntrusted: true');
-    expect(problemsOf({ ...KEPT, ...more, allowUntrusted: true }, entities)).toBeUndefined();
-  });
-
   test('reads all that is wrong at once', () => {
     expect(
       problemsOf(poolWith({ containerMode: 'dind', publicRepositories: true }), { '*': {} }),

@@ -114,15 +114,17 @@ export const containerMode = z.enum(['none', 'dind'], {
   },
 });
 
+const NO_PROXY = 'must be an address such as http://proxy.example.com:3128';
+
 /** Credentials in an address would be readable in the database and in every pod. */
 const proxyUrl = z
   .url({
-    protocol: /^https?$/,
-    error: ({ input }) =>
-      `must be an address such as http://proxy.example.com:3128${typeof input === 'object' ? ', written without `url`' : ''}`,
+    abort: true,
+    error: ({ input }) => NO_PROXY + (typeof input === 'object' ? ', written without `url`' : ''),
   })
-  .refine(
-    (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
+  .regex(/^https?:\/\/[^\s/]+/, NO_PROXY)
+  .regex(
+    /^[^@]*$/,
     'must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
   );
 
@@ -136,7 +138,8 @@ export const proxy = z
   .refine(
     ({ http, https }) => http !== undefined || https !== undefined,
     'needs http, https or both',
-  );
+  )
+  .meta({ anyOf: [{ required: ['http'] }, { required: ['https'] }] });
 
 /**
  * A ConfigMap in the pool's namespace with certificates (PEM) that runner and Docker daemon also

@@ -88,50 +88,7 @@ function capOf(caps: Record<string, number>): number | null | undefined {
   return entityRule(documentOf([], entities), { id: 11, login: 'acme' })?.maxWorkers;
 }
 
-const keeping = (...scopes: string[]) => ({
-  warm: scopes.map((scope) => ({ scope, workers: 1 })),
-});
-
 describe('the pools document', () => {
-  const labels = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(100)}`);
-  const capped = { maxWorkersPerRepository: 2 };
-  const atRepositories = { registration: 'repository' };
-  test.each<[string, object[], string[]]>([
-    [
-      'two with one label set, in any order and case',
-      [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])],
-      ['pools.1.labels: pool a has the same labels: GitHub could not tell the two apart'],
-    ],
-    ['a label set that no index could hold', [{ labels }], ['may have 2000 bytes of labels']],
-    ['one that it could', [{ labels: labels.slice(1) }], []],
-    ['one that just fits', [{ labels: labels.map((_, n) => `${n}${'x'.repeat(195)}`) }], []],
-    [
-      'a cap per repository where runners register at the organisation (C4)',
-      [capped],
-      ['pools.0.maxWorkersPerRepository: a cap per repository needs registration: repository'],
-    ],
-    ['a cap per repository elsewhere (C4)', [{ ...capped, ...atRepositories }], []],
-    ['warm workers of any scope (C10)', [keeping('acme', 'sam/one')], []],
-    [
-      'warm workers of a scope twice (C10)',
-      [keeping('Acme', 'acme')],
-      ['names the same scope twice'],
-    ],
-    ['warm workers of a repository (C10)', [{ ...keeping('acme/api'), ...atRepositories }], []],
-    [
-      'warm workers where its runners cannot register (C10)',
-      [{ ...keeping('acme'), ...atRepositories }],
-      ['pools.0.warm.0.scope: must be acme/REPOSITORY'],
-    ],
-    [
-      'warm workers of no scope (C10)',
-      [keeping('a/b/c')],
-      ['must be an organization, or a repository'],
-    ],
-  ])('are refused, or not, for %s: %#', (_what, pools, problems) => {
-    expect(problemsOf(pools)).toEqual(problems.map((one) => expect.stringContaining(one)));
-  });
-
   test('all problems are reported at once, unknown keys and those between pools among them (H1)', () => {
     const pools = [
       { ...pool('Bad Name', []), maxWorker: 3 },
@@ -173,10 +130,6 @@ describe('the pools document', () => {
     const star = { maxWorkers: 20, weight: 1 };
     expect(documentOf([], { '*': common }).entities['*']).toEqual({ ...star, ...common });
     expect(documentOf([]).entities['*']).toStrictEqual(star);
-    expect(problemsOf([], { acme: common })).toEqual([
-      expect.stringContaining("entities.acme.commonMaxWorkers: belongs under '*'"),
-      expect.stringContaining("entities.acme.commonWeight: belongs under '*'"),
-    ]);
   });
 
   test("an entity's id wins over its login, its login over the star", () => {

@@ -1,0 +1,176 @@
+{{/*
+What `paddock pools check` refuses and the schema cannot say, by the rules of packages/domain/src/pools.
+The services would refuse it, and put no such file in force.
+*/}}
+{{- define "paddock.validate.pools" -}}
+{{- $places := dict -}}
+{{- range $nth, $pool := .Values.config.pools }}
+{{- $place := printf "config.pools[%d]" $nth -}}
+{{- with get $places $pool.name }}
+{{ $place }}.name: {{ $pool.name }} is the name of {{ . }} too; allowed: each name once
+{{- end }}
+{{- $_ := set $places $pool.name $place -}}
+{{- $jobs := list $pool.labels ($pool.entities | default list) ($pool.repositories | default list) -}}
+{{- $key := list -}}
+{{- range $jobs }}{{ $key = append $key (toJson . | lower | fromJsonArray | uniq | sortAlpha) }}{{ end -}}
+{{- $key = toJson $key -}}
+{{- with get $places $key }}
+{{ $place }}.labels: they are those of {{ . }}, and GitHub could not tell the two apart; allowed: other labels, or other entities or repositories
+{{- end }}
+{{- $_ := set $places $key $place -}}
+{{- $bytes := 0 -}}
+{{- range $pool.labels | join "\n" | lower | splitList "\n" | uniq }}{{ $bytes = add $bytes (len .) 4 }}{{ end -}}
+{{- if gt $bytes 2000 }}
+{{ $place }}.labels: they have {{ $bytes }} bytes, counting 4 more for each; allowed: 2000
+{{- end }}
+{{- include "paddock.validate.registration" (dict "place" $place "pool" $pool) }}
+{{- include "paddock.validate.warm" (dict "place" $place "pool" $pool) }}
+{{- include "paddock.validate.template" (dict "place" $place "pool" $pool) }}
+{{- if not $pool.allowUntrusted }}
+{{- range $whom := include "paddock.strangers" (dict "pool" $pool "entities" $.Values.config.entities) | splitList "\n" | compact }}
+{{- with include "paddock.nodePowers" $pool | splitList "\n" | compact | first }}
+{{ $place }}.allowUntrusted: its jobs have power over their node ({{ . }}), and it serves {{ $whom }}, or, if that is meant, allowUntrusted: true
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Where a pool's runners register. These take place and pool. */}}
+{{- define "paddock.validate.registration" -}}
+{{- $pool := .pool -}}
+{{- $isShared := ne ($pool.registration | default "organization") "repository" -}}
+{{- if and $isShared $pool.repositories }}
+{{- if eq ($pool.runnerGroup | default "default" | lower) "default" }}
+{{ .place }}.repositories: GitHub gives any job of an organisation any runner of its default group; allowed: with registration: repository, or a runnerGroup that only these may use
+{{- end }}
+{{- with $pool.runnerGroupVisibility }}{{ if ne . "selected" }}
+{{ $.place }}.runnerGroupVisibility: it is {{ . }}, and repositories says which may use the group; allowed: selected, or nothing
+{{- end }}{{ end }}
+{{- end }}
+{{- if and $isShared $pool.maxWorkersPerRepository }}
+{{ .place }}.maxWorkersPerRepository: GitHub gives any job of an organisation any of its runners; allowed: with registration: repository
+{{- end }}
+{{- if and $pool.publicRepositories (eq ($pool.runnerGroupVisibility | default "") "private") }}
+{{ .place }}.runnerGroupVisibility: it is private, and publicRepositories is true; allowed: one of both
+{{- end }}
+{{- if and $pool.unlabelled (not $pool.entities) (not $pool.repositories) }}
+{{ .place }}.unlabelled: it is true, and a queued job names no runner group; allowed: with entities or repositories
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.warm" -}}
+{{- $pool := .pool -}}
+{{- $known := dict -}}
+{{- range $nth, $warm := $pool.warm }}
+{{- $scope := lower $warm.scope -}}
+{{- $place := printf "%s.warm[%d].scope" $.place $nth -}}
+{{- if hasKey $known $scope }}
+{{ $place }}: {{ $warm.scope }} is there twice; allowed: each scope once
+{{- end }}
+{{- $_ := set $known $scope true -}}
+{{- $isNamed := contains "/" $scope -}}
+{{- if and (eq ($pool.registration | default "organization") "repository") (not $isNamed) }}
+{{ $place }}: it is {{ $warm.scope }}, and runners of this pool register at repositories; allowed: {{ $warm.scope }}/REPOSITORY
+{{- end }}
+{{- $isServed := or (not $pool.entities) (regexMatch `"id:` (toJson $pool.entities)) (include "paddock.globs" (list $pool.entities (regexFind `^[^/]+` $scope))) -}}
+{{- if not (and $isServed (or (not $pool.repositories) (not $isNamed) (include "paddock.globs" (list $pool.repositories $scope)))) }}
+{{ $place }}: it is {{ $warm.scope }}, which this pool does not serve; allowed: one among its entities and repositories
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Whether one of the patterns, in which * means any characters but /, matches the text. */}}
+{{- define "paddock.globs" -}}
+{{- range first . -}}
+{{- if regexMatch (regexQuoteMeta . | replace `\*` `[^/]*` | printf "(?i)^%s$") (last $) }}true{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "paddock.validate.template" -}}
+{{- $pool := .pool -}}
+{{- $spec := ($pool.template | default dict).spec | default dict -}}
+{{- $selector := merge (dict) ($pool.nodeSelector | default dict) ($spec.nodeSelector | default dict) -}}
+{{- if or (eq (get $selector "kubernetes.io/os") "windows") (eq (($spec.os | default dict).name | default "") "windows") }}
+{{- if eq ($pool.containerMode | default "none") "dind" }}
+{{ .place }}.containerMode: it is dind, a daemon for Linux, and the nodes have Windows; allowed: none
+{{- end }}
+{{- if $pool.caBundle }}
+{{ .place }}.caBundle: it is mounted where Linux reads it, and the nodes have Windows; allowed: certificates in the image
+{{- end }}
+{{- end }}
+{{- if eq (toString $pool.keepLogs) "false" }}
+{{- range $list := list "containers" "initContainers" }}
+{{- range $nth, $container := get $spec $list | default list }}
+{{- if eq ($container.terminationMessagePolicy | default "") "FallbackToLogsOnError" }}
+{{ printf "%s.template.spec.%s[%d]" $.place $list $nth }}.terminationMessagePolicy: it puts the end of a log into the status of the pod, and keepLogs is false; allowed: File
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Whom a pool serves without naming them, a line each, with what is allowed. Takes pool and entities. */}}
+{{- define "paddock.strangers" -}}
+{{- $pool := .pool -}}
+{{- $isNamed := and $pool.entities (not (contains "*" (join "" $pool.entities))) -}}
+{{- if $pool.repositories }}{{ if not (regexMatch `"[^/"]*\*[^/"]*/` (toJson $pool.repositories)) }}{{ $isNamed = true }}{{ end }}{{ end -}}
+{{- if and (hasKey .entities "*") (not $isNamed) }}
+everyone who installs the App, because of '*' in entities; allowed: entities of the pool, without a *
+{{- end }}
+{{- if $pool.publicRepositories }}
+public repositories, where anyone can propose code to run; allowed: no publicRepositories
+{{- end }}
+{{- if and (ne ($pool.registration | default "organization") "repository") (eq ($pool.runnerGroup | default "default" | lower) "default") }}
+all that may use the runner group Default; allowed: another runnerGroup, or registration: repository
+{{- end }}
+{{- end -}}
+
+{{/* What gives the jobs of a pool power over their node, a line each. */}}
+{{- define "paddock.nodePowers" -}}
+{{- if eq (.containerMode | default "none") "dind" }}
+containerMode: dind
+{{- end }}
+{{- $spec := (.template | default dict).spec | default dict -}}
+{{- range list "hostNetwork" "hostPID" "hostIPC" }}{{ if get $spec . }}
+{{ . }} of its template
+{{- end }}{{ end }}
+{{- range $spec.volumes }}{{ if .hostPath }}
+hostPath in the volume {{ .name }}
+{{- end }}{{ end }}
+{{- if (($spec.securityContext | default dict).windowsOptions | default dict).hostProcess }}
+hostProcess of its template
+{{- end }}
+{{- range concat ($spec.containers | default list) ($spec.initContainers | default list) }}
+{{- $name := .name -}}
+{{- with .securityContext }}
+{{- if .privileged }}
+privileged in the container {{ $name }}
+{{- end }}
+{{- range (.capabilities | default dict).add }}
+{{- if not (regexMatch `^(?i:CAP_)?(?i:AUDIT_WRITE|CHOWN|DAC_OVERRIDE|FOWNER|FSETID|KILL|MKNOD|NET_BIND_SERVICE|SETFCAP|SETGID|SETPCAP|SETUID|SYS_CHROOT)$` .) }}
+the capability {{ . }} in the container {{ $name }}
+{{- end }}
+{{- end }}
+{{- if (.windowsOptions | default dict).hostProcess }}
+hostProcess in the container {{ $name }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.entities" -}}
+{{- $logins := dict -}}
+{{- range $login, $limits := .Values.config.entities }}
+{{- range $key := list "commonMaxWorkers" "commonWeight" }}{{ if and (ne $login "*") (hasKey ($limits | default dict) $key) }}
+config.entities: {{ $login }} has {{ $key }}; allowed: maxWorkers and weight of a named entity, and this below '*'
+{{- end }}{{ end }}
+{{- if and (regexMatch `(?i)^\s*id\s*:` $login) (not (regexMatch `^id:[1-9]\d{0,15}$` $login)) }}
+config.entities: {{ $login }} is no id; allowed: id: and the entity's number, as in id:9919
+{{- end }}
+{{- if hasKey $logins (lower $login) }}
+config.entities: {{ $login }} is there twice; allowed: each login once, for GitHub takes capital letters for small ones
+{{- end }}
+{{- $_ := set $logins (lower $login) true -}}
+{{- end }}
+{{- end -}}
