@@ -5,12 +5,13 @@ import type { Secret } from '@paddock/runtime/secret';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { choice, type Environment, optional, secret } from '@paddock/runtime/settings';
 
-const { databaseUrl, sslMode, schema } = serviceSettings;
+const { databaseUrl, sslMode, passFile, schema } = serviceSettings;
 
 /** Whom the terminal asks: the database, or a console's API. */
 const settings = {
   databaseUrl: optional(databaseUrl),
   sslMode,
+  passFile,
   schema,
   // As a secret, because somebody may write a password into it.
   url: optional(
@@ -66,10 +67,11 @@ export const readPlace = (environment: Environment): Place =>
     environment,
     (given, problems): { place: Place } | undefined => {
       if (problems.length > 0) return undefined;
-      const { url, token, databaseUrl: dsn, sslMode: mode, schema: name = '' } = given;
+      const { url, token, databaseUrl: dsn, schema: name = '' } = given;
       if (url === undefined && dsn !== undefined) {
-        const database = { url: databaseUrlOf({ databaseUrl: dsn, sslMode: mode }), schema: name };
-        return { place: { database } };
+        const { sslMode: mode, passFile: file } = given;
+        const at = databaseUrlOf({ databaseUrl: dsn, sslMode: mode, passFile: file });
+        return { place: { database: { url: at, schema: name } } };
       }
       if (url === undefined || dsn !== undefined)
         problems.push(
