@@ -164,7 +164,7 @@ describe('paddock why (P5)', () => {
       ['place', '1 of 1'],
       ['older elsewhere', '0 of its entity, 0 of others in its pool'],
       ['last starts', 'the last 1 of its queue waited 2 min (median)'],
-      ['before', expect.stringMatching(/^pool_paused from 2026-01-31T09:00:00.000Z to /)],
+      ['before', expect.stringMatching(/^pool_paused from 20.* to 20/)],
       ['WORKER', 'STATE', 'AGE', 'DETAIL'],
       [worker, 'stuck', expect.stringMatching(/ s$/), expect.stringContaining('image_pull')],
       [''],

@@ -95,6 +95,11 @@ export const COMMANDS: readonly Command[] = [
 \`paddock why\` explains one job.`,
     print: describeDiagnoses,
   }),
+  ask('troubles', listDiagnosesEndpoint, {
+    summary: 'Says what holds back work anywhere, the worst first, and who can mend it.',
+    without: ['of'],
+    print: describeDiagnoses,
+  }),
   ask('find', findEndpoint, {
     word: ['text', 'TEXT'],
     summary: `Says what has an id, a name or an address at GitHub, the likeliest first, and

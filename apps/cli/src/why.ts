@@ -59,9 +59,9 @@ export const describeDiagnoses = ({
   items.length === 0
     ? 'The rows know of nothing that is wrong.\n'
     : items
-        .map(({ name, sentence, since, actor, advice }) =>
+        .map(({ name, sentence, since, actor, advice, jobs = 0 }) =>
           [
-            sentence,
+            jobs > 0 ? `${jobs} waiting jobs: ${sentence}` : sentence,
             `  ${name}${since === null ? '' : ` since ${since}`}; ${ACTORS[actor]}: ${advice}`,
           ]
             .map((line) => `${printable(line)}\n`)

@@ -67,6 +67,7 @@ export type EndedSessions = Output<typeof endSessionsEndpoint>;
 export type OperationCount = Item<typeof countOperationsEndpoint>;
 export type Switch = Item<typeof listSwitchesEndpoint>;
 export type ResyncState = Output<typeof findResyncEndpoint>;
+export type Diagnoses = Output<typeof listDiagnosesEndpoint>;
 export type Diagnosis = Item<typeof listDiagnosesEndpoint>;
 export type Found = Item<typeof findEndpoint>;
 export type Delivery = Output<typeof findDeliveryEndpoint>;

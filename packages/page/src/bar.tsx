@@ -6,6 +6,7 @@ import { go } from './state/place.ts';
 import { session } from './state/request.ts';
 import { signOut } from './state/session.ts';
 import { switchTheme, theme } from './state/theme.ts';
+import { isLocal, switchZone } from './state/zone.ts';
 import { BAR } from './views/views.ts';
 
 const THEMES = {
@@ -44,6 +45,14 @@ export function Bar({ path }: { path: string }) {
         onClick={switchTheme}
       >
         {sign}
+      </button>
+      <button
+        type="button"
+        class="plain"
+        title="The zone of instants: switch between UTC and your own"
+        onClick={switchZone}
+      >
+        {isLocal.value ? 'Local' : 'UTC'}
       </button>
       <details class="person">
         <summary>{person?.replace(/^(token|person) /, '')}</summary>

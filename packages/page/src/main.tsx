@@ -6,8 +6,10 @@ import { followChanges, isResting } from './state/live.ts';
 import { followPlace } from './state/place.ts';
 import { findSession, signInByLink } from './state/session.ts';
 import { readTheme } from './state/theme.ts';
+import { readZone } from './state/zone.ts';
 
 readTheme();
+readZone();
 followPlace();
 keepFocus();
 runClock(() => isResting.value);

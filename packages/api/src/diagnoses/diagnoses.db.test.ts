@@ -69,6 +69,13 @@ describe('the diagnoses (G3)', () => {
     });
   });
 
+  test('of the fleet are whatever holds work back, with its jobs (P5)', async () => {
+    const { entity, items } = await ask(listDiagnosesEndpoint, database.db);
+    expect([entity, items.length]).toEqual([null, 1]);
+    expect(items[0]).toMatchObject({ name: 'at_pool_cap', jobs: 1, pools: ['linux'], until: null });
+    expect(items[0]?.job).toBeGreaterThan(0);
+  });
+
   test('are none where the rows know of nothing, and one where there is no row', async () => {
     expect(await diagnose('well')).toEqual({ entity: { id: 2, login: 'well' }, items: [] });
     expect(await diagnose('nobody/nothing')).toMatchObject({

@@ -11,6 +11,7 @@ import {
 import { type NotNull, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { readFleetDiagnoses } from './diagnose-fleet.ts';
 import { SAID_BY_GITHUB } from '../installations/installations.ts';
 import { instant } from '../lists/dates.ts';
 import { findEntityByLogin, findRepositoryByName, ID } from '../lists/named.ts';
@@ -19,13 +20,16 @@ export const listDiagnosesEndpoint = endpoint({
   name: 'listDiagnoses',
   path: '/api/v1/diagnoses',
   summary:
-    'Says what is wrong with an entity or a repository, and who can mend it, what decides most first.',
+    'Says what is wrong with an entity or a repository, or what holds back work anywhere, and who can mend it, the worst first.',
   input: z.object({
     of: z
       .string()
       .max(300)
       .regex(/^[^/\s]+(\/[^/\s]+)?$/, 'must be a login, an id, or OWNER/NAME')
-      .describe('A login, also a former one, an id, or OWNER/NAME of a repository'),
+      .optional()
+      .describe(
+        'A login, also a former one, an id, or OWNER/NAME of a repository; without it: what holds back work anywhere',
+      ),
   }),
   output: z.object({
     entity: z.object({ id: z.int(), login: z.string().nullable() }).nullable(),
@@ -38,10 +42,15 @@ export const listDiagnosesEndpoint = endpoint({
         since: instant.nullable(),
         actor: z.enum(['wait', 'author', 'platform']),
         advice: z.string(),
+        until: instant.nullable().optional().describe('Of the fleet: when it is tried again'),
+        jobs: z.int().optional().describe('Of the fleet: how many waiting jobs it holds back'),
+        job: z.int().nullable().optional().describe('The oldest of them'),
+        pools: z.array(z.string()).optional().describe('Of the fleet: whose'),
       }),
     ),
   }),
   async answer({ db }, { of }) {
+    if (of === undefined) return { entity: null, items: [...(await readFleetDiagnoses(db))] };
     const [login = '', repository = null] = of.split('/');
     const id = ID.test(login) ? Number(login) : await findEntityByLogin(db, login);
     const asked = { login, repository };

@@ -51,7 +51,9 @@ export const JOB_COLUMNS = sql`
   j.completed_at as "completedAt"`;
 
 /** Joins the key `d` of a job `j` that waits for a worker. */
-export const WAITED_KEY = sql`left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key`;
+export const WAITED_KEY = sql`left join lateral (
+  select wait_reason, greatest(wait_since, j.created_at) as wait_since from demand_keys k where j.wants_worker and k.demand_key = j.demand_key
+) d on true`;
 
 /** The inputs that say whose jobs are meant. */
 export const jobPlace = {

@@ -55,6 +55,7 @@ export const whyAnswer = z.object({
     }),
   ),
   workersInAll: z.int().describe('`workers` names the readiest of them'),
+  workersStopping: z.int().describe('Those of them that are being stopped'),
   caps: z.array(z.object({ name: z.string(), used: z.int(), limit: z.int() })),
   earlier: z
     .array(z.object({ reason: z.string(), since: instant, until: instant }))
@@ -81,6 +82,7 @@ const toWhyAnswer = (
   ...answer,
   workers: answer.workers.slice(0, MOST_WORKERS),
   workersInAll: answer.workers.length,
+  workersStopping: answer.workers.filter(({ state }) => state === 'stopping').length,
   caps: [...answer.caps],
   earlier: [...answer.earlier],
   evidence,

@@ -34,13 +34,11 @@ beforeEach(async () => {
   );
 });
 
-/** Jobs have instants of this process: their order is what counts. */
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
-
 describe('why a job waits (P5)', () => {
   test('is told by its place, the workers on their way and the caps', async () => {
-    const first = await putJob(database.db, { created_at: ago(3) });
-    const second = await putJob(database.db, { created_at: ago(2) });
+    const first = await putJob(database.db, { created_at: new Date('2026-01-31T08:59:00Z') });
+    const created_at = new Date('2026-01-31T08:59:30Z');
+    const second = await putJob(database.db, { created_at });
     const { pod_name: worker } = await putWorker(database.db, { created_at: minutesAgo(1) });
     await putKey(database.db, first, 'at_pool_cap');
 
@@ -52,6 +50,7 @@ describe('why a job waits (P5)', () => {
       sentence: `Its worker ${worker} is on its way: its registration has not begun.`,
       workers: [{ name: worker, state: 'reserved' }],
       workersInAll: 1,
+      workersStopping: 0,
     });
     expect(its.place).toEqual({ position: 1, of: 2, olderOfEntity: 0, olderOfPool: 0 });
     expect(its.workers[0]?.ageMs).toBeGreaterThanOrEqual(60_000);
@@ -105,7 +104,7 @@ describe('why a job waits (P5)', () => {
   });
 
   test('begins with a person’s stop of what the job needs, and no other', async () => {
-    const job = await putJob(database.db);
+    const job = await putJob(database.db, { created_at: new Date('2026-01-31T09:00:00Z') });
     await putKey(database.db, job, 'at_pool_cap');
     const switches = database.db.insertInto('switches');
     const by = { switched_by: 'ada', since: new Date('2026-01-31T09:30:00Z') };
@@ -141,7 +140,7 @@ describe('why a job waits (P5)', () => {
         .where('demand_key', '=', key)
         .execute();
     expect((await why(job.job_id)).sentence).toBe(
-      'Workers for acme in the pool linux fail before they have a job (3 failures since 2026-01-31T09:00:00Z, one worker tries now): acme.',
+      'Workers for acme in the pool linux fail before they have a job (3 failures since 2026-01-31T09:00:00Z, one worker may try since 2026-01-31T09:00:00Z): acme.',
     );
     await database.db
       .updateTable('demand_keys')

@@ -4,13 +4,14 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * A length of time in its two largest units, as `3 min 20 s`. Clocks differ: what is negative is
- * nothing.
+ * A length of time in its two largest units, as `3 min 20 s`; from ten minutes on, seconds tell
+ * nothing. Clocks differ: what is negative is nothing.
  */
 export function duration(ms: number): string {
   const length = Math.max(0, ms);
   if (length < SECOND) return length === 0 ? '0 s' : '< 1 s';
   if (length < MINUTE) return `${Math.floor(length / SECOND)} s`;
+  if (length >= 10 * MINUTE && length < HOUR) return `${Math.floor(length / MINUTE)} min`;
   if (length < HOUR) return two(length, MINUTE, 'min', SECOND, 's');
   return length < DAY ? two(length, HOUR, 'h', MINUTE, 'min') : two(length, DAY, 'd', HOUR, 'h');
 }

@@ -154,16 +154,22 @@ describe('a reason that comes and goes', () => {
 
   test('is told with the time since which it keeps the job waiting (G4)', () => {
     // The key has its reason for 120 s.
-    const earlier = [span('pool_failing', 300, 121), span('no_capacity', 310, 300)];
+    // The job is known for 299 s, and what its key waited for before is not its own.
+    const own = [span('pool_failing', 290, 121), span('no_capacity', 299, 290)];
+    const earlier = [
+      span('pool_failing', 290, 121),
+      span('no_capacity', 310, 290),
+      span('at_pool_cap', 400, 310),
+    ];
     expect(explainWait(factsWith({ reason: 'pool_failing', earlier }))).toMatchObject({
-      since: secondsAgo(300),
-      earlier: [span('no_capacity', 310, 300)],
+      since: secondsAgo(290),
+      earlier: [span('no_capacity', 299, 290)],
     });
     expect(explainWait(factsWith({ reason: 'no_capacity', earlier }))).toMatchObject({
       since: secondsAgo(120),
-      earlier,
+      earlier: own,
     });
-    expect(explainWait(factsWith({ earlier })).earlier).toEqual(earlier);
+    expect(explainWait(factsWith({ earlier })).earlier).toEqual(own);
   });
 });
 

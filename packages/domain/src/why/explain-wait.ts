@@ -101,16 +101,26 @@ export function explainWait(stored: WaitFacts): WaitAnswer {
 /** Most reasons that ended, for people. */
 const MOST_EARLIER = 20;
 
+/** A job has waited for a reason no longer than it is known, nor after it started or ended. */
+function withinLife({ job, now }: WaitFacts, { reason, since, until }: EarlierReason) {
+  const end = job.wantsWorker ? now : (job.startedAt ?? job.completedAt ?? now);
+  const cut = (at: Date) =>
+    new Date(Math.max(Number(job.knownSince), Math.min(Number(at), Number(end))));
+  return { reason, since: cut(since), until: cut(until) };
+}
+
 /** A reason holds since it first came, though it was gone for a moment. */
 function withJoinedReasons(facts: WaitFacts): WaitFacts {
   const { key, now } = facts;
   const isHeld = key !== null && key.waitReason !== null && key.waitSince !== null;
   const held = isHeld ? [{ reason: key.waitReason, since: key.waitSince, until: now }] : [];
-  const joined = joinReasons([...held, ...facts.earlier]);
+  const joined = joinReasons([...held, ...facts.earlier]).map((span) => withinLife(facts, span));
   return {
     ...facts,
     key: key && { ...key, waitSince: isHeld ? (joined[0]?.since ?? null) : key.waitSince },
-    earlier: joined.slice(held.length, held.length + MOST_EARLIER),
+    earlier: joined
+      .slice(held.length, held.length + MOST_EARLIER)
+      .filter(({ since, until }) => until > since),
   };
 }
 
@@ -155,6 +165,8 @@ function explainEnd(job: WaitFacts['job']): Pick<WaitAnswer, 'actor' | 'sentence
   };
 }
 
+const laterOf = (a: Date, b: Date): Date => (a > b ? a : b);
+
 const resultOf = ({ conclusion, failure }: WaitFacts['job']): string =>
   (conclusion === null ? '' : ` with the conclusion ${conclusion}`) +
   (failure === null ? '' : `: ${failure}`);
@@ -173,7 +185,7 @@ function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): W
     return {
       ...explained,
       reason: 'making_stopped',
-      since: first.since,
+      since: laterOf(first.since, facts.job.knownSince),
       sentence: sentence + others,
     };
   }

@@ -44,9 +44,11 @@ function afterFailures({ failing, now }: WaitFacts): string {
   if (failing === null) return '';
   const { failures, since, pausedUntil, message } = failing;
   const again =
-    pausedUntil !== null && pausedUntil > now
-      ? `one worker tries again at ${instant(pausedUntil)}`
-      : 'one worker tries now';
+    pausedUntil === null
+      ? 'one worker tries next'
+      : pausedUntil > now
+        ? `one worker tries again at ${instant(pausedUntil)}`
+        : `one worker may try since ${instant(pausedUntil)}`;
   return ` (${count(failures, 'failure')} since ${instant(since)}, ${again}): ${withoutStop(message)}`;
 }
 
@@ -56,7 +58,9 @@ function afterRefusal({ told, now }: WaitFacts, reason: WaitReason): string {
   if (refusal === undefined) return '';
   const { until, message } = refusal;
   const again =
-    until > now ? `Paddock asks again at ${instant(until)}` : 'one worker asks again now';
+    until > now
+      ? `Paddock asks again at ${instant(until)}`
+      : `one worker may ask again since ${instant(until)}`;
   return ` (${again}): ${withoutStop(message)}`;
 }
 

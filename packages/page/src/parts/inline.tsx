@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { at, placeOf, type Thing as Named } from '../paths.ts';
 import { now } from '../state/clock.ts';
 import { hrefOf } from '../state/place.ts';
+import { isLocal, zoneName } from '../state/zone.ts';
 import { ago, between, instant, number, toneOf, until } from '../text/words.ts';
 
 interface LinkProps {
@@ -86,28 +87,30 @@ export const Meter = ({ name, used, limit }: { name: string; used: number; limit
   </li>
 );
 
+const zoned = (when: string): string => `${instant(when, isLocal.value)} ${zoneName()}`;
+
 /** How long ago, and the instant itself on hover. */
 export const Ago = ({ at: when }: { at: string }) => (
-  <time dateTime={when} title={`${instant(when)} UTC`}>
+  <time dateTime={when} title={zoned(when)}>
     {ago(when, now.value)}
   </time>
 );
 
-/** How long until then; `now` once it is past. */
+/** How long until then, or since when it is past. */
 export const Until = ({ at: when }: { at: string }) => (
-  <time dateTime={when} title={`${instant(when)} UTC`}>
+  <time dateTime={when} title={zoned(when)}>
     {until(when, now.value)}
   </time>
 );
 
 /** How long from one instant to another; null: to now, and it counts on. */
 export const Took = ({ from, to = null }: { from: string; to?: string | null }) => (
-  <time title={`since ${instant(from)} UTC`}>{between(from, to, now.value)}</time>
+  <time title={`since ${zoned(from)}`}>{between(from, to, now.value)}</time>
 );
 
 /** An instant as it is stored. */
 export const At = ({ at: when }: { at: string }) => (
   <time dateTime={when} class="mono">
-    {instant(when)}
+    {instant(when, isLocal.value)}
   </time>
 );

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Trouble } from '../answers.ts';
 import { connection, isPaused, lastNewsAt, type Watched } from '../state/live.ts';
+import { zoneName } from '../state/zone.ts';
 import { type Shown, useAnswer } from '../state/use-answer.ts';
 import { withoutTurns } from '../text/words.ts';
 import { Ago, At } from './inline.tsx';
@@ -93,7 +94,7 @@ export const NotConnected = () =>
       <strong>Not connected</strong>
       {lastNewsAt.value !== undefined && (
         <>
-          , last news at <At at={lastNewsAt.value} /> UTC, <Ago at={lastNewsAt.value} />
+          , last news at <At at={lastNewsAt.value} /> {zoneName()}, <Ago at={lastNewsAt.value} />
         </>
       )}
       . What is shown may be old: the console, its database or the way there hangs. The page tries

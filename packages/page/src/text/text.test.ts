@@ -31,13 +31,14 @@ describe('a length of time', () => {
   });
 });
 
-test('what is due is now, however late', () => {
+test('what is due is now for a minute, and then past', () => {
   const now = Date.parse('2026-01-31T09:01:00Z');
   expect([
     until('2026-01-31T09:02:00Z', now),
     until('2026-01-31T09:00:00Z', now),
     until('2026-01-31T09:01:00Z', now),
-  ]).toEqual(['in 1 min', 'now', 'now']);
+    until('2026-01-31T08:30:00Z', now),
+  ]).toEqual(['in 1 min', 'now', 'now', '31 min ago']);
 });
 
 test('a stranger’s text does not turn what stands behind it', () => {

@@ -66,17 +66,20 @@ export function ago(at: string, now: number): string {
   return ms < SECOND ? 'now' : `${duration(ms)} ago`;
 }
 
-/** Until an instant; one that is past is overdue for nobody: `now`. */
+/** Until an instant: `now` for a minute once it is past, and then how long it is. */
 export const until = (at: string, now: number): string =>
-  Date.parse(at) - now < SECOND ? 'now' : `in ${duration(Date.parse(at) - now)}`;
+  Math.abs(Date.parse(at) - now + 30 * SECOND) <= 31 * SECOND ? 'now' : ago(at, now);
 
 /** From one instant to another, or to now. */
 export const between = (from: string, to: string | null, now: number): string =>
   duration((to === null ? now : Date.parse(to)) - Date.parse(from));
 
-/** An instant in UTC, to the second, as `2026-01-31 09:00:05`. */
-export const instant = (at: string): string =>
-  new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+/** An instant to the second, as `2026-01-31 09:00:05`: in UTC, or in the zone of the browser. */
+export function instant(at: string, isLocal = false): string {
+  const date = new Date(at);
+  const shiftMs = isLocal ? date.getTimezoneOffset() * 60 * SECOND : 0;
+  return new Date(date.getTime() - shiftMs).toISOString().slice(0, 19).replace('T', ' ');
+}
 
 /** Text, and the jobs that it names by the terminal's command for them, which here are links. */
 export const partsOf = (advice: string): (string | { readonly job: string })[] =>

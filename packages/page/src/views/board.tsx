@@ -1,6 +1,7 @@
 import { duration } from '@paddock/domain/text/duration';
 import { type Failure, newestFailures } from '@paddock/domain/text/newest-failures';
 import type {
+  Diagnoses,
   Items,
   LastHour,
   List,
@@ -17,7 +18,7 @@ import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
 import { at } from '../paths.ts';
 import type { Watched } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { NO_POOL, number, poolName } from '../text/words.ts';
+import { count, NO_POOL, number, poolName } from '../text/words.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
 
 /** By what the list of pools grows old. */
@@ -46,9 +47,7 @@ export function Board() {
         {({ items }) => (
           <>
             <Sums pools={items} />
-            {items.map((pool) => (
-              <HeldBack key={pool.name} pool={pool} />
-            ))}
+            <Hindrances />
             <Held items={held?.items ?? []} />
             <Table
               caption="Pools"
@@ -65,6 +64,53 @@ export function Board() {
     </>
   );
 }
+
+const OF_HINDRANCES: readonly Watched[] = [...OF_POOLS, 'switches', 'installations', 'tasks'];
+
+/** Whatever holds work back, grouped by cause, the worst first. */
+function Hindrances() {
+  const { answer, trouble } = useAnswer<Diagnoses>('/diagnoses', OF_HINDRANCES);
+  if (trouble !== undefined) return <TroubleNote trouble={trouble} />;
+  const shown = (answer?.items ?? []).filter(
+    ({ name, jobs = 0 }) => jobs > 0 || name !== 'making_stopped',
+  );
+  return (
+    <>
+      {shown.map(({ name, sentence, since, until, actor, advice, jobs = 0, job, pools = [] }) => (
+        <p class={actor === 'wait' ? 'held' : 'trouble'} key={`${name} ${sentence}`}>
+          {jobs > 0 && (
+            <strong>
+              <Link to={at`/jobs?state=waiting&reason=${name}`}>{count(jobs, 'job')}</Link> held
+              back:{' '}
+            </strong>
+          )}
+          {sentence} {actor !== 'wait' && advice}{' '}
+          <span class="quiet">
+            {since !== null && (
+              <>
+                Since <Ago at={since} />.{' '}
+              </>
+            )}
+            {until && (
+              <>
+                Tried again: <Until at={until} />.{' '}
+              </>
+            )}
+          </span>
+          {pools.slice(0, MOST_POOLS).map((pool) => (
+            <>
+              <Thing key={pool} kind="pool" id={pool} />{' '}
+            </>
+          ))}
+          {pools.length > MOST_POOLS && `and ${pools.length - MOST_POOLS} more pools `}
+          {job && <Thing kind="job" id={job} as="Why the oldest waits" />}
+        </p>
+      ))}
+    </>
+  );
+}
+
+const MOST_POOLS = 5;
 
 /** Who holds back what, since when and why. */
 export const Held = ({ items }: Items<Switch>) => (

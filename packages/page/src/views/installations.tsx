@@ -38,6 +38,14 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'Entity id', isNumber: true, of: ({ entity }) => entity.id },
 ];
 
+/** What follows for jobs, and who ends it. */
+const FOLLOWS = {
+  suspended:
+    'GitHub gives the App no access while it is suspended: jobs wait, and no worker is made. Lift the suspension in the entity’s settings at GitHub.',
+  deleted:
+    'The App is no longer installed here: GitHub announces no jobs of the entity, and no worker is made. Install the App again; what was missed meanwhile is found by discovery.',
+};
+
 /** What an installation is, and what GitHub said of it. */
 export const Installation = ({ fields: { installation: id = '' } }: ViewProps) => (
   <View<OneInstallation>
@@ -57,6 +65,7 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
   >
     {({ installation, entity, today, events }) => (
       <>
+        {today && today.state !== 'installed' && <p class="trouble">{FOLLOWS[today.state]}</p>}
         <Facts
           of={{
             'So since': today?.since && <Ago at={today.since} />,

@@ -6,7 +6,7 @@ import { Answer, Heading, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import type { Watched } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { count, plain, poolName } from '../text/words.ts';
+import { count, number, plain, poolName } from '../text/words.ts';
 import { queuedOf, ranOf, stateOf } from './jobs.ts';
 
 /** What a why rests on. */
@@ -88,6 +88,11 @@ const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
   { name: 'Received', isNumber: true, of: ({ receivedAt }) => <Ago at={receivedAt} /> },
 ];
 
+/** Those that are being stopped come for nobody. */
+const onTheWay = ({ workersInAll, workersStopping }: WhyAnswer): string =>
+  count(workersInAll - workersStopping, 'worker') +
+  (workersStopping === 0 ? ' on the way' : ` on the way, ${number(workersStopping)} being stopped`);
+
 /** The jobs of a run that wait or run, each with its why. */
 export const Run = ({ fields: { run = '' }, query }: ViewProps) => (
   <View<List<WhyAnswer>>
@@ -150,7 +155,7 @@ function Why({ answer }: { answer: WhyAnswer }) {
         </ul>
       )}
       <Table
-        caption={`${count(answer.workersInAll, 'worker')} on the way`}
+        caption={onTheWay(answer)}
         isPart
         columns={WORKERS}
         rows={workers}
