@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const accepts = new Ajv({ validateFormats: false }).compile(
+const accepts = new Ajv({ validateFormats: false, allowUnionTypes: true }).compile(
   JSON.parse(read('docs/config.schema.json')) as object,
 );
 const example = (): { pools: Record<string, unknown>[] } =>

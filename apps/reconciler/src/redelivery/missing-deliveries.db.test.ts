@@ -62,6 +62,15 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.unresolved()).toHaveLength(1);
   });
 
+  test('are not those that another environment took before there was this one, unless a person asks', async () => {
+    await scene.queueJobs(1, {});
+    await database.db
+      .updateTable('instance')
+      .set('created_at', sql<Date>`now()`)
+      .execute();
+    expect(await scene.cycle()).toMatchObject({ attempts: 1, missing: 0, accepted: 0 });
+  });
+
   test('are not those that another endpoint took before Paddock read the log', async () => {
     await scene.queueJobs(1, {});
     await scene.pass(60);

@@ -94,7 +94,7 @@ async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
   const { db, config } = context;
   const { appId, app, since } = given;
   const everySeconds = config.redeliveryEverySeconds;
-  const { mark, readAt, now } = await readLogMark(db, appId);
+  const { mark, readAt, now, installedAt } = await readLogMark(db, appId);
   const isRead = since === undefined || (mark.readTo !== null && mark.readTo <= since);
   // The first pass of each cadence reads the whole window, extra passes only new entries.
   const isExtra = readAt !== null && readAt >= nominalTick(now, everySeconds);
@@ -118,7 +118,7 @@ async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
   if (failure !== undefined && !pass.signal.aborted)
     await noteFailedListing(context, appId, { failure, pages: reading.pages });
   if (failure !== undefined && isOutage(failure)) await pass.isAway('github');
-  const counts = await act(context, given, { reading, failure }, pass);
+  const counts = await act(context, given, { reading, failure, installedAt }, pass);
   if (since !== undefined && reading.error !== undefined) throw reading.error;
   return counts;
 }
@@ -130,16 +130,23 @@ async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
 export const lookBackMs = (windowMs: number, everySeconds: number): number =>
   Math.max(windowMs, 3 * everySeconds * 1000);
 
+interface Read {
+  readonly reading: LogReading;
+  readonly failure: GitHubFailure | undefined;
+  /** Since when there is this environment. */
+  readonly installedAt: Date;
+}
+
 /** Everything after reading the log. */
 async function act(
   context: SweepContext,
   given: OfApp,
-  { reading, failure }: { reading: LogReading; failure: GitHubFailure | undefined },
+  { reading, failure, installedAt }: Read,
   pass: Pass,
 ) {
   const { db, events, config } = context;
   const { appId } = given;
-  const { isReturn, ...verdict } = await noteVerdict(context, given, reading);
+  const { isReturn, ...verdict } = await noteVerdict(context, given, reading, installedAt);
   // After the verdict: after a crash between the two, the next pass reads these pages again.
   if (reading.pages > 0) await storeLogMark(db, appId, reading.mark);
 
@@ -187,15 +194,17 @@ async function noteVerdict(
   { db, events }: SweepContext,
   { appId, since }: OfApp,
   reading: LogReading,
+  installedAt: Date,
 ) {
   const { deliveries, lastSuccess } = judgeLog(reading.attempts);
   const stored = await findStoredDeliveries(db, deliveries);
   const arrived = deliveries.filter((one) => hasArrived(one, stored));
   const lost = deliveries.filter((one) => !hasArrived(one, stored));
   const failed = lost.filter(({ isDelivered }) => !isDelivered);
-  // What an older endpoint took, before there was Paddock, was not lost.
-  const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= reading.since);
   const isAsked = since !== undefined;
+  // What another endpoint took, or another environment, before there was this one, was not lost.
+  const from = isAsked || reading.since > installedAt ? reading.since : installedAt;
+  const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= from);
   const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], { isAsked });
   const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
   if (newlyMissing.length > 0) events.deliveredWithoutRow(appId, newlyMissing);

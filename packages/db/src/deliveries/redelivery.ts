@@ -229,19 +229,26 @@ export interface LogMark {
   readonly rest?: { readonly cursor: string; readonly from: Date } | undefined;
 }
 
-/** The App's mark, when it was stored (null: never), and the database's clock. */
+/**
+ * The App's mark, when it was stored (null: never), the database's clock, and since when there is
+ * this environment.
+ */
 export async function readLogMark(
   db: Db,
   appId: number,
-): Promise<{ mark: LogMark; readAt: Date | null; now: Date }> {
-  const { now, readAt, readTo, cursor, from } = await db
-    .selectFrom(sql`(select)`.as('one'))
+): Promise<{ mark: LogMark; readAt: Date | null; now: Date; installedAt: Date }> {
+  const { now, readAt, readTo, cursor, from, installedAt } = await db
+    .selectFrom('instance')
     .leftJoin('apps', (join) => join.on('app_id', '=', appId))
     .select([NOW.as('now'), 'log_read_at as readAt', 'log_read_to as readTo'])
-    .select(['log_cursor as cursor', 'log_cursor_from as from'])
+    .select([
+      'log_cursor as cursor',
+      'log_cursor_from as from',
+      'instance.created_at as installedAt',
+    ])
     .executeTakeFirstOrThrow();
   const rest = cursor === null || from === null ? undefined : { cursor, from };
-  return { mark: { readTo, rest }, readAt, now };
+  return { mark: { readTo, rest }, readAt, now, installedAt };
 }
 
 export async function storeLogMark(
