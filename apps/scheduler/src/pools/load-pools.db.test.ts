@@ -170,6 +170,23 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     await tunnel.cut();
   });
 
+  test('a change that reaches a replica late overrules no newer one; a step back does (B4)', async () => {
+    const [first, second] = [write('a.yaml', yaml('one')), write('b.yaml', yaml('one'))];
+    const replicas = [await startReplica(first), await startReplica(second)];
+    const bring = async (to: string, label: string) => {
+      write(to, yaml(label));
+      for (const { pools } of replicas) await pools.once();
+      return labels();
+    };
+    await bring('a.yaml', 'two');
+    await bring('a.yaml', 'three');
+    expect(await bring('b.yaml', 'two')).toEqual(['self-hosted,three']);
+    expect(await bring('b.yaml', 'three')).toEqual(['self-hosted,three']);
+    expect(await bring('a.yaml', 'two')).toEqual(['self-hosted,two']);
+    expect(await bring('b.yaml', 'two')).toEqual(['self-hosted,two']);
+    expect(await versions()).toBe(4);
+  });
+
   test('two replicas with different files do not contend: the file that was loaded last counts for both (B4)', async () => {
     const one = await startReplica(write('one.yaml', yaml('linux')));
     const two = await startReplica(write('two.yaml', yaml('windows')));

@@ -54,7 +54,7 @@ const RETRY_MS = 1_000;
 /**
  * Puts the pools of the configuration file in force. A replica stores its file's pools once after
  * each change of that file, its start included. It never overrules another replica's: the file
- * loaded last is in force. Each replica moves the waiting and unserved jobs to the pools in force,
+ * loaded last is in force, and one that comes here later than there is not loaded again. Each replica moves the waiting and unserved jobs to the pools in force,
  * even if another replica loaded them.
  */
 export function createPoolsLoader({
@@ -86,14 +86,18 @@ export function createPoolsLoader({
     onAccepted: events.fileAccepted,
   });
   let toStore: PoolsDocument | undefined;
+  /** The version of this replica's file. */
+  let ofFile: number | undefined;
   let version: number | undefined;
   let looks = 0;
   let reconsidered = 0;
 
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
-    if (toStore !== undefined)
-      await storePoolsDocument(db, { content: toStore, digest: digestOf(toStore) });
+    if (toStore !== undefined) {
+      const digest = digestOf(toStore);
+      ofFile = await storePoolsDocument(db, { content: toStore, digest, after: ofFile });
+    }
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
     if (newest === undefined) return;

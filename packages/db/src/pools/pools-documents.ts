@@ -11,6 +11,11 @@ export interface PoolsDocumentToStore {
   readonly content: PoolsDocument;
   /** Of the content; equal digests mean equal documents. */
   readonly digest: string;
+  /**
+   * The version that the caller's file had before. If another process has stored the same content
+   * since, the caller is late: a newer one may be in force, and stays.
+   */
+  readonly after?: number | undefined;
 }
 
 /** SQL: the pools document in force, one row at most; give it an alias. */
@@ -26,11 +31,11 @@ export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb
 /**
  * Puts a pools document in force, unless the one in force is equal. Of several processes that load
  * the same document at once, one writes it. Pins the document's logins to the entities known by
- * them. Returns the version in force.
+ * them. Returns the document's version.
  */
 export async function storePoolsDocument(
   db: Db,
-  { content, digest }: PoolsDocumentToStore,
+  { content, digest, after }: PoolsDocumentToStore,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
     // A separate statement: the next one must see what the lock's last holder committed.
@@ -39,6 +44,10 @@ export async function storePoolsDocument(
     );
     const newest = await inForce(trx).select(['version', 'digest']).executeTakeFirst();
     if (newest?.digest === digest) return newest.version;
+    const known = trx.selectFrom('pools_documents').select('version').where('digest', '=', digest);
+    const since = after === undefined ? sql<boolean>`false` : sql<boolean>`version > ${after}`;
+    const late = await known.where(since).orderBy('version', 'desc').limit(1).executeTakeFirst();
+    if (late !== undefined) return late.version;
     const { version } = await trx
       .insertInto('pools_documents')
       .values({ digest, content: JSON.stringify(content) })
