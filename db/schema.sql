@@ -718,15 +718,13 @@ CREATE INDEX jobs_waiting ON jobs USING btree (demand_key, created_at, job_id) W
 
 CREATE INDEX operations_by_entity ON operations USING btree (entity_id, queued_at DESC, id DESC) WHERE (entity_id IS NOT NULL);
 
-CREATE INDEX operations_by_subject ON operations USING btree (subject_id, subject_type, queued_at DESC);
+CREATE INDEX operations_by_kind ON operations USING btree (kind, status, finished_at DESC, id DESC);
+
+CREATE INDEX operations_by_subject ON operations USING btree (subject_id, subject_type, finished_at DESC, id DESC);
 
 CREATE INDEX operations_expiring ON operations USING btree (expires_at);
 
-CREATE INDEX operations_failed ON operations USING btree (finished_at DESC) WHERE (status = 'ERROR'::text);
-
-CREATE INDEX operations_unhandled ON operations USING btree (finished_at DESC, id DESC) WHERE ((status = 'ERROR'::text) AND (handled_at IS NULL));
-
-CREATE INDEX operations_unhandled_by_kind ON operations USING btree (kind, finished_at DESC, id DESC) WHERE ((status = 'ERROR'::text) AND (handled_at IS NULL));
+CREATE INDEX operations_failed ON operations USING btree (finished_at DESC, id DESC) WHERE (status = 'ERROR'::text);
 
 CREATE INDEX repositories_active_by_entity ON repositories USING btree (entity_id, active_at);
 

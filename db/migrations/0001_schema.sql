@@ -612,15 +612,11 @@ create table operations (
   retried_as uuid,
   check ((status = 'ERROR') = (failure_reason is not null))
 );
-create index operations_by_subject on operations (subject_id, subject_type, queued_at desc);
+create index operations_by_subject on operations (subject_id, subject_type, finished_at desc, id desc);
 create index operations_by_entity on operations (entity_id, queued_at desc, id desc) where entity_id is not null;
+create index operations_by_kind on operations (kind, status, finished_at desc, id desc);
 create index operations_expiring on operations (expires_at);
-create index operations_failed on operations (finished_at desc) where status = 'ERROR';
--- Few rows: those that failed and that nobody has dealt with.
-create index operations_unhandled on operations (finished_at desc, id desc)
-  where status = 'ERROR' and handled_at is null;
-create index operations_unhandled_by_kind on operations (kind, finished_at desc, id desc)
-  where status = 'ERROR' and handled_at is null;
+create index operations_failed on operations (finished_at desc, id desc) where status = 'ERROR';
 
 -- How many ended, how, in which hour. Each settling statement appends a row, so that no two settles
 -- share one (F3); a sweep rolls them up.

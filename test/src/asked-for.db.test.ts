@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  countOperationsEndpoint,
-  findOperationEndpoint,
-  listOperationsEndpoint,
-} from '@paddock/api/operations/operation';
+import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
 import { drainPoolEndpoint } from '@paddock/api/pools/pools';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
 import { ask } from '@paddock/api/scenes/ask.scene';

@@ -89,7 +89,9 @@ describeInBrowser('the page in a browser', () => {
     ['missing-delivery', () => `/deliveries/${MISSING}`],
     ['trace', () => '/trace/entity/acme'],
     ['trace-of-job', () => `/trace/job/${ids.hostile}`],
-    ['repository', () => '/jobs?repository=acme%2Fapi'],
+    ['failed-operations', () => '/operations?status=ERROR'],
+    ['repositories', () => '/repositories'],
+    ['repository', () => '/repositories/acme/api'],
     ['event', () => `/trace/payload/${ids.event}`],
     ['found-nothing', () => `/find?text=${encodeURIComponent(HOSTILE)}`],
     ['switches', () => '/switches'],
@@ -135,7 +137,7 @@ describeInBrowser('the page in a browser', () => {
 
   test('has every view in its bar, whole, however narrow the window is', async () => {
     const { page } = await open('/');
-    await page.locator('.top nav a').nth(8).waitFor();
+    await page.locator('.top nav a').nth(9).waitFor();
     // The last but one is a browser of 1280 pixels at 200 %.
     for (const width of [1_400, 1_280, 1_249, 1_248, 1_160, 1_024, 768, 640, 375]) {
       await page.setViewportSize({ width, height: 800 });

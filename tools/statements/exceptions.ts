@@ -8,6 +8,7 @@ export const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'packages/api/src/deliveries/deliveries.ts': ['app'],
   // An operation is in one of the two tables.
   'packages/api/src/operations/operation.ts': ['failures'],
+  'packages/api/src/operations/list-operations.ts': ['failures'],
   // The watched tables exist.
   'packages/api/src/sessions/read-changes.ts': ['written'],
   // Null only with the key, which is looked at first.

@@ -197,12 +197,14 @@ describe('paddock operations', () => {
     const [heads = '', row = '', ...rest] = stdout.split('\n');
     expect(heads).toMatch(/^ID +KIND +SUBJECT +STATUS/);
     expect(row).toContain(id);
-    expect(row).toMatch(/ resync +repository:acme\/·\[2Japp +QUEUED +0\/5 .* ada +-$/);
+    expect(row).toMatch(
+      / resync +repository:acme\/·\[2Japp +QUEUED +0\/5 .* ada +waits for a free place .* -$/,
+    );
     expect(rest).toEqual(['']);
   });
 
   test.each([
-    [['operations'], "missing required argument 'TYPE:ID'"],
+    [['operations', 'a:b', 'c:d'], 'too many arguments'],
     [['operations', 'acme'], 'must be TYPE:ID'],
     [['operations', 'a:b', '--limit', '0'], 'limit: Too small'],
     [['operations', 'failed', '--after', 'x'], 'must be the `next` of a page of this list'],
@@ -238,7 +240,12 @@ describe('failed operations in the terminal (F6)', () => {
     expect(retried).toMatch(/^queued: a of [xy], asked for by ada\. See /);
     expect(await said('operation', one)).toMatch(/\nhandled:\n  by: ada\n/);
     await paddock('operation', 'discard', other, '--by', 'grace');
-    expect(await said('operations', 'failed')).toBe('No operation has failed.\n');
+    expect(await said('operations', 'failed')).toMatch(
+      /^ID .*(\n.* poison: no such row +(retried by ada|discarded by grace)){2}\n$/,
+    );
+    expect(await said('operations', 'failed', '--handled', 'false')).toBe(
+      'There is no such operation.\n',
+    );
     expect(await paddock('operation', 'discard', other)).toMatchObject({
       code: 1,
       stderr: 'grace has dealt with it before: it was discarded.\n',

@@ -16,18 +16,18 @@ import {
 } from '@paddock/api/installations/installations';
 import { findJobEndpoint } from '@paddock/api/jobs/job';
 import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
-import {
-  countOperationsEndpoint,
-  findOperationEndpoint,
-  listFailedOperationsEndpoint,
-  listOperationsEndpoint,
-} from '@paddock/api/operations/operation';
+import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
 import {
   discardOperationEndpoint,
   handleFailedOperationsEndpoint,
   retryOperationEndpoint,
 } from '@paddock/api/operations/failed-operations';
 import { drainPoolEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
+import {
+  findRepositoryEndpoint,
+  listRepositoriesEndpoint,
+} from '@paddock/api/repositories/repositories';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
 import { endSessionsEndpoint, listSessionsEndpoint } from '@paddock/api/sessions/sessions';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
@@ -58,7 +58,6 @@ import {
   describeSwitch,
   describeTrace,
   describeUsage,
-  operationTable,
   readAccess,
   readFailed,
   readRepository,
@@ -181,7 +180,7 @@ actions. A former login will do.`,
   }),
   ask('operation discard', discardOperationEndpoint, {
     word: ['operation', 'ID'],
-    print: ({ id }) => `${id} is off the list of failed operations.\n`,
+    print: ({ id }) => `${id} is dealt with.\n`,
   }),
   ask('operations retry', handleFailedOperationsEndpoint, {
     summary: 'Repeats the failed operations that fit, 200 at a time, the newest first.',
@@ -191,7 +190,7 @@ actions. A former login will do.`,
     print: describeHandled('repeated'),
   }),
   ask('operations discard', handleFailedOperationsEndpoint, {
-    summary: 'Takes the failed operations that fit off their list, 200 at a time, newest first.',
+    summary: 'Marks the failed operations that fit as dealt with, 200 at a time, newest first.',
     without: ['how'],
     options: ALL,
     fields: readFailed('discard'),
@@ -214,6 +213,24 @@ repository, unless said. A span has at most 31 days.`,
     ),
   }),
   ask('installation', findInstallationEndpoint, { word: ['installation', 'ID'], print: asYaml }),
+  ask('repositories', listRepositoriesEndpoint, {
+    print: table(
+      [
+        ['NAME', ({ fullName }) => fullName],
+        ['ENABLED', ({ disabled }) => disabled ?? 'yes'],
+        ['LAST RESYNC', ({ lastSync }) => lastSync && `${lastSync.status} ${lastSync.at}`],
+        ['OPERATION', ({ lastSync }) => lastSync?.operation ?? null],
+        ['DISCOVERY', ({ lookedAt }) => lookedAt],
+      ],
+      'Paddock has heard of no repository.',
+    ),
+  }),
+  ask('repository', findRepositoryEndpoint, {
+    word: ['name', 'OWNER/NAME'],
+    without: ['owner', 'repository'],
+    fields: readRepository,
+    print: asYaml,
+  }),
   ask('redeliveries given-up', listGivenUpEndpoint, {
     print: table(
       [
@@ -260,14 +277,17 @@ repository, unless said. A span has at most 31 days.`,
       'No operation ended in this time.',
     ),
   }),
-  ask('operations failed', listFailedOperationsEndpoint, {
-    summary: 'Lists the failed operations that nobody has retried or discarded, newest first.',
-    print: operationTable('No operation has failed.'),
+  ask('operations failed', listOperationsEndpoint, {
+    summary: 'Lists the failed operations, newest first, with who has retried or discarded them.',
+    without: ['status', 'detail'],
+    fields: () => ({ status: 'ERROR' }),
+    print: describeOperations,
   }),
   ask('operations', listOperationsEndpoint, {
-    word: ['subject', 'TYPE:ID'],
-    summary: `Lists the operations of a subject, newest first: queued, running and ended ones.
-Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and others.`,
+    word: ['subject', '[TYPE:ID]'],
+    summary: `Lists operations, of a subject or all: those that run, then those that wait, then those that
+ended, each the newest first. Subjects are repository:OWNER/NAME, worker:NAME, installation:ID, pool:NAME, app:ID,
+delivery:GUID and schedule:SWEEP.`,
     without: ['detail'],
     options: { detail: { doc: 'All of each: its output, and its failed runs' } },
     fields: ({ options }) => ({ detail: options['detail'] === true ? 'true' : undefined }),

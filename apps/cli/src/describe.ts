@@ -1,9 +1,9 @@
 import type { failedOutput } from '@paddock/api/operations/failed-operations';
-import type {
-  listOperationsEndpoint,
-  operation,
-  operationRow,
-} from '@paddock/api/operations/operation';
+import {
+  type listOperationsEndpoint,
+  operationFilter,
+} from '@paddock/api/operations/list-operations';
+import type { operation } from '@paddock/api/operations/operation';
 import type { DrainedPool } from '@paddock/api/pools/pools';
 import type { z } from 'zod';
 import type { traceAnswer } from '@paddock/api/trace/read-trace';
@@ -16,28 +16,39 @@ import type { Fields } from './asker.ts';
 import { asYaml, columns, more, pairs, printable } from './columns.ts';
 import { type Given, WrongUsage } from './command.ts';
 
-export const operationTable = (nothing: string) =>
-  table<z.input<typeof operationRow>>(
-    [
-      'id',
-      'kind',
-      ['SUBJECT', ({ subject }) => `${subject.type}:${subject.name ?? subject.id}`],
-      'status',
-      ['ATTEMPT', ({ attempt, maxAttempts }) => `${attempt}/${maxAttempts}`],
-      ['QUEUED', ({ queuedAt }) => queuedAt],
-      ['BY', ({ requestedBy }) => requestedBy],
-      ['FAILURE', ({ failure }) => failure && `${failure.reason}: ${failure.message}`],
-    ],
-    nothing,
-  );
-
 type List = z.input<typeof listOperationsEndpoint.output>;
 
-/** The operations of a subject, with all of each if that was asked for. */
+const operationTable = table<List['items'][number]>(
+  [
+    'id',
+    'kind',
+    ['SUBJECT', ({ subject }) => `${subject.type}:${subject.name ?? subject.id}`],
+    'status',
+    ['ATTEMPT', ({ attempt, maxAttempts }) => `${attempt}/${maxAttempts}`],
+    ['QUEUED', ({ queuedAt }) => queuedAt],
+    ['ENDED', ({ finishedAt }) => finishedAt],
+    ['BY', ({ requestedBy }) => requestedBy],
+    [
+      'WHY',
+      ({ waitsFor, failure }) =>
+        waitsFor === null
+          ? failure && `${failure.reason}: ${failure.message}`
+          : `waits for ${waitsFor}`,
+    ],
+    [
+      'DEALT WITH',
+      ({ handled }) =>
+        handled && `${handled.retriedAs === null ? 'discarded' : 'retried'} by ${handled.by}`,
+    ],
+  ],
+  'There is no such operation.',
+);
+
+/** Operations, with all of each if that was asked for. */
 export const describeOperations = ({ items, next }: List): string =>
   items.some(({ output }) => output !== undefined)
     ? asYaml(items) + more(next)
-    : operationTable('There is no operation of this subject.')({ items, next });
+    : operationTable({ items, next });
 
 type Operation = z.input<typeof operation>;
 
@@ -64,10 +75,12 @@ export function describeDrained({ output }: Operation): string {
 /** Which failed operations are meant must be said: a forgotten filter would mean all. */
 export const readFailed =
   (how: 'retry' | 'discard') =>
-  ({ options: { kind, from, to, all } }: Given): Fields => {
-    const isNarrowed = [kind, from, to].some((given) => given !== undefined);
+  ({ options: { all, ...options } }: Given): Fields => {
+    const isNarrowed = Object.keys(operationFilter).some((name) => options[name] !== undefined);
     if (isNarrowed === (all === true))
-      throw new WrongUsage('It takes either --all, or some of --kind, --from and --to.');
+      throw new WrongUsage(
+        'It takes either --all, or some of --subject, --kind, --reason, --from and --to.',
+      );
     return { how };
   };
 
@@ -161,7 +174,7 @@ export function readRepository({ words: [word = ''] }: Given): Fields {
 const SHOWN_BY = {
   job: 'why',
   run: 'why',
-  repository: 'diagnose',
+  repository: 'repository',
   entity: 'diagnose',
   pool: 'pools',
   event: 'trace payload',

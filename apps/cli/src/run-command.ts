@@ -69,7 +69,7 @@ function parserOf(program: Parser, { name, takes, summary, options }: Command): 
     .split(' ')
     .reduce(childOf, program)
     .description(summary.replaceAll('\n', ' '));
-  if (takes !== '') parser.argument(`<${takes}>`);
+  if (takes !== '') parser.argument(takes.startsWith('[') ? takes : `<${takes}>`);
   // Else `-7d` would be an option.
   if (takes === 'DATE') parser.allowUnknownOption();
   for (const [option, { value, doc }] of Object.entries(options))

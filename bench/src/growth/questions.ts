@@ -22,7 +22,14 @@ export function questionsOf({
   operation,
 }: Given): string[] {
   const places = ['', 'entity=entity-1', 'pool=pool-3', 'pool=(none)', 'from=-200d&to=-190d'];
-  const lists = ['redeliveries', 'redeliveries/given-up', 'installations', 'switches', 'actions'];
+  const lists = [
+    'repositories',
+    'redeliveries',
+    'redeliveries/given-up',
+    'installations',
+    'switches',
+    'actions',
+  ];
   return [
     ...of('jobs', ...places, 'repository=entity%2Frepository-77', 'conclusion=timed_out'),
     ...of('jobs', 'entity=entity-1&pool=pool-0&state=ended', 'to=-364d', 'state=running'),
@@ -39,7 +46,8 @@ export function questionsOf({
     ...of('trace/installation/2', ''),
     ...of(`trace/job/${waiting}`, ''),
     ...of('operations', `subject=worker:${ended}`, `subject=worker:${ended}&detail=true`),
-    ...of('failed-operations', '', 'kind=provision-worker'),
+    ...of('operations', '', 'status=OK&kind=provision-worker', 'status=ERROR&reason=attempts'),
+    ...of('operations', 'status=ERROR&handled=false', 'status=ERROR&kind=provision-worker'),
     ...[...lists, 'tokens', 'sessions'].flatMap((list) => of(list, '')),
     `jobs/${waiting}/why`,
     'jobs/77/why',
@@ -49,7 +57,7 @@ export function questionsOf({
     `workers/${ended}`,
     `deliveries/${guid}`,
     `operations/${operation}`,
-    'repositories/entity/repository-77/resync',
+    'repositories/entity/repository-77',
     'trace/payload/77',
     'diagnoses?of=entity-1',
     'installations/1',

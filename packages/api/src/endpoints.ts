@@ -16,13 +16,10 @@ import { findEndpoint } from './find/find.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
 import { countWaitsEndpoint, listJobsEndpoint } from './jobs/list-jobs.ts';
 import { findJobEndpoint } from './jobs/job.ts';
-import {
-  countOperationsEndpoint,
-  findOperationEndpoint,
-  listFailedOperationsEndpoint,
-  listOperationsEndpoint,
-} from './operations/operation.ts';
-import { findResyncEndpoint, resyncRepositoryEndpoint } from './repositories/resync.ts';
+import { listOperationsEndpoint } from './operations/list-operations.ts';
+import { countOperationsEndpoint, findOperationEndpoint } from './operations/operation.ts';
+import { findRepositoryEndpoint, listRepositoriesEndpoint } from './repositories/repositories.ts';
+import { resyncRepositoryEndpoint } from './repositories/resync.ts';
 import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools/pools.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
 import { runSweepEndpoint } from './sweeps/run-sweep.ts';
@@ -48,6 +45,8 @@ const SUBJECTS: readonly Endpoint[] = [
   findEndpoint,
   listInstallationsEndpoint,
   findInstallationEndpoint,
+  listRepositoriesEndpoint,
+  findRepositoryEndpoint,
   listRedeliveriesEndpoint,
   listGivenUpEndpoint,
   findDeliveryEndpoint,
@@ -65,14 +64,12 @@ const SUBJECTS: readonly Endpoint[] = [
   traceEndpoint,
   traceEventEndpoint,
   listOperationsEndpoint,
-  listFailedOperationsEndpoint,
   countOperationsEndpoint,
   findOperationEndpoint,
   retryOperationEndpoint,
   discardOperationEndpoint,
   handleFailedOperationsEndpoint,
   resyncInstallationEndpoint,
-  findResyncEndpoint,
   resyncRepositoryEndpoint,
   redeliverDeliveryEndpoint,
   drainWorkerEndpoint,

@@ -12,14 +12,17 @@ import type {
 } from '@paddock/api/installations/installations';
 import type { countWaitsEndpoint, listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import type { findJobEndpoint } from '@paddock/api/jobs/job';
+import type { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import type {
   countOperationsEndpoint,
   findOperationEndpoint,
-  listFailedOperationsEndpoint,
 } from '@paddock/api/operations/operation';
 import type { lastHourEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
 import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/failed-operations';
-import type { findResyncEndpoint } from '@paddock/api/repositories/resync';
+import type {
+  findRepositoryEndpoint,
+  listRepositoriesEndpoint,
+} from '@paddock/api/repositories/repositories';
 import type { listSwitchesEndpoint } from '@paddock/api/switches/switches';
 import type { createToken } from '@paddock/api/endpoints';
 import type { endSessionsEndpoint } from '@paddock/api/sessions/sessions';
@@ -56,7 +59,7 @@ export type Job = Output<typeof findJobEndpoint>;
 export type Why = Output<typeof whyJobEndpoint>;
 export type WorkerRow = Item<typeof listWorkersEndpoint>;
 export type Worker = Output<typeof findWorkerEndpoint>;
-export type OperationRow = Item<typeof listFailedOperationsEndpoint>;
+export type OperationRow = Item<typeof listOperationsEndpoint>;
 export type HandledFailed = Output<typeof handleFailedOperationsEndpoint>;
 export type Operation = Output<typeof findOperationEndpoint>;
 export type Installation = Item<typeof listInstallationsEndpoint>;
@@ -66,8 +69,9 @@ export type MadeToken = Output<typeof createToken>;
 export type EndedSessions = Output<typeof endSessionsEndpoint>;
 export type OperationCount = Item<typeof countOperationsEndpoint>;
 export type Switch = Item<typeof listSwitchesEndpoint>;
-export type ResyncState = Output<typeof findResyncEndpoint>;
 export type Diagnoses = Output<typeof listDiagnosesEndpoint>;
+export type RepositoryRow = Item<typeof listRepositoriesEndpoint>;
+export type Repository = Output<typeof findRepositoryEndpoint>;
 export type Diagnosis = Item<typeof listDiagnosesEndpoint>;
 export type Found = Item<typeof findEndpoint>;
 export type Delivery = Output<typeof findDeliveryEndpoint>;

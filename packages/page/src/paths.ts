@@ -15,6 +15,8 @@ export const PATHS = [
   '/usage',
   '/installations',
   '/installations/{installation}',
+  '/repositories',
+  '/repositories/{owner}/{repository}',
   '/redeliveries',
   '/redeliveries/given-up',
   '/deliveries/{delivery}',
@@ -80,7 +82,7 @@ export function placeOf({ kind, id, name }: Thing): string {
     case 'run':
       return at`/runs/${id}?owner=${name ?? ''}`;
     case 'repository':
-      return at`/jobs?repository=${name ?? id}`;
+      return repositoryPlace(String(name ?? id));
     case 'entity':
       return at`/trace/entity/${id}`;
     case 'event':
@@ -96,6 +98,12 @@ export function placeOf({ kind, id, name }: Thing): string {
     default:
       return kind satisfies never;
   }
+}
+
+/** By its full name; one of which only the id is known has nothing but jobs. */
+function repositoryPlace(named: string): string {
+  const [owner = '', name] = named.split('/');
+  return name === undefined ? at`/jobs?repository=${named}` : at`/repositories/${owner}/${name}`;
 }
 
 /** What a view gets from the address. */

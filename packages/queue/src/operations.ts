@@ -1,4 +1,5 @@
 import type { TaskFailure } from '@paddock/db/schema/columns';
+import { allOf, has } from '@paddock/db/newest-first';
 import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type RawBuilder, sql } from 'kysely';
@@ -72,15 +73,18 @@ export async function purgeOperations(db: Db, batch: number): Promise<number> {
 }
 
 /** Which failed operations are meant: one, or the newest of those that fit. */
-export type FailedFilter =
-  | { readonly id: string }
-  | {
-      readonly kind?: string | undefined;
-      /** Ended from here on. */
-      readonly from?: Date | undefined;
-      /** Ended before. */
-      readonly to?: Date | undefined;
-    };
+export type FailedFilter = { readonly id: string } | OperationFilter;
+
+export interface OperationFilter {
+  readonly subject?: { readonly type: string; readonly id: string } | undefined;
+  readonly kind?: string | undefined;
+  /** Why it failed. */
+  readonly reason?: string | undefined;
+  /** Ended from here on. */
+  readonly from?: Date | undefined;
+  /** Ended before. */
+  readonly to?: Date | undefined;
+}
 
 /** A failed operation that nobody has dealt with: all that it takes to repeat it. */
 export interface FailedOperation {
@@ -112,17 +116,21 @@ export async function lockFailed(
 }
 
 /** SQL: the filter names the operation. It has failed, and nobody has retried or discarded it. */
-export function isFailed(filter: FailedFilter): RawBuilder<boolean> {
-  const conditions = [sql`status = 'ERROR' and handled_at is null and expires_at > now()`];
-  if ('id' in filter) conditions.push(sql`id = ${filter.id}::uuid`);
-  else {
-    const { kind, from, to } = filter;
-    if (kind !== undefined) conditions.push(sql`kind = ${kind}`);
-    if (from !== undefined) conditions.push(sql`finished_at >= ${from}`);
-    if (to !== undefined) conditions.push(sql`finished_at < ${to}`);
-  }
-  return sql`${sql.join(conditions, sql` and `)}`;
-}
+const isFailed = (filter: FailedFilter): RawBuilder<boolean> =>
+  allOf(
+    sql`status = 'ERROR' and handled_at is null and expires_at > now()`,
+    'id' in filter ? sql`id = ${filter.id}::uuid` : isOperation(filter),
+  );
+
+/** SQL: an ended operation fits the filter. */
+export const isOperation = ({ subject, kind, reason, from, to }: OperationFilter) =>
+  allOf(
+    subject && sql`subject_id = ${subject.id} and subject_type = ${subject.type}`,
+    has('kind', kind),
+    has('failure_reason', reason),
+    from && sql`finished_at >= ${from}`,
+    to && sql`finished_at < ${to}`,
+  );
 
 /** What a person made of a failed operation: repeated as another one, or (null) discarded. */
 export interface Handled {

@@ -184,7 +184,8 @@ interface ByKeyboard {
   readonly says?: string;
 }
 
-const HANDLE = { endpoint: 'handleFailedOperations', at: '/operations' };
+const FAILED = '/operations?status=ERROR&handled=false';
+const HANDLE = { endpoint: 'handleFailedOperations', at: FAILED };
 const HELD_BACK = 'token ada holds back pool:gpu-a100';
 const SINCE = { app: '1001', since: '-24h' };
 
@@ -194,8 +195,8 @@ export const ACTIONS: readonly ByKeyboard[] = [
   { endpoint: 'drainPool', at: 'linux-arm64', button: 'Drain …', says: '0 workers' },
   { endpoint: 'liftSwitch', at: 'gpu-a100', shows: HELD_BACK, button: 'Resume …' },
   { endpoint: 'drainWorker', at: 'pdk-a1b2c3-linux-x64-0015', button: 'Drain …' },
-  { endpoint: 'retryOperation', at: '/operations', isFirst: true, button: 'Retry …' },
-  { endpoint: 'discardOperation', at: '/operations', isFirst: true, button: 'Discard …' },
+  { endpoint: 'retryOperation', at: FAILED, isFirst: true, button: 'Retry …' },
+  { endpoint: 'discardOperation', at: FAILED, isFirst: true, button: 'Discard …' },
   { ...HANDLE, button: 'Retry all that fit …', says: '6 operations' },
   { ...HANDLE, button: 'Discard all that fit …', says: '0 operations' },
   { endpoint: 'redeliverDelivery', at: MISSING, button: 'Redeliver …' },
@@ -258,16 +259,27 @@ async function act(page: Page, action: ByKeyboard): Promise<string> {
   return said;
 }
 
+/** What opens the way to a view that has no entry of its own in the bar. */
+const WITHIN: Readonly<Record<string, string>> = {
+  [FAILED]: '.top nav a[href$="/operations"]',
+};
+
 async function go(page: Page, at: string): Promise<void> {
   if (at.startsWith('/')) {
-    await reach(page, page.locator(`.top nav a[href$="${at}"]`));
+    const entry = WITHIN[at];
+    if (entry !== undefined) {
+      await reach(page, page.locator(entry));
+      await page.keyboard.press('Enter');
+    }
+    await reach(page, page.locator(`nav a[href$="${at}"]`).first());
     await page.keyboard.press('Enter');
-    await page.waitForURL((url) => url.pathname === at);
+    await page.waitForURL((url) => url.pathname + url.search === at);
   } else {
     await reach(page, page.locator('.find input'));
     await type(page, at);
-    const found = at.replace('/', '%2F');
-    await page.waitForURL((url) => url.pathname !== '/find' && url.href.includes(found));
+    await page.waitForURL(
+      (url) => url.pathname !== '/find' && decodeURIComponent(url.href).includes(at),
+    );
   }
 }
 

@@ -275,6 +275,19 @@ async function putInstallations(db: Db): Promise<void> {
 }
 
 async function putOperations(db: Db): Promise<string> {
+  const acme = { entity_id: ACME.entity_id, app_id: 1001, active_at: ago(1), looked_at: ago(4) };
+  await db
+    .insertInto('repositories')
+    .values([
+      { ...acme, repo_id: 780_000_001, full_name: 'acme/api' },
+      { ...acme, repo_id: 780_000_002, full_name: 'acme/web', resynced_at: ago(9_000) },
+      { ...acme, repo_id: 3, entity_id: 90_000_002, full_name: 'globex/app', looked_at: null },
+    ])
+    .onConflict((known) =>
+      known.column('repo_id').doUpdateSet(({ ref }) => ({ full_name: ref('excluded.full_name') })),
+    )
+    .execute();
+  await setSwitch(db, 'discover-jobs:acme/web', 'grace', 'too large');
   await sql`insert into schedules (name, last_tick_at) values ('redeliver:1001', now())`.execute(
     db,
   );

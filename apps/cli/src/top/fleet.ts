@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { countWaitsEndpoint } from '@paddock/api/jobs/list-jobs';
-import { listFailedOperationsEndpoint } from '@paddock/api/operations/operation';
+import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { listWorkersEndpoint } from '@paddock/api/workers/workers';
 import { newestFailures } from '@paddock/domain/text/newest-failures';
@@ -18,7 +18,7 @@ export async function readFleet(asker: Asker) {
     asker.ask(listPoolsEndpoint, {}),
     asker.ask(countWaitsEndpoint, {}),
     asker.ask(listWorkersEndpoint, { ...NEWEST, state: 'failed' }),
-    asker.ask(listFailedOperationsEndpoint, NEWEST),
+    asker.ask(listOperationsEndpoint, { ...NEWEST, status: 'ERROR', handled: 'false' }),
   ]);
   return {
     at: new Date().toISOString(),

@@ -97,6 +97,25 @@ export const listDeliveryEvents = (
 ): Promise<ListedEvent[]> =>
   readListed(db, EVENTS, newestRows(EVENTS, sql`delivery_guid = ${guid}`, page));
 
+/** Most events of an owner among which those of one repository are looked for. */
+const MOST_OF_OWNER = 1_000;
+
+/** The events about a repository among the newest of its owner, the newest first. */
+export const listRepositoryEvents = (
+  db: Db,
+  repoId: number,
+  entityId: number,
+  limit: number,
+): Promise<ListedEvent[]> =>
+  readListed(
+    db,
+    EVENTS,
+    sql`select id, created_at from (
+      select id, repo_id, received_at as created_at from installation_events
+      where entity_id = ${entityId} order by received_at desc limit ${MOST_OF_OWNER}) newest
+    where repo_id = ${repoId} order by created_at desc, id desc limit ${limit}`,
+  );
+
 const isOfPlace = ({ appId, installationId }: AppPlace): RawBuilder<unknown> =>
   sql`entity_id is null and app_id = ${appId} and ${
     installationId === null

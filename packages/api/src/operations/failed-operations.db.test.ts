@@ -13,7 +13,8 @@ import {
   handleFailedOperationsEndpoint,
   retryOperationEndpoint,
 } from './failed-operations.ts';
-import { findOperationEndpoint, listFailedOperationsEndpoint } from './operation.ts';
+import { listOperationsEndpoint } from './list-operations.ts';
+import { findOperationEndpoint } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(() =>
@@ -21,8 +22,9 @@ beforeEach(() =>
 );
 
 const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
+const OPEN = { status: 'ERROR', handled: 'false' };
 const failed = async (more: Readonly<Record<string, unknown>> = {}) =>
-  (await ask(listFailedOperationsEndpoint, database.db, more)).items.map(({ id }) => id);
+  (await ask(listOperationsEndpoint, database.db, { ...OPEN, ...more })).items.map(({ id }) => id);
 const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
 const queued = () => database.db.selectFrom('tasks').selectAll().orderBy('queued_at').execute();
 
@@ -70,7 +72,7 @@ describe('a failed operation (F6)', () => {
       status: 'ERROR',
       handled: { by: 'grace', at: expect.any(String), retriedAs: again.id },
     });
-    expect(await failed()).toEqual([]);
+    expect([await failed(), await failed({ handled: 'true' })]).toEqual([[], [id]]);
     expect(await actions()).toMatchObject([
       { endpoint: 'retryOperation', subject: { operation: id }, operation: again.id },
     ]);
@@ -142,6 +144,15 @@ describe('failed operations by a filter (F6)', () => {
   test('are discarded, each with its row in the audit', async () => {
     const ids = [await ended('a', 'x'), await ended('a', 'y')];
     expect(await discardAll({ kind: 'a', dryRun: true })).toMatchObject({ operations: 2 });
+    for (const [filter, operations] of [
+      [{ subject: 'worker:x' }, 1],
+      [{ subject: 'worker:z' }, 0],
+      [{ reason: 'poison' }, 2],
+      [{ reason: 'attempts' }, 0],
+    ] as const) {
+      expect(await discardAll({ ...filter, dryRun: true })).toMatchObject({ operations });
+      expect(await failed(filter)).toHaveLength(operations);
+    }
     expect(await failed()).toHaveLength(2);
     expect(await discardAll({ kind: 'a', note: 'known' })).toEqual({ ...none, operations: 2 });
     expect(await failed()).toEqual([]);

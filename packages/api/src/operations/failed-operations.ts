@@ -4,7 +4,8 @@ import { enqueueAsked } from '@paddock/queue/enqueue';
 import { type FailedOperation, lockFailed, noteHandled } from '@paddock/queue/operations';
 import { requireUnpaused } from './start-operation.ts';
 import { refused } from '../problem.ts';
-import { failedFilter, operation, readOperation } from './operation.ts';
+import { operationFilter } from './list-operations.ts';
+import { operation, readOperation } from './operation.ts';
 import { z } from 'zod';
 import { note, record } from '../actions/list-actions.ts';
 import { type Act, type Caller, endpoint } from '../endpoint.ts';
@@ -14,8 +15,7 @@ const SWEEP_KINDS: ReadonlySet<string> = new Set(SWEEPS);
 type How = 'retry' | 'discard';
 
 /**
- * Enqueues the task of a failed operation again, with all attempts, or takes it off the list of
- * failed ones. Returns the new one's id. Rejects with a Problem if it is to be repeated and its sweep
+ * Enqueues the task of a failed operation again, with all attempts, or marks it as dealt with. Returns the new one's id. Rejects with a Problem if it is to be repeated and its sweep
  * is paused: it would end without having done anything.
  */
 async function handle(
@@ -70,7 +70,7 @@ export const discardOperationEndpoint = endpoint({
   name: 'discardOperation',
   method: 'POST',
   path: '/api/v1/operations/{operation}/discard',
-  summary: 'Takes a failed operation off the list of failed ones. It is found until it expires.',
+  summary: 'Marks a failed operation as dealt with. It is found until it expires.',
   input: z.object({ operation: z.string().max(100), note }),
   output: operation,
   answer: (caller, { operation: id }, request) => handleOne(caller, request, 'discard', id),
@@ -91,10 +91,10 @@ export const handleFailedOperationsEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/failed-operations/{how}',
   summary:
-    'Repeats the failed operations that fit, the newest first, each as a new one, or takes them off their list.',
+    'Repeats the failed operations that fit, the newest first, each as a new one, or marks them as dealt with.',
   input: z.object({
-    how: z.enum(['retry', 'discard']).describe('Whether they are repeated, or leave the list'),
-    ...failedFilter,
+    how: z.enum(['retry', 'discard']).describe('Whether they are repeated, or only marked'),
+    ...operationFilter,
     dryRun: z.boolean().default(false).describe('Only count them'),
     note,
   }),

@@ -1,10 +1,10 @@
-import { isoText } from '@paddock/db/newest-first';
+import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '@paddock/db/schema/tables';
-import { type FailedFilter, isFailed, readTaskCounts } from '@paddock/queue/operations';
+import { isExpired } from '@paddock/queue/claim-tasks';
+import { readTaskCounts } from '@paddock/queue/operations';
 import { dates, instant, instantText } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
 
@@ -18,10 +18,12 @@ export const operation = z.object({
   requestedBy: z.string().nullable().describe('Who asked for it first; null: nobody did'),
   attempt: z.int().describe('How many runs have begun; a snoozed or aborted one does not count'),
   maxAttempts: z.int(),
+  crashes: z.int().describe('How often the process that ran it went away'),
   queuedAt: instant,
   startedAt: instant.nullable(),
   finishedAt: instant.nullable(),
   nextRunAt: instant.nullable().describe('When a queued one runs next'),
+  waitsFor: z.string().nullable().describe('What a queued one waits for, in words'),
   output: z.unknown().describe('What it did; null until it has ended'),
   failure: z
     .object({ reason: z.string(), message: z.string() })
@@ -55,25 +57,41 @@ export const operationRow = operation.omit({ output: true, failures: true, asker
 
 export type OperationRow = z.output<typeof operationRow>;
 
-/** As a list of one subject's has it. */
-export const listedOperation = operationRow.extend(
-  operation.pick({ output: true, failures: true }).partial().shape,
-);
-
 const COMMON =
-  sql.raw(`id, kind, origin, attempt, requested_by as "requestedBy", max_attempts as "maxAttempts",
+  sql.raw(`id, kind, origin, attempt, crashes, requested_by as "requestedBy", max_attempts as "maxAttempts",
   jsonb_build_object('type', subject_type, 'id', subject_id, 'name', subject_name) as subject,
   queued_at as "queuedAt", started_at as "startedAt"`);
 
+/** SQL over a row of tasks: one whose claim has expired runs no longer. */
+export const STATUS = sql`case when status = 'running' and not ${isExpired} then 'RUNNING' else 'QUEUED' end`;
+
+/** A process that lives takes a due task at once if a place of its kind is free. */
+const SOON = sql`now() - interval '15 seconds'`;
+
+/** SQL: no process that lives runs tasks of this kind, or it would have taken this one. */
+const IS_FORSAKEN = sql`due_at < ${SOON}
+  and not exists (select from tasks other where other.kind = tasks.kind and other.status = 'running' and other.locked_until > now())
+  and not exists (
+    select from operations o where o.kind = tasks.kind and o.status in ('OK', 'ERROR') and o.finished_at > ${SOON})`;
+
+/** SQL: what a task waits for. */
+const WAITS_FOR = sql`case
+  when status = 'running' then case when ${isExpired} then 'another process to take it on: the one that ran it is gone' end
+  when exists (select from tasks twin where twin.kind = tasks.kind and twin.subject_id = tasks.subject_id
+    and twin.subject_type = tasks.subject_type and twin.status = 'running') then 'the one before it, which runs'
+  when due_at > now() then coalesce('its next try: ' || left(failures -> -1 ->> 'message', ${LONGEST_FAILURE}), 'its time')
+  when ${IS_FORSAKEN} then 'a living process: none runs tasks of this kind'
+  else 'a free place among those of its kind' end`;
+
 /** SQL: operations of unfinished tasks, with an output or without one. */
 export const unfinished = (hasOutput = false) => sql`
-  select ${COMMON}, upper(status) as status, null::timestamptz as "finishedAt", case status when 'queued' then due_at end as "nextRunAt",
-    (failures -> -1) - 'attempt' - 'at' as failure, null::jsonb as handled${hasOutput ? sql`, null::jsonb as output` : sql``}
+  select ${COMMON}, ${STATUS} as status, null::timestamptz as "finishedAt", case ${STATUS} when 'QUEUED' then due_at end as "nextRunAt",
+    ${WAITS_FOR} as "waitsFor", (failures -> -1) - 'attempt' - 'at' as failure, null::jsonb as handled${hasOutput ? sql`, null::jsonb as output` : sql``}
   from tasks`;
 
 /** The same of ended ones. */
 export const ended = (hasOutput = false) => sql`
-  select ${COMMON}, status, finished_at as "finishedAt", null::timestamptz as "nextRunAt",
+  select ${COMMON}, status, finished_at as "finishedAt", null::timestamptz as "nextRunAt", null as "waitsFor",
     case when failure_reason is not null then
       jsonb_build_object('reason', failure_reason, 'message', coalesce(failure_message, '')) end as failure,
     case when handled_at is not null then
@@ -81,14 +99,8 @@ export const ended = (hasOutput = false) => sql`
   from operations`;
 
 /** SQL: the failed runs of the operation `found`. */
-const FAILURES: RawBuilder<unknown> = sql`(
+export const FAILURES: RawBuilder<unknown> = sql`(
   select failures from tasks t where t.id = found.id union all select failures from operations o where o.id = found.id limit 1)`;
-
-/** A row at its place: behind this instant, as PostgreSQL prints it, and this id. */
-export type ListedOperation<T extends object = OperationRow> = Placed<
-  T,
-  readonly [at: string, id: string]
->;
 
 type Operation = z.output<typeof operation>;
 
@@ -148,87 +160,6 @@ async function findAskers(
     .where('operation', '=', sql<string>`any (array(select ${id}::uuid union all ${merged}))`)
     .orderBy('id')
     .execute();
-}
-
-const page = { ...pageInput(z.tuple([z.string().max(40), z.uuid()])) };
-
-type Page = z.output<z.ZodObject<typeof page>>;
-
-const subject = z
-  .string()
-  .max(300)
-  .regex(/^[a-z-]+:[^\s]+$/, 'must be TYPE:ID, such as repository:acme/app or worker:NAME')
-  .transform((text) => {
-    const [type, id] = [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)];
-    // As `resyncRepository` names it: GitHub ignores the case.
-    return { type, id: type === 'repository' ? id.toLowerCase() : id };
-  })
-  .describe('TYPE:ID, such as repository:acme/app or worker:NAME');
-
-const detail = z
-  .enum(['true', 'false'])
-  .default('false')
-  .transform((given) => given === 'true')
-  .describe('`true`: each with its output and its failed runs');
-
-export const listOperationsEndpoint = endpoint({
-  name: 'listOperations',
-  path: '/api/v1/operations',
-  summary: 'Lists the operations of a subject, newest first: queued, running and ended ones.',
-  input: z.object({ subject, detail, ...page }),
-  output: pageOf(listedOperation),
-  answer: async ({ db }, input) =>
-    toPage(await listOperationsOf(db, input.subject, input), input.limit),
-});
-
-/**
- * All operations of a subject, newest first: queued, running and ended ones. `detail`: with their
- * output and failed runs, which may be long.
- */
-async function listOperationsOf(
-  db: Db,
-  of: { readonly type: string; readonly id: string },
-  { limit: most, after: last, detail: hasDetail }: Page & { readonly detail: boolean },
-): Promise<ListedOperation<z.output<typeof listedOperation>>[]> {
-  const isMeant = sql`subject_id = ${of.id} and subject_type = ${of.type}${last === undefined ? sql`` : sql` and (queued_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}`;
-  const newest = sql`order by "queuedAt" desc, id desc limit ${most}`;
-  const { rows } = await sql<ListedOperation<z.output<typeof listedOperation>>>`
-    select *, json_build_array("queuedAt"::text, id) as position${hasDetail ? sql`, ${FAILURES} as failures` : sql``} from (
-      ${unfinished(hasDetail)} where status = 'queued' and ${isMeant}
-      union all ${unfinished(hasDetail)} where status = 'running' and ${isMeant}
-      union all (${ended(hasDetail)} where ${isMeant} and expires_at > now() ${newest})
-    ) found ${newest}`.execute(db);
-  return rows;
-}
-
-/** The filters of failed operations. */
-export const failedFilter = {
-  kind: z.string().max(100).optional().describe('Of this kind of task only'),
-  ...dates,
-};
-
-export const listFailedOperationsEndpoint = endpoint({
-  name: 'listFailedOperations',
-  path: '/api/v1/failed-operations',
-  summary:
-    'Lists the failed operations that nobody has retried or discarded, the one that ended last first.',
-  input: z.object({ ...failedFilter, ...page }),
-  output: pageOf(operationRow),
-  answer: async ({ db }, input) => toPage(await listFailedOperations(db, input), input.limit),
-});
-
-/** Failed operations that nobody has dealt with, the one that ended last first. */
-async function listFailedOperations(
-  db: Db,
-  { limit: most, after: last, ...filter }: Page & FailedFilter,
-): Promise<ListedOperation[]> {
-  const { rows } = await sql<ListedOperation>`
-    select *, json_build_array("finishedAt"::text, id) as position from (
-      ${ended()}
-      where ${isFailed(filter)}${last === undefined ? sql`` : sql` and (finished_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}
-      order by finished_at desc, id desc limit ${most}
-    ) failed`.execute(db);
-  return rows;
 }
 
 const DAY_MS = 86_400_000;

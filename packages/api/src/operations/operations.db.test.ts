@@ -1,16 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { claimTasks } from '@paddock/queue/claim-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import {
-  countOperationsEndpoint,
-  findOperationEndpoint,
-  listFailedOperationsEndpoint,
-  listOperationsEndpoint,
-} from './operation.ts';
+import { listOperationsEndpoint } from './list-operations.ts';
+import { countOperationsEndpoint, findOperationEndpoint } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
@@ -21,6 +18,8 @@ async function enqueueOne(kind: string, id = subject.id): Promise<string> {
   const [task] = await enqueueAlone(database.db, [{ kind, subject: { ...subject, id } }]);
   return task?.id ?? '';
 }
+const CLAIM = { holder: 'x', claimMs: 60_000, takeOver: false, keepFailedMs: 60_000 };
+
 /** Runs what is due: `poison` fails, and `slow` looks at its own operation while it runs. */
 async function runAll(): Promise<unknown[]> {
   const seen: unknown[] = [];
@@ -78,7 +77,7 @@ describe('an operation', () => {
     await sql`update operations set expires_at = now()`.execute(database.db);
     for (const id of [good, bad]) await expect(find(id)).rejects.toMatchObject({ status: 404 });
     expect(await list()).toEqual([]);
-    expect((await ask(listFailedOperationsEndpoint, database.db)).items).toEqual([]);
+    expect(await all()).toEqual([]);
   });
 });
 
@@ -104,8 +103,10 @@ describe('the operations of a subject', () => {
   });
 
   test('have their output and failed runs if asked for (F4)', async () => {
-    for (const kind of ['quick', 'failing']) await enqueueOne(kind);
-    await runAll();
+    for (const kind of ['quick', 'failing']) {
+      await enqueueOne(kind);
+      await runAll();
+    }
     await enqueueOne('later');
     const detailed = await list(subject.id, { detail: 'true' });
     expect(detailed.map(({ kind, output, failures }) => [kind, output, failures])).toEqual([
@@ -127,19 +128,68 @@ describe('the operations of a subject', () => {
   });
 });
 
-describe('the failed operations', () => {
-  test('are listed by their end, and by kind (F6)', async () => {
-    for (const id of ['a', 'b']) {
-      await enqueueOne('failing', id);
-      await enqueueOne('quick', id);
-      await runAll();
+const all = async (more: object = {}) =>
+  (await askAll(listOperationsEndpoint, database.db, { limit: '2', ...more })).map(
+    ({ kind, subject: { id }, status, waitsFor }) =>
+      [kind, id, status, ...(waitsFor === null ? [] : [waitsFor])].join(' '),
+  );
+
+describe('operations of all subjects (F4, F6)', () => {
+  test('are those that run, then those that wait and for what, then those that ended, by filters', async () => {
+    for (const id of ['a', 'b'])
+      for (const kind of ['failing', 'quick']) {
+        await enqueueOne(kind, id);
+        await runAll();
+      }
+    for (const kind of ['gone', 'runs']) {
+      await enqueueOne(kind);
+      await claimTasks(database.db, { ...CLAIM, slots: { [kind]: 1 } });
     }
-    const failed = await ask(listFailedOperationsEndpoint, database.db);
-    expect(failed.items.map((row) => row.subject.id)).toEqual(['b', 'a']);
-    const paged = await askAll(listFailedOperationsEndpoint, database.db, { limit: '1' });
-    expect(paged).toEqual(failed.items);
-    const quick = await ask(listFailedOperationsEndpoint, database.db, { kind: 'quick' });
-    expect(quick.items).toEqual([]);
+    const minute = sql`interval '1 minute'`;
+    await sql`update tasks set locked_until = now() - ${minute} where kind = 'gone'`.execute(
+      database.db,
+    );
+    for (const kind of ['runs', 'free', 'nobody', 'later', 'again']) await enqueueOne(kind);
+    await sql`update tasks set due_at = now() - ${minute} where kind = 'nobody'`.execute(
+      database.db,
+    );
+    await sql`update tasks set due_at = now() + ${minute} where kind in ('later', 'again')`.execute(
+      database.db,
+    );
+    await sql`update tasks set failures = '[{"reason": "error", "message": "no route"}]' where kind = 'again'`.execute(
+      database.db,
+    );
+    const rows = await all();
+    expect(rows).toEqual([
+      'runs acme/app RUNNING',
+      'again acme/app QUEUED its next try: no route',
+      'later acme/app QUEUED its time',
+      'nobody acme/app QUEUED a living process: none runs tasks of this kind',
+      'free acme/app QUEUED a free place among those of its kind',
+      'runs acme/app QUEUED the one before it, which runs',
+      'gone acme/app QUEUED another process to take it on: the one that ran it is gone',
+      'quick b OK',
+      'failing b ERROR',
+      'quick a OK',
+      'failing a ERROR',
+    ]);
+    for (const [filter, isMeant] of [
+      [{ status: 'RUNNING' }, / RUNNING/],
+      [{ status: 'QUEUED' }, / QUEUED/],
+      [{ status: 'OK' }, / OK/],
+      [{ status: 'ERROR', kind: 'failing' }, / ERROR/],
+      [{ reason: 'poison' }, / ERROR/],
+      [{ reason: 'error' }, /^again/],
+      [{ handled: 'true' }, /^$/],
+      [{ subject: 'repository:a' }, /^\w+ a /],
+      [{ subject: 'repository:ACME/app', kind: 'runs' }, /^runs/],
+      [{ from: '-1h' }, /./],
+      [{ to: '-1h' }, /^$/],
+    ] as const)
+      expect([filter, await all(filter)]).toEqual([
+        filter,
+        rows.filter((row) => isMeant.test(row)),
+      ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { done, snooze } from '@paddock/queue/outcome';
+import { done, poison, snooze } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
@@ -9,17 +9,19 @@ import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { redeliverDeliveryEndpoint } from '../deliveries/deliveries.ts';
 import { resyncInstallationEndpoint } from '../installations/installations.ts';
-import { findResyncEndpoint, resyncRepositoryEndpoint } from '../repositories/resync.ts';
-import { ask } from '../scenes/ask.scene.ts';
+import { findRepositoryEndpoint, listRepositoriesEndpoint } from '../repositories/repositories.ts';
+import { resyncRepositoryEndpoint } from '../repositories/resync.ts';
+import { ask, askAll } from '../scenes/ask.scene.ts';
 import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/check-token.ts';
-import { findOperationEndpoint, listOperationsEndpoint, type operation } from './operation.ts';
+import { listOperationsEndpoint } from './list-operations.ts';
+import { findOperationEndpoint, type operation } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
   await emptyTables(database.db, ['tasks', 'operations', 'actions', 'switches', 'schedules']);
-  await emptyTables(database.db, ['installations', 'repositories']);
+  await emptyTables(database.db, ['installations', 'repositories', 'jobs']);
   await putInstallation(database.db);
   await putPools(database.db, examplePools());
   const tick = { last_tick_at: new Date() };
@@ -195,21 +197,70 @@ test('of several Apps one must be named (F5)', async () => {
   expect(await runSweep('redeliver', { app: '8' })).toMatchObject({ subject: { id: '8' } });
 });
 
-test('a switch forbids the resync of one repository, which says so and when it last was (F4, F5)', async () => {
+const show = (more: object = {}) => ask(findRepositoryEndpoint, database.db, { ...path, ...more });
+const lastSync = async () => (await show()).lastSync;
+
+describe('a repository (F4, F5)', () => {
   const at = new Date('2026-01-31T00:00:00Z');
-  const ids = { repo_id: 5, entity_id: 1, app_id: 1, full_name: 'ACME/app' };
-  await database.db
-    .insertInto('repositories')
-    .values({ ...ids, active_at: at, resynced_at: at })
-    .execute();
-  const subject = 'discover-jobs:Acme/App';
-  await ask(setSwitchEndpoint, database.db, { subject, note: 'too large' });
-  const held = { by: 'ada', since: expect.any(String), note: 'too large' };
-  const state = { subject: 'discover-jobs:acme/app', held, finishedAt: at.toISOString() };
-  expect(await ask(findResyncEndpoint, database.db, path)).toEqual(state);
-  await expect(resync()).rejects.toMatchObject({ status: 409 });
-  await resync('ada', { repository: 'other' });
-  await ask(liftSwitchEndpoint, database.db, { subject });
-  expect(await ask(findResyncEndpoint, database.db, path)).toEqual({ ...state, held: null });
-  await resync();
+  const owner = { entity_id: 90_000_001, app_id: 1001 };
+  beforeEach(() =>
+    database.db
+      .insertInto('repositories')
+      .values([
+        { repo_id: 5, ...owner, full_name: 'ACME/app', active_at: at, resynced_at: at },
+        { repo_id: 6, ...owner, full_name: 'acme/Web', active_at: at },
+      ])
+      .execute(),
+  );
+  test('says whether and why not it is looked through, and is forbidden by a switch', async () => {
+    const subject = 'discover-jobs:Acme/App';
+    const goesOn = { enabled: true, disabled: null, entity: { login: 'acme' } };
+    expect(await show()).toMatchObject({ ...goesOn, resyncs: { held: null } });
+    await ask(setSwitchEndpoint, database.db, { subject, note: 'too large' });
+    expect(await show()).toMatchObject({
+      enabled: false,
+      disabled: 'ada forbids it: too large',
+      resyncs: { subject: 'discover-jobs:acme/app', held: { by: 'ada', note: 'too large' } },
+    });
+    await expect(resync()).rejects.toMatchObject({ status: 409 });
+    await resync('ada', { repository: 'other' });
+    await ask(liftSwitchEndpoint, database.db, { subject });
+    expect(await show()).toMatchObject(goesOn);
+    for (const [change, disabled] of [
+      [{ suspended_at: at }, 'its installation is suspended'],
+      [{ deleted_at: at }, 'the App is not installed on its owner'],
+    ] as const) {
+      await database.db.updateTable('installations').set(change).execute();
+      expect(await show()).toMatchObject({ enabled: false, disabled });
+    }
+  });
+
+  test('has its last resync, also one that runs or has failed, and one whose row has expired', async () => {
+    const expired = { status: 'OK', at: at.toISOString(), operation: null, why: null };
+    expect(await lastSync()).toEqual(expired);
+    const { id } = await resync();
+    expect(await lastSync()).toMatchObject({ status: 'QUEUED', operation: id });
+    let running: unknown;
+    const handler = async () => {
+      running = await lastSync();
+      return poison('no such repository');
+    };
+    await runDueTasks({ db: database.db, kinds: { 'discover-jobs': { slots: 1, handler } } });
+    expect(running).toMatchObject({ status: 'RUNNING', operation: id });
+    expect(await lastSync()).toMatchObject({ status: 'ERROR', why: 'no such repository' });
+    await emptyTables(database.db, ['operations']);
+    expect(await lastSync()).toEqual(expired);
+    expect(await show({ repository: 'web' })).toMatchObject({ lastSync: null });
+  });
+
+  test('is in a list by owner and name; a made-up one is not found', async () => {
+    const listed = await askAll(listRepositoriesEndpoint, database.db, {
+      limit: '1',
+      entity: 'acme',
+    });
+    expect(listed.map(({ fullName }) => fullName)).toEqual(['ACME/app', 'acme/Web']);
+    await putJob(database.db, { repo_id: 7, repo_full_name: 'acme/new' });
+    expect(await show({ repository: 'New' })).toMatchObject({ id: 7, enabled: true });
+    await expect(show({ repository: 'none' })).rejects.toMatchObject({ status: 404 });
+  });
 });

@@ -7,8 +7,6 @@ import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-operation.ts';
 import { notFound, refused } from '../problem.ts';
-import { instant } from '../lists/dates.ts';
-import { readSwitch, switchState } from '../switches/switches.ts';
 
 const name = z
   .string()
@@ -17,10 +15,10 @@ const name = z
   .toLowerCase();
 
 /** The inputs of a path that names a repository, in small letters: GitHub ignores the case. */
-const repositoryPath = { owner: name, repository: name };
+export const repositoryPath = { owner: name, repository: name };
 
 /** As subjects of operations name it. */
-const fullNameOf = ({ owner, repository }: { owner: string; repository: string }): string =>
+export const fullNameOf = ({ owner, repository }: { owner: string; repository: string }): string =>
   `${owner}/${repository}`;
 
 export const resyncRepositoryEndpoint = endpoint({
@@ -51,34 +49,4 @@ async function findOwner(db: Db, login: string): Promise<{ isUsable: boolean } |
     .execute();
   const isUsable = rows.some((row) => row.suspended_at === null && row.deleted_at === null);
   return rows.length === 0 ? undefined : { isUsable };
-}
-
-export const findResyncEndpoint = endpoint({
-  name: 'findResync',
-  path: '/api/v1/repositories/{owner}/{repository}/resync',
-  summary: 'Tells whether a repository may be resynced, and when it last was.',
-  input: z.object(repositoryPath),
-  output: switchState.extend({
-    finishedAt: instant
-      .nullable()
-      .describe(
-        'When a resync last ended well; null: never since Paddock has known the repository',
-      ),
-  }),
-  async answer({ db }, path) {
-    const fullName = fullNameOf(path);
-    const finishedAt = await findResyncedAt(db, fullName);
-    const state = await readSwitch(db, `${DISCOVER_JOBS}:${fullName}`);
-    return { ...state, finishedAt };
-  },
-});
-
-/** When a resync of the repository last ended well. Null: never, as far as the rows know. */
-async function findResyncedAt(db: Db, fullName: string): Promise<Date | null> {
-  const { at } = await db
-    .selectFrom('repositories')
-    .select(({ fn }) => fn.max('resynced_at').as('at'))
-    .where(sql<boolean>`lower(full_name) = lower(${fullName})`)
-    .executeTakeFirstOrThrow();
-  return at;
 }

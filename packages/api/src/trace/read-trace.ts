@@ -6,13 +6,7 @@ import { dates, instantText } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed } from '../lists/page.ts';
 import { actionRow, type ActionRow, listEntityActions } from '../actions/list-actions.ts';
 import { jobRow, type JobRow } from '../jobs/job.ts';
-import {
-  ended,
-  type ListedOperation,
-  operationRow,
-  type OperationRow,
-  unfinished,
-} from '../operations/operation.ts';
+import { ended, operationRow, type OperationRow, unfinished } from '../operations/operation.ts';
 import { listWorkers, workerRow, type WorkerRow } from '../workers/workers.ts';
 import {
   type AppPlace,
@@ -206,10 +200,10 @@ async function listEntityOperations(
   db: Db,
   entityId: number,
   page: PageOfTime<string>,
-): Promise<ListedOperation[]> {
+): Promise<Placed<OperationRow, Position<string>>[]> {
   const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, sql`queued_at`);
   const newest = sql`order by "queuedAt" desc, id desc limit ${page.limit}`;
-  const { rows } = await sql<ListedOperation>`
+  const { rows } = await sql<Placed<OperationRow, Position<string>>>`
     select *, json_build_array(${exactText(sql`"queuedAt"`)}, id) as position from (
       (${unfinished()} where ${onPage} and ${ofEntity(entityId)} ${newest})
       union all

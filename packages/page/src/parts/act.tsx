@@ -1,11 +1,14 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Trouble } from '../answers.ts';
+import type { Operation, Trouble } from '../answers.ts';
+import { at } from '../paths.ts';
 import { place } from '../state/place.ts';
 import { request, session } from '../state/request.ts';
+import { useAnswer } from '../state/use-answer.ts';
 import { type Field, Input, readForm } from './form.tsx';
 import { Thing } from './inline.tsx';
+import { mergedInto, outcomeOf, type Standing } from './outcome.ts';
 import { TroubleNote } from './view.tsx';
 
 interface ActProps {
@@ -144,7 +147,8 @@ async function act(
   again?.();
   if (shown !== undefined) return { shown: shown(told.answer as never) };
   const { id, status = '' } = told.answer ?? {};
-  return { shown: id && ['QUEUED', 'RUNNING'].includes(status) && <Queued operation={id} /> };
+  const isBegun = id && ['QUEUED', 'RUNNING'].includes(status);
+  return { shown: isBegun && <Followed of={id} again={again} /> };
 }
 
 /** Of an answer that is an operation. */
@@ -153,11 +157,30 @@ interface Begun {
   readonly status: string;
 }
 
-const Queued = ({ operation }: { operation: string }) => (
-  <p>
-    It is queued as <Thing kind="operation" id={operation} as="an operation" />.
-  </p>
+/** Where an operation stands, or how it ended; it is said to those who do not see it. */
+export const Outcome = ({ of }: { of: Standing | undefined }) => (
+  <output class={of?.status === 'ERROR' ? 'outcome trouble' : 'outcome'}>
+    {of === undefined ? 'It is queued.' : outcomeOf(of)}
+  </output>
 );
+
+/** Follows what was asked for to its end, also where another request does it. */
+function Followed({ of, again }: { of: string; again: (() => void) | undefined }) {
+  const [id, follow] = useState(of);
+  const { answer } = useAnswer<Operation>(at`/operations/${id}`, ['tasks', 'operations'], 2_000);
+  const isOver = typeof answer?.finishedAt === 'string';
+  const merged = answer && mergedInto(answer);
+  useEffect(() => {
+    if (merged !== undefined) follow(merged);
+    else if (isOver) again?.();
+  }, [merged, isOver, again]);
+  return (
+    <>
+      <Outcome of={answer} />
+      <Thing kind="operation" id={id} as="Its operation" />
+    </>
+  );
+}
 
 /** What had the focus last. */
 let last: EventTarget | null = null;

@@ -66,6 +66,25 @@ export function ListView<T, A extends List<T> = List<T>>(props: ListProps<T, A>)
   );
 }
 
+/** Links among views of one thing. */
+export const Tabs = ({
+  name,
+  of,
+  here,
+}: {
+  name: string;
+  of: Readonly<Record<string, string>>;
+  here: string;
+}) => (
+  <nav class="tabs" aria-label={name}>
+    {Object.entries(of).map(([to, view]) => (
+      <Link key={to} to={to} {...(to === here && { 'aria-current': 'page' })}>
+        {view}
+      </Link>
+    ))}
+  </nav>
+);
+
 interface OfAddress {
   readonly path: string;
   readonly query: URLSearchParams;

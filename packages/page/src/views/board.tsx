@@ -298,7 +298,7 @@ const MOST_FAILURES = 5;
 /** What failed lately. Nothing at all where nothing did. */
 function NewestFailures() {
   const workers = useNewest<WorkerRow>('/workers?state=failed&');
-  const operations = useNewest<OperationRow>('/failed-operations?');
+  const operations = useNewest<OperationRow>('/operations?status=ERROR&handled=false&');
   const trouble = workers.trouble ?? operations.trouble;
   // One of two answers alone would be replaced at once: the newest may be in the other.
   const isAnswered = workers.answer !== undefined && operations.answer !== undefined;
@@ -318,7 +318,7 @@ function NewestFailures() {
           <p class="key">
             <span>
               All: <Link to="/workers?state=failed&from=-24h">workers</Link>,{' '}
-              <Link to="/operations?from=-24h">operations</Link>
+              <Link to="/operations?status=ERROR&handled=false&from=-24h">operations</Link>
             </span>
           </p>
         </section>

@@ -5,8 +5,8 @@ import type {
   UnresolvedDelivery,
 } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, At, Chip, Link, Thing, Until } from '../parts/inline.tsx';
-import { DATES, ListView } from '../parts/list.tsx';
+import { Ago, At, Chip, Thing, Until } from '../parts/inline.tsx';
+import { DATES, ListView, Tabs } from '../parts/list.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
@@ -23,7 +23,7 @@ export const Redeliveries = ({ query }: ViewProps) => (
     none="Every delivery that GitHub tells of has arrived."
     tables={['installation_events']}
   >
-    <Tabs of="/redeliveries" />
+    <Tabs name="Redeliveries" of={TABS} here="/redeliveries" />
     <Act
       label="Redeliver since …"
       method="POST"
@@ -52,18 +52,8 @@ export const GivenUp = ({ query }: ViewProps) => (
     none="None was given up."
     tables={['installation_events']}
   >
-    <Tabs of="/redeliveries/given-up" />
+    <Tabs name="Redeliveries" of={TABS} here="/redeliveries/given-up" />
   </ListView>
-);
-
-const Tabs = ({ of }: { of: string }) => (
-  <nav class="tabs" aria-label="Redeliveries">
-    {Object.entries(TABS).map(([to, name]) => (
-      <Link key={to} to={to} {...(to === of && { 'aria-current': 'page' })}>
-        {name}
-      </Link>
-    ))}
-  </nav>
 );
 
 const TABS = { '/redeliveries': 'Asked for again', '/redeliveries/given-up': 'Given up' };

@@ -71,10 +71,16 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
             'So since': today?.since && <Ago at={today.since} />,
             Entity: entity && <Thing kind="entity" id={entity.id} as={entity.login ?? entity.id} />,
             App: today?.app,
-            Repositories: today && (today.repositories ?? 'unknown'),
+            Repositories: today && entity && (
+              <Link to={at`/repositories?entity=${entity.id}`}>
+                {today.repositories ?? 'unknown'}
+              </Link>
+            ),
             'What happened': <Link to={at`/trace/installation/${installation}`}>its trace</Link>,
-            Tasks: (
-              <Link to={at`/operations?subject=installation:${installation}`}>its operations</Link>
+            Operations: (
+              <Link to={at`/operations?subject=${`installation:${installation}`}`}>
+                its operations
+              </Link>
             ),
           }}
         />

@@ -56,6 +56,9 @@ function Row({ job }: { job: JobAnswer }) {
           Entity: <Thing kind="entity" id={job.entity.id} as={job.entity.login} />,
           App: job.app,
           Installation: <Thing kind="installation" id={job.installation} />,
+          Operations: job.worker && (
+            <Link to={at`/operations?subject=${`worker:${job.worker}`}`}>of its worker</Link>
+          ),
           'What happened': <Link to={at`/trace/job/${job.id}`}>trace of its entity</Link>,
           'Became waiting again': job.requeues > 0 ? count(job.requeues, 'time') : null,
           'Taken on by recovery': job.recoveries > 0 ? count(job.recoveries, 'time') : null,
@@ -74,7 +77,7 @@ function Row({ job }: { job: JobAnswer }) {
   );
 }
 
-const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
+export const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
   {
     name: 'Event',
     of: ({ id, event }) => <Thing kind="event" id={id} as={event} />,

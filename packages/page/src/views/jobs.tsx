@@ -1,10 +1,9 @@
-import type { JobRow, ResyncState, Waits as WaitsAnswer } from '../answers.ts';
-import { Act } from '../parts/act.tsx';
+import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
 import { Ago, Chip, Dash, Link, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { TroubleNote } from '../parts/view.tsx';
-import { at, type ViewProps } from '../paths.ts';
+import type { ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { number, plain, poolName } from '../text/words.ts';
 import {
@@ -16,7 +15,6 @@ import {
   reasonPath,
   stateOf,
 } from './jobs.ts';
-import { Diagnoses } from './trace.tsx';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['waiting', 'running', 'ended'] },
@@ -37,7 +35,6 @@ const FILTERS = [
 export function Jobs({ query }: ViewProps) {
   const offered = new Set(['state', ...filtersFor(query)]);
   const repository = query.get('repository') ?? '';
-  const isNamed = repository.includes('/');
   return (
     <ListView<JobRow>
       title="Jobs"
@@ -49,14 +46,9 @@ export function Jobs({ query }: ViewProps) {
       keyOf={({ id }) => id}
       none="No job fits. Jobs that no pool serves have no row: look for such a one by its id."
       tables={['jobs']}
-      head={() => (
-        <>
-          {isNamed && <Diagnoses of={repository} />}
-          {isWaiting(query) && <Waits query={query} />}
-        </>
-      )}
+      head={() => isWaiting(query) && <Waits query={query} />}
     >
-      {isNamed && <Resync fullName={repository} />}
+      {repository.includes('/') && <Thing kind="repository" id={repository} as="The repository" />}
     </ListView>
   );
 }
@@ -125,42 +117,6 @@ function Waits({ query }: { query: URLSearchParams }) {
           );
         })}
       </ul>
-    </>
-  );
-}
-
-/** Whether a repository may be compared with GitHub, when it last was, and to have it done. */
-function Resync({ fullName }: { fullName: string }) {
-  const [owner = '', name = ''] = fullName.split('/');
-  const path = at`/repositories/${owner}/${name}/resync`;
-  const { answer, again } = useAnswer<ResyncState>(path, ['switches', 'operations']);
-  if (answer === undefined) return null;
-  const { subject, held, finishedAt } = answer;
-  const ofSwitch = { path: at`/switches/${subject}`, again };
-  if (held !== null)
-    return (
-      <>
-        <Act label="Allow resyncs …" method="DELETE" {...ofSwitch}>
-          Allows resyncs of {fullName} again.
-        </Act>
-        <span class="quiet">
-          {held.by} forbids resyncs{held.note !== null && `: ${held.note}`}
-        </span>
-      </>
-    );
-  return (
-    <>
-      <Act label="Resync …" method="POST" path={path}>
-        Compares all unfinished runs of {fullName} at GitHub with our jobs.
-      </Act>
-      <Act label="Forbid resyncs …" method="PUT" {...ofSwitch}>
-        Refuses resyncs of {fullName} from now on. One that runs ends within seconds.
-      </Act>
-      {finishedAt !== null && (
-        <span class="quiet">
-          resynced <Ago at={finishedAt} />
-        </span>
-      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
-import type { OperationCount } from '../answers.ts';
-import { plain } from '../text/words.ts';
+import type { OperationCount, OperationRow } from '../answers.ts';
+import { howFailed } from '../parts/outcome.ts';
 
 export interface KindCount {
   readonly kind: string;
@@ -30,15 +30,26 @@ export function sumByKind(counts: readonly OperationCount[]): KindCount[] {
     .toSorted((a, b) => Number(b.bad > 0) - Number(a.bad > 0) || (a.kind < b.kind ? -1 : 1));
 }
 
-/** How an operation failed, behind a number or before what it said last. */
-export const howFailed = (reason: string): string => HOW.get(reason) ?? plain(reason);
-
-const HOW = new Map([
-  ['poison', 'cannot be done'],
-  ['attempts', 'out of attempts'],
-  ['crashes', 'broken off too often'],
-  ['timeout', 'timed out'],
-]);
-
 const sum = (counts: readonly OperationCount[]): number =>
   counts.reduce((all, { ended }) => all + ended, 0);
+
+/** Types of subjects that have a page of their own. */
+const THINGS = ['worker', 'repository', 'installation', 'pool', 'delivery'] as const;
+
+const NAMES = new Map([
+  ['schedule', 'sweep'],
+  ['app', 'App'],
+  ['key', 'queue'],
+  ['dry-run', 'trial of'],
+]);
+
+/** What an operation is about: in words, as the filter names it, and what has a page of it. */
+export function subjectOf({ type, id, name }: OperationRow['subject']) {
+  const kind = THINGS.find((one) => one === type);
+  const filter = `${type}:${id}`;
+  return { said: `${NAMES.get(type) ?? type} ${name ?? id}`, filter, thing: kind && { kind, id } };
+}
+
+/** The same words for a filter, as `worker:NAME`. */
+export const saidOf = (filter: string): string =>
+  filter.replace(/^([^:]*):/, (_, type: string) => `${NAMES.get(type) ?? type} `);

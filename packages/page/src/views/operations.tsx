@@ -6,58 +6,91 @@ import type {
   OperationCount,
   OperationRow,
 } from '../answers.ts';
-import { Act } from '../parts/act.tsx';
+import { Act, Outcome } from '../parts/act.tsx';
 import { Ago, At, Chip, Link, Thing, Took } from '../parts/inline.tsx';
-import { DATES, ListView } from '../parts/list.tsx';
+import { DATES, ListView, Tabs } from '../parts/list.tsx';
+import { howFailed, mergedInto } from '../parts/outcome.ts';
 import { type Column, Facts, Table } from '../parts/table.tsx';
 import { Answer, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { request } from '../state/request.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
-import { howFailed, type KindCount, sumByKind } from './operations.ts';
+import { type KindCount, saidOf, subjectOf, sumByKind } from './operations.ts';
 
-/** The operations of a subject; without one those that failed, and how many ended. */
+const FILTERS = [
+  { name: 'status', label: 'Status', of: ['RUNNING', 'QUEUED', 'OK', 'ERROR'] },
+  { name: 'kind', label: 'Kind' },
+  { name: 'subject', label: 'Of', hint: 'worker:NAME, repository:a/b' },
+  { name: 'reason', label: 'Failed', of: ['poison', 'attempts', 'crashes', 'timeout'] },
+  { name: 'handled', label: 'Dealt with', of: ['false', 'true'] },
+  ...DATES,
+];
+
+const FAILED = '/operations?status=ERROR';
+const OPEN = `${FAILED}&handled=false`;
+const TABS = { '/operations': 'All', [OPEN]: 'Failed, to deal with', [FAILED]: 'All that failed' };
+
+/** Operations: those that run, then those that wait, then those that ended; or those that failed. */
 export function Operations({ query }: ViewProps) {
   const subject = query.get('subject');
+  const isFailed = query.get('status') === 'ERROR';
+  const title = isFailed ? 'Failed operations' : 'Operations';
+
   return (
     <>
       <ListView<OperationRow>
-        title={subject === null ? 'Failed operations' : `Operations of ${subject}`}
+        title={subject === null ? title : `${title} of the ${saidOf(subject)}`}
         path="/operations"
-        api={subject === null ? '/failed-operations' : '/operations'}
         query={query}
-        filters={[
-          { name: 'subject', label: 'Subject', hint: 'worker:NAME, repository:a/b' },
-          ...(subject === null ? [{ name: 'kind', label: 'Kind' }, ...DATES] : []),
-        ]}
+        filters={FILTERS}
         columns={COLUMNS}
-        keyOf={({ id }) => id}
-        none={subject === null ? 'None has failed.' : 'There is none of it.'}
+        keyOf={({ id: of }) => of}
+        none={isFailed ? 'None has failed.' : 'There is none of these.'}
         tables={['tasks', 'operations']}
       >
-        {subject === null && <AllFailed query={query} />}
+        <Tabs
+          name="Operations"
+          of={TABS}
+          here={!isFailed ? '/operations' : query.get('handled') === 'false' ? OPEN : FAILED}
+        />
+        {isFailed && <AllFailed query={query} />}
       </ListView>
       {subject === null && <Counts />}
     </>
   );
 }
 
-const COLUMNS: readonly Column<OperationRow>[] = [
+export const COLUMNS: readonly Column<OperationRow>[] = [
   { name: 'Operation', of: ({ id, kind }) => <Thing kind="operation" id={id} as={kind} /> },
-  { name: 'Status', of: ({ status }) => <Chip of={status} /> },
   {
-    name: 'Subject',
-    isWide: true,
-    of: ({ subject }) => `${subject.type} ${subject.name ?? subject.id}`,
+    name: 'Status',
+    of: ({ status, handled: by }) => (
+      <>
+        <Chip of={status} />
+        {by !== null && (
+          <span class="quiet">
+            {' '}
+            {by.retriedAs === null ? 'discarded' : 'retried'} by {by.by}
+          </span>
+        )}
+      </>
+    ),
   },
-  { name: 'Why', isWide: true, of: ({ failure }) => failure?.message ?? '' },
+  { name: 'Of', isWide: true, of: ({ subject }) => <Subject of={subject} /> },
+  {
+    name: 'Why',
+    isWide: true,
+    of: ({ waitsFor, failure }) =>
+      waitsFor === null ? (failure?.message ?? '') : `waits for ${waitsFor}`,
+  },
   { name: 'Asked by', of: ({ requestedBy }) => requestedBy ?? '' },
-  { name: 'Runs', isNumber: true, of: ({ attempt, maxAttempts }) => `${attempt} / ${maxAttempts}` },
+  { name: 'Runs', isNumber: true, of: runsOf },
   {
     name: 'Took',
     isNumber: true,
-    of: ({ startedAt, finishedAt }) => startedAt && <Took from={startedAt} to={finishedAt} />,
+    of: ({ startedAt, finishedAt, status }) =>
+      startedAt && status !== 'QUEUED' && <Took from={startedAt} to={finishedAt} />,
   },
   {
     name: 'When',
@@ -66,31 +99,45 @@ const COLUMNS: readonly Column<OperationRow>[] = [
   },
 ];
 
+/** As `1 of 5`, and how often the process that ran it went away. */
+function runsOf({ attempt, maxAttempts, crashes }: OperationRow): string {
+  return `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, ${crashes} broken off`}`;
+}
+
+/** What an operation is about; it leads to its page, or to its other operations. */
+function Subject({ of }: { of: OperationRow['subject'] }) {
+  const { said, filter, thing } = subjectOf(of);
+  return thing === undefined ? (
+    <Link to={at`/operations?subject=${filter}`}>{said}</Link>
+  ) : (
+    <Thing {...thing} as={said} />
+  );
+}
+
 /** Deals with all failed operations that fit the filters, also those on other pages. */
 function AllFailed({ query }: { query: URLSearchParams }) {
-  const filters = [...query].filter(([name]) => ['kind', 'from', 'to'].includes(name));
+  const filters = [...query].filter(([name]) =>
+    ['subject', 'kind', 'reason', 'from', 'to'].includes(name),
+  );
   const body = Object.fromEntries(filters);
   return (
     <>
-      <Act
-        label="Retry all that fit …"
-        method="POST"
-        path="/failed-operations/retry"
-        body={body}
-        shown={handled}
-      >
-        Repeats, each as a new operation with all attempts, <HowMany to="retry" of={body} />.
-      </Act>
-      <Act
-        label="Discard all that fit …"
-        method="POST"
-        path="/failed-operations/discard"
-        body={body}
-        shown={handled}
-        isGrave
-      >
-        Takes off the list <HowMany to="discard" of={body} />.
-      </Act>
+      {(['retry', 'discard'] as const).map((how) => (
+        <Act
+          key={how}
+          label={how === 'retry' ? 'Retry all that fit …' : 'Discard all that fit …'}
+          method="POST"
+          path={`/failed-operations/${how}`}
+          body={body}
+          shown={handled}
+          isGrave={how === 'discard'}
+        >
+          {how === 'retry'
+            ? 'Repeats, each as a new operation with all attempts,'
+            : 'Marks as dealt with'}{' '}
+          <HowMany to={how} of={body} />.
+        </Act>
+      ))}
     </>
   );
 }
@@ -134,7 +181,7 @@ function Counts() {
 }
 
 const OF_KIND: readonly Column<KindCount>[] = [
-  { name: 'Kind', of: ({ kind }) => kind },
+  { name: 'Kind', of: ({ kind }) => <Link to={at`/operations?kind=${kind}`}>{kind}</Link> },
   { name: 'OK', isNumber: true, of: ({ good }) => number(good) },
   {
     name: 'Failed',
@@ -143,7 +190,7 @@ const OF_KIND: readonly Column<KindCount>[] = [
       bad === 0 ? (
         <span class="quiet">0</span>
       ) : (
-        <Link to={at`/operations?kind=${kind}`}>{number(bad)}</Link>
+        <Link to={at`/operations?status=ERROR&kind=${kind}`}>{number(bad)}</Link>
       ),
   },
   { name: 'Why they failed', isWide: true, of: ({ reasons }) => reasons.join(', ') },
@@ -171,7 +218,7 @@ export const Operation = ({ fields: { operation: id = '' } }: ViewProps) => (
               again={again}
               isGrave
             >
-              Takes it off the list of failed operations.
+              Marks it as dealt with.
             </Act>
           </>
         )}
@@ -183,28 +230,24 @@ export const Operation = ({ fields: { operation: id = '' } }: ViewProps) => (
 );
 
 function Row({ subject, failure, output, handled: by, ...operation }: OperationAnswer) {
-  const { startedAt, finishedAt, nextRunAt } = operation;
+  const { startedAt, finishedAt, nextRunAt, status } = operation;
+  const { filter } = subjectOf(subject);
+  const merged = mergedInto({ output });
   return (
     <>
-      {failure !== null && (
-        <p class="trouble">
-          <strong>{howFailed(failure.reason)}</strong>: {failure.message}
-        </p>
-      )}
+      <Outcome of={{ ...operation, failure, output }} />
       <Facts
         of={{
-          Subject: (
-            <Link to={at`/operations?subject=${`${subject.type}:${subject.id}`}`}>
-              {subject.type} {subject.name ?? subject.id}
-            </Link>
-          ),
+          Of: <Subject of={subject} />,
+          'With the same': <Link to={at`/operations?subject=${filter}`}>all its operations</Link>,
           'Asked by': operation.requestedBy ?? (operation.origin === 'MANUAL' ? null : 'Paddock'),
-          Runs: `${operation.attempt} of ${operation.maxAttempts}`,
+          Runs: runsOf({ ...operation, subject, failure, handled: by }),
           Queued: <At at={operation.queuedAt} />,
           Started: startedAt && <At at={startedAt} />,
           Ended: finishedAt && <At at={finishedAt} />,
-          Took: startedAt && <Took from={startedAt} to={finishedAt} />,
+          Took: startedAt && status !== 'QUEUED' && <Took from={startedAt} to={finishedAt} />,
           'Next run': nextRunAt && <Ago at={nextRunAt} />,
+          'Became part of': merged && <Thing kind="operation" id={merged} as="another" />,
           'Retried as': by?.retriedAs && <Thing kind="operation" id={by.retriedAs} />,
           [by?.retriedAs === null ? 'Discarded by' : 'Retried by']: by && (
             <>

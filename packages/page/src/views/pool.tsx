@@ -113,6 +113,7 @@ function Row(pool: PoolAnswer) {
           'Started in the last hour': number(lastHour.started),
           'Queued, median': queuedP50Ms === null ? null : duration(queuedP50Ms),
           'Queued, 95th percentile': queuedP95Ms === null ? null : duration(queuedP95Ms),
+          Operations: <Link to={at`/operations?subject=${`pool:${name}`}`}>its operations</Link>,
           Failures: <Link to={at`/workers?state=failed&pool=${name}`}>its failed workers</Link>,
         }}
       />

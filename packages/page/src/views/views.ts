@@ -9,6 +9,7 @@ import { Jobs } from './jobs.tsx';
 import { Operation, Operations } from './operations.tsx';
 import { Actions, Switches, Tokens } from './people.tsx';
 import { Pool } from './pool.tsx';
+import { Repositories, Repository } from './repositories.tsx';
 import { Event, Trace } from './trace.tsx';
 import { Usage } from './usage.tsx';
 import { Worker, Workers } from './workers.tsx';
@@ -28,6 +29,8 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/usage': Usage,
   '/installations': Installations,
   '/installations/{installation}': Installation,
+  '/repositories': Repositories,
+  '/repositories/{owner}/{repository}': Repository,
   '/redeliveries': Redeliveries,
   '/redeliveries/given-up': GivenUp,
   '/deliveries/{delivery}': Delivery,
@@ -49,6 +52,7 @@ export const BAR: readonly (readonly [path: Path, name: string])[] = [
   ['/operations', 'Operations'],
   ['/usage', 'Usage'],
   ['/installations', 'Installations'],
+  ['/repositories', 'Repositories'],
   ['/redeliveries', 'Redeliveries'],
   ['/switches', 'Switches'],
   ['/actions', 'Actions'],

@@ -98,9 +98,9 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   ),
   'To end because of': worker.stop && plain(worker.stop.reason),
   'Its stop is held up by': worker.stopHeldBy,
-  Pool: worker.pool,
+  Pool: <Thing kind="pool" id={worker.pool} />,
   Entity: <Thing kind="entity" id={worker.entity.id} as={worker.entity.login} />,
-  Repository: worker.repository,
+  Repository: worker.repository && <Thing kind="repository" id={worker.repository} />,
   Lived: <Took from={worker.createdAt} to={worker.completedAt} />,
   Node: worker.node,
   Namespace: worker.namespace,
@@ -112,7 +112,7 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   Runner: worker.runner,
   App: worker.app,
   Installation: <Thing kind="installation" id={worker.installation} />,
-  Tasks: <Link to={at`/operations?subject=worker:${worker.name}`}>its operations</Link>,
+  Operations: <Link to={at`/operations?subject=${`worker:${worker.name}`}`}>its operations</Link>,
 });
 
 function Trouble({ worker: { diagnosis, noLog, state } }: { worker: WorkerAnswer }) {
