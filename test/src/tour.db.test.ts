@@ -99,9 +99,11 @@ async function check(shown: string): Promise<void> {
   for (const [state, at] of Object.entries(ANSWERS))
     expect([at, (await whyAt(pages.get(at) ?? '')).state]).toEqual([at, state]);
   // A stuck worker is stopped after a while, and another one is tried after a pause.
-  for (const [state, at] of Object.entries(WORKERS_ON_THE_WAY)) {
-    await waitFor(`a worker on the page of ${at} to be ${state}`, async () =>
-      (await whyAt(pages.get(at) ?? '')).workers.some((worker) => worker.state === state),
-    );
-  }
+  await Promise.all(
+    Object.entries(WORKERS_ON_THE_WAY).map(([state, at]) =>
+      waitFor(`a worker on the page of ${at} to be ${state}`, async () =>
+        (await whyAt(pages.get(at) ?? '')).workers.some((worker) => worker.state === state),
+      ),
+    ),
+  );
 }

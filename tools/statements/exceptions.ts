@@ -12,7 +12,17 @@ export const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   // The watched tables exist.
   'packages/api/src/sessions/read-changes.ts': ['written'],
   // Null only with the key, which is looked at first.
-  'packages/api/src/usage/usage.ts': ['more', 'jobs', 'workers', 'podMs', 'idleMs', 'thrownAwayMs'],
+  'packages/api/src/usage/usage.ts': [
+    'more',
+    'jobs',
+    'started',
+    'workers',
+    'podMs',
+    'idleMs',
+    'thrownAwayMs',
+    'place',
+    'totalBefore',
+  ],
   // They are those of the entity, which is not null.
   'packages/db/src/matching/reserve-workers.ts': ['demandKey', 'login', 'installationId'],
   // A comparison with null follows one that is false.

@@ -114,7 +114,7 @@ describe('the lists in the terminal', () => {
       database.db,
     );
     const [, row = '', total = ''] = await lines('usage', '--by', 'workflow');
-    expect(row).toMatch(/^acme\/api \/ CI +3 +3 +10\.0 +10\.0 % +0\.0 % +12 s +12 s$/);
+    expect(row).toMatch(/^acme\/api \/ CI +3 +3 +10\.0 +0\.0 +10\.0 % +0\.0 % +12 s +12 s$/);
     expect(total).toMatch(/^in all +3 +3 +10\.0/);
   });
 });
@@ -314,7 +314,7 @@ describe('the switches in the terminal (F5, C12)', () => {
     expect(await said('resume', 'pool:linux')).toBe('pool:linux goes on.\n');
     expect(await said('resume', 'check-apps')).toBe('check-apps goes on.\n');
     expect(await said('switches')).toBe('Nothing is paused.\n');
-    expect(await said('actions')).toContain('setSwitch');
+    expect(await said('actions')).toContain('stopped the making of workers of the pool linux');
   });
 });
 
@@ -326,7 +326,7 @@ describe('paddock token (F7)', () => {
     expect(stdout).toMatch(/^paddock_\S+\n$/);
     expect(await checkToken(database.db, stdout.trim())).toMatchObject({ access: 'read' });
     expect(await said('actions')).toMatch(
-      /^AT .*\n\S+ +ada +terminal +createToken +token=ci +a build\n$/,
+      /^AT .*\n\S+ +ada +terminal +made the token ci +a build\n$/,
     );
   });
 

@@ -1,3 +1,4 @@
+import { tellAction, textOf } from '@paddock/domain/text/tell-action';
 import { listActionsEndpoint } from '@paddock/api/actions/list-actions';
 import {
   findDeliveryEndpoint,
@@ -38,6 +39,7 @@ import {
 } from '@paddock/api/switches/switches';
 import { listTokensEndpoint, revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { traceEndpoint } from '@paddock/api/trace/trace';
+import { countActiveEndpoint } from '@paddock/api/usage/active';
 import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import {
   drainWorkerEndpoint,
@@ -46,7 +48,7 @@ import {
 } from '@paddock/api/workers/workers';
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { ask, table } from './ask-command.ts';
-import { asYaml, pairs, printable } from './columns.ts';
+import { asYaml, printable } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import {
@@ -201,6 +203,15 @@ actions. A former login will do.`,
 repository, unless said. A span has at most 31 days.`,
     print: describeUsage,
   }),
+  ask('active', countActiveEndpoint, {
+    print: table(
+      [
+        ['OF', ({ entity, labels, pool }) => entity?.login ?? pool ?? labels?.join(',') ?? null],
+        ...(['waiting', 'running', 'starting', 'idle', 'busy', 'stopping'] as const),
+      ],
+      'No job waits or runs, and no worker lives.',
+    ),
+  }),
   ask('installations', listInstallationsEndpoint, {
     print: table(
       [
@@ -350,8 +361,7 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
         'at',
         ['WHO', ({ person }) => person],
         'from',
-        ['ACTION', ({ endpoint }) => endpoint],
-        ['ON', ({ subject }) => pairs(subject)],
+        ['DID', ({ endpoint, subject }) => textOf(tellAction(endpoint, subject))],
         'note',
       ],
       'There is no action yet.',

@@ -127,7 +127,7 @@ type Usage = z.input<typeof listUsageEndpoint.output>;
 /** A line for each group, and one for all. */
 export const describeUsage = ({ from, to, summedAt, total, items, next }: Usage): string =>
   columns(
-    ['OF', 'JOBS', 'WORKERS', 'MINUTES', 'IDLE', 'THROWN AWAY', 'QUEUED P50', 'P95'],
+    ['OF', 'JOBS', 'WORKERS', 'MINUTES', 'WEEK BEFORE', 'IDLE', 'THROWN AWAY', 'QUEUED P50', 'P95'],
     [
       ...items.map((row) => [
         nameOf(row),
@@ -147,7 +147,8 @@ const percent = (share: number | null): string | null =>
 
 type Row = Usage['items'][number];
 
-function nameOf({ entity, repository, workflow, pool }: Row): string {
+function nameOf({ entity, repository, workflow, pool, at }: Row): string {
+  if (at !== null) return at;
   if (pool !== null) return pool;
   if (entity !== null) return entity.login ?? String(entity.id);
   if (repository === null) return 'workers without a job';
@@ -159,6 +160,7 @@ const figures = (sums: Row | Usage['total']) => [
   sums.jobs,
   sums.workers,
   sums.runnerMinutes.toFixed(1),
+  sums.before?.runnerMinutes.toFixed(1) ?? null,
   percent(sums.idleShare),
   percent(sums.thrownAwayShare),
 ];

@@ -107,16 +107,16 @@ const NO_PATH = problem(400, 'Wrong input', 'The path cannot be decoded.');
 
 /**
  * The address of the answer in the API that a view shows. A page and its answer share an address:
- * who asks for JSON, by `.json` or by `Accept`, gets the answer. Undefined: everyone else, who gets
- * the page.
+ * who asks for JSON, by `.json` or by `Accept`, gets the answer; by `.csv`, its rows for a sheet.
+ * Undefined: everyone else, who gets the page.
  */
 function listAt(request: Request): string | undefined {
   const { path, url } = request;
-  const isJson = path.endsWith('.json');
+  const isJson = /\.(json|csv)$/.test(path);
   // Who takes anything is a browser, or a person with a tool who wants to see the page.
   if (!isJson && request.accepts('text/html', 'application/json') !== 'application/json')
     return undefined;
-  const view = isJson ? path.slice(0, -'.json'.length) : path;
+  const view = isJson ? path.replace(/\.\w+$/, '') : path;
   const [pattern, list] = ELSEWHERE.find(([one]) => one.test(view)) ?? [/$/, ''];
   return `/api/v1${view.replace(pattern, list)}${url.slice(path.length)}`;
 }

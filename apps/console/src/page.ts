@@ -40,7 +40,7 @@ export async function loadPage(
     );
     return {
       html: hasProvider ? html.replace('<html', '<html data-provider') : html,
-      paths: paths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)),
+      paths: paths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`)),
       files: new Map(await Promise.all(compressed)),
     };
   }

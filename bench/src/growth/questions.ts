@@ -42,6 +42,8 @@ export function questionsOf({
     ...['repository', 'workflow', 'pool', 'entity'].flatMap((by) =>
       of('usage', `by=${by}`, `by=${by}&from=-31d`, `by=${by}&from=-31d&entity=entity-1`),
     ),
+    ...of('usage', 'by=hour&from=-7d', 'by=day&from=-30d', 'by=hour&from=-24h&pool=pool-3'),
+    ...of('active', 'by=entity', 'by=pool', 'by=labels'),
     ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),
     ...of('trace/installation/2', ''),
     ...of(`trace/job/${waiting}`, ''),

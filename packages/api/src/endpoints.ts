@@ -37,6 +37,7 @@ import { createTokenEndpoint, listTokensEndpoint, revokeTokenEndpoint } from './
 import { endSessionsEndpoint, listSessionsEndpoint } from './sessions/sessions.ts';
 import { traceEndpoint } from './trace/trace.ts';
 import { traceEventEndpoint } from './events/events.ts';
+import { countActiveEndpoint } from './usage/active.ts';
 import { listUsageEndpoint } from './usage/usage.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './why/explain-job.ts';
 
@@ -61,6 +62,7 @@ const SUBJECTS: readonly Endpoint[] = [
   whyJobEndpoint,
   whyRunEndpoint,
   listUsageEndpoint,
+  countActiveEndpoint,
   traceEndpoint,
   traceEventEndpoint,
   listOperationsEndpoint,

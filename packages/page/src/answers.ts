@@ -29,6 +29,7 @@ import type { endSessionsEndpoint } from '@paddock/api/sessions/sessions';
 import type { listTokensEndpoint } from '@paddock/api/tokens/tokens';
 import type { traceEndpoint } from '@paddock/api/trace/trace';
 import type { traceEventEndpoint } from '@paddock/api/events/events';
+import type { countActiveEndpoint } from '@paddock/api/usage/active';
 import type { listUsageEndpoint } from '@paddock/api/usage/usage';
 import type { whyJobEndpoint } from '@paddock/api/why/explain-job';
 import type { findWorkerEndpoint, listWorkersEndpoint } from '@paddock/api/workers/workers';
@@ -88,6 +89,7 @@ export type TraceItem = Trace['items'][number];
 export type EventPayload = Output<typeof traceEventEndpoint>;
 export type Usage = Output<typeof listUsageEndpoint>;
 export type UsageRow = Usage['items'][number];
+export type ActiveRow = Item<typeof countActiveEndpoint>;
 
 /** Why the API did not do what was asked (RFC 9457), or why no answer came: status 0. */
 export interface Trouble {

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { findPath } from './paths.ts';
 import { Bar } from './bar.tsx';
 import { Dialog } from './parts/act.tsx';
+import { Help } from './parts/help.tsx';
 import { Link } from './parts/inline.tsx';
 import { Heading, NotConnected, TroubleNote } from './parts/view.tsx';
 import { place } from './state/place.ts';
@@ -18,7 +19,13 @@ export function Page() {
         <TroubleNote trouble={unreachable.value} />
       </main>
     );
-  return session.value === null ? <SignIn /> : <SignedIn />;
+  return (
+    <>
+      {session.value === null ? <SignIn /> : <SignedIn />}
+      <Dialog />
+      <Help />
+    </>
+  );
 }
 
 function SignedIn() {
@@ -28,7 +35,7 @@ function SignedIn() {
   const shown = useRef(path);
   useEffect(() => {
     // Who cannot see hears that another view is here, and goes on from its heading.
-    if (shown.current !== path) document.querySelector('h1')?.focus();
+    if (shown.current !== path) document.querySelector('h1')?.focus({ preventScroll: true });
     shown.current = path;
   }, [path]);
   return (
@@ -41,7 +48,6 @@ function SignedIn() {
         <NotConnected />
         <View key={path} fields={found?.fields ?? {}} query={query} />
       </main>
-      <Dialog />
     </>
   );
 }

@@ -13,6 +13,7 @@ export const PATHS = [
   '/operations',
   '/operations/{operation}',
   '/usage',
+  '/active',
   '/installations',
   '/installations/{installation}',
   '/repositories',

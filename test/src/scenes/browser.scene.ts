@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { CHROMIUM } from '@paddock/testing/chromium';
 import { late } from '@paddock/testing/use-test-database';
 import axe from 'axe-core';
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { MISSING } from './fleet.scene.ts';
@@ -126,11 +126,23 @@ export async function seriousFlaws(page: Page, which: keyof typeof RULES): Promi
     );
 }
 
+/** Values of the view that have a page of their own, and lead nowhere; the view's own are in its heading. */
+export const unlinked = (page: Page, names: readonly string[]): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const names = new Set(${JSON.stringify(names)});
+    const own = decodeURIComponent(location.href);
+    return [...document.querySelectorAll('main td, main dd')]
+      .filter((cell) => !cell.querySelector('a'))
+      .map((cell) => cell.innerText.trim())
+      .filter((text) => (names.has(text) || /^pdk-\\S+$/.test(text)) && !own.includes(text));
+  })()`);
+
 const FOLDER = join(import.meta.dirname, '..', '..', 'screenshots');
 
-/** Keeps a picture of the whole page for people to look at; git ignores the folder. */
+/** Where `test/screenshots` is, keeps a picture of the whole page to look at; git ignores the folder. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
-  await mkdir(FOLDER, { recursive: true });
+  // A third of the time of this file.
+  if (!existsSync(FOLDER)) return;
   // To encode a PNG costs several times the CPU time.
   const path = join(FOLDER, `${name}.jpeg`);
   await page.screenshot({ path, fullPage: true, type: 'jpeg', quality: 85 });
@@ -186,7 +198,7 @@ interface ByKeyboard {
 
 const FAILED = '/operations?status=ERROR&handled=false';
 const HANDLE = { endpoint: 'handleFailedOperations', at: FAILED };
-const HELD_BACK = 'token ada holds back pool:gpu-a100';
+const HELD_BACK = 'token ada holds back';
 const SINCE = { app: '1001', since: '-24h' };
 
 /** Every action of the page. */
@@ -206,8 +218,8 @@ export const ACTIONS: readonly ByKeyboard[] = [
   { endpoint: 'setSwitch', at: 'acme/api', button: 'Forbid resyncs …' },
   { endpoint: 'runSweep', at: '/switches', button: 'Run a sweep …' },
   { endpoint: 'setSwitch', at: '/switches', button: 'Pause a sweep …' },
-  { endpoint: 'liftSwitch', at: '/switches', button: /^sweeps/ },
-  { endpoint: 'liftSwitch', at: '/switches', button: /^pool:windows/ },
+  { endpoint: 'liftSwitch', at: '/switches', button: /all sweeps/ },
+  { endpoint: 'liftSwitch', at: '/switches', button: /pool windows/ },
   { endpoint: 'createToken', at: '/tokens', button: 'New token …', fill: { name: 'by-keyboard' } },
   {
     endpoint: 'endSessions',
@@ -262,6 +274,9 @@ async function act(page: Page, action: ByKeyboard): Promise<string> {
 /** What opens the way to a view that has no entry of its own in the bar. */
 const WITHIN: Readonly<Record<string, string>> = {
   [FAILED]: '.top nav a[href$="/operations"]',
+  '/redeliveries': '.top nav a[href$="/installations"]',
+  '/switches': '.top nav a[href$="/operations"]',
+  '/tokens': '.person summary',
 };
 
 async function go(page: Page, at: string): Promise<void> {
@@ -271,7 +286,7 @@ async function go(page: Page, at: string): Promise<void> {
       await reach(page, page.locator(entry));
       await page.keyboard.press('Enter');
     }
-    await reach(page, page.locator(`nav a[href$="${at}"]`).first());
+    await reach(page, page.locator(`nav a[href$="${at}"], .person a[href$="${at}"]`).first());
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.pathname + url.search === at);
   } else {

@@ -121,9 +121,17 @@ export async function putFleet(db: Db) {
     completed_at: ago(51),
     started_at: ago(40),
   });
+  await sql`
+    insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
+    select date_trunc('hour', now()) - n * interval '1 hour', 90000001, 780000001, 'acme/api', 'CI', case when n % 3 = 0 then 'gpu-a100' else 'linux-x64' end,
+      array[n % 40, 30], 2 + n % 9, 3, (2 + n % 9) * 400000, 60000, n % 4 * 50000 from generate_series(1, 400) n`.execute(
+    db,
+  );
   const event = await putDeliveries(db, hostile.job_id);
   const operation = await putOperations(db);
-  return { waiting, failed, hostile: hostile.job_id, huge: huge.job_id, operation, event };
+  const names = ['linux-x64', 'gpu-a100', 'windows', 'acme', 'globex', 'acme/api', 'acme/web'];
+  names.push(String(waiting), '51000001', operation, CAME, MISSING);
+  return { names, waiting, failed, hostile: hostile.job_id, huge: huge.job_id, operation, event };
 }
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };

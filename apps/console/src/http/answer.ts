@@ -7,6 +7,7 @@ import type { Db } from '@paddock/db/schema/tables';
 import type { Request, Response } from 'express';
 import type { Admit, Admitted } from '../admit.ts';
 import { readInput, readPath } from './read-input.ts';
+import { toCsv } from './to-csv.ts';
 import { problem, type Reply } from './reply.ts';
 
 /** A reply, and what the log and the metrics say about it. */
@@ -131,6 +132,11 @@ function replyWith({ path, status }: Endpoint, body: unknown, request: Request):
     // Where the operation is. Below `/api/v1/`, which has two names before it.
     const up = '../'.repeat(path.split('/').length - 4);
     headers.location = `${up}operations/${encodeURIComponent(String(id))}`;
+  }
+  const { items } = Object(body) as { items?: unknown };
+  if (/^[^?]*\.csv(\?|$)/.test(request.originalUrl) && Array.isArray(items)) {
+    headers['content-type'] = 'text/csv; charset=utf-8';
+    return { status, headers, text: toCsv(items) };
   }
   return { status, headers, text: `${JSON.stringify(body)}\n` };
 }

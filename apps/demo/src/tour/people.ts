@@ -74,7 +74,7 @@ export const PEOPLE = {
       });
       const asked = `${requests} ${requests === 1 ? 'time' : 'times'}`;
       const sentence = `${event} failed with ${lastStatusCode}, and GitHub was asked for it ${asked}`;
-      return { path: '/operations', sentence };
+      return { path: '/redeliveries', sentence };
     },
   },
   warm: {

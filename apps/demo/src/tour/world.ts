@@ -12,7 +12,7 @@ import type { System } from '../start-system.ts';
 
 const HOUR_MS = 3_600_000;
 /** Dozens of stops look at once. */
-const LOOK_EVERY_MS = 200;
+const LOOK_EVERY_MS = 500;
 /** For one state. The slowest takes half of it on two busy cores. */
 const LONGEST_MS = 120_000;
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
 import { type Act, type Caller, endpoint } from '../endpoint.ts';
-import { instant } from '../lists/dates.ts';
+import { dates, instant } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed, positionBy, toPage } from '../lists/page.ts';
 
 /** The input `note` of each action. */
@@ -75,11 +75,17 @@ const COLUMNS = [
   'operation',
 ] as const;
 
+const listInput = z.object({
+  person: z.string().max(300).optional().describe('Only what this person did'),
+  ...dates,
+  ...pageInput(z.tuple([z.int()])),
+});
+
 export const listActionsEndpoint = endpoint({
   name: 'listActions',
   path: '/api/v1/actions',
   summary: 'Lists what people did, the newest first. These rows never change, nor expire.',
-  input: z.object(pageInput(z.tuple([z.int()]))),
+  input: listInput,
   output: pageOf(actionRow),
   answer: async ({ db }, input) => toPage(await listActions(db, input), input.limit),
 });
@@ -87,12 +93,15 @@ export const listActionsEndpoint = endpoint({
 /** Actions, the newest first, from the first one before `after`. */
 const listActions = (
   db: Db,
-  { limit: most, after: last }: { limit: number; after?: readonly [number] | undefined },
+  { limit: most, after: last, person, from, to }: z.output<typeof listInput>,
 ): Promise<Placed<ActionRow>[]> =>
   db
     .selectFrom('actions')
     .select([...COLUMNS, positionBy('id')])
     .$if(last !== undefined, (query) => query.where('id', '<', last?.[0] ?? 0))
+    .$if(person !== undefined, (query) => query.where('person', '=', person ?? ''))
+    .$if(from !== undefined, (query) => query.where('acted_at', '>=', from ?? null))
+    .$if(to !== undefined, (query) => query.where('acted_at', '<', to ?? null))
     .orderBy('id', 'desc')
     .limit(most)
     .execute();

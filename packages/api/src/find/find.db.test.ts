@@ -68,6 +68,7 @@ describe('one box for all ids (P5)', () => {
     ['pdk-1-linux-0001', 'worker pdk-1-linux-0001 null'],
     [STORED.toUpperCase(), `delivery ${STORED} workflow_job.queued`],
     [MISSING, `delivery ${MISSING} workflow_job.queued`],
+    ['pdk-1-l', 'worker pdk-1-linux-0001 null'],
     ['acme/none', ''],
     ['../<img>', ''],
     ['', ''],

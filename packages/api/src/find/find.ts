@@ -1,5 +1,6 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import type { Db } from '@paddock/db/schema/tables';
+import { LIVE } from '@paddock/db/states/states';
 import { readJobReference } from '@paddock/domain/why/job-reference';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
@@ -100,7 +101,7 @@ const findByUuid = (db: Db, uuid: string): Promise<Named[]> =>
       and not exists (select from installation_events where delivery_guid = ${uuid}) limit 1)`,
   );
 
-/** What has this name: a worker, a pool, or an entity, also by a former login. */
+/** What has this name, or begins with it: a worker, a pool, or an entity, also by a former login. */
 const findByName = (db: Db, name: string): Promise<Named[]> =>
   read(
     db,
@@ -110,8 +111,18 @@ const findByName = (db: Db, name: string): Promise<Named[]> =>
     union all (select 3, 'entity', entity_id::text, login from installations where lower(login) = lower(${name})
       order by deleted_at desc nulls first, updated_at desc limit 1)
     union all (select 3, 'entity', entity_id::text, former from ${FORMER_LOGINS} where lower(former) = lower(${name})
-      and not exists (select from installations where lower(login) = lower(${name})) order by left_at desc limit 1)`,
+      and not exists (select from installations where lower(login) = lower(${name})) order by left_at desc limit 1)
+    union all (select 4, 'pool', p ->> 'name', null from ${POOLS_IN_FORCE} where ${beginsWith(sql`p ->> 'name'`, name)} limit ${MOST_BEGUN})
+    union all (select 5, 'entity', entity_id::text, max(login) from installations where ${beginsWith(sql`login`, name)} group by entity_id limit ${MOST_BEGUN})
+    union all (select 6, 'worker', pod_name, null from workers where ${LIVE} and ${beginsWith(sql`pod_name`, name)} order by pod_name limit ${MOST_BEGUN})`,
   );
+
+/** Of each kind whose names begin so. */
+const MOST_BEGUN = 5;
+
+/** SQL: whether a name begins so, and goes on. */
+const beginsWith = (column: RawBuilder<unknown>, name: string) =>
+  sql`${name.length > 1} and starts_with(lower(${column}), lower(${name})) and lower(${column}) <> lower(${name})`;
 
 async function read(db: Db, found: RawBuilder<unknown>): Promise<Named[]> {
   const { rows } =

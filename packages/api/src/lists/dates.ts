@@ -63,8 +63,8 @@ export const instant = z.codec(instantText, z.custom<Date>(), {
 export const timeline = z.array(z.object({ at: instantText, what: z.string() }));
 
 /**
- * SQL: the instants that are known, by what they are of, in their order. Of one instant, the order
- * given.
+ * SQL: the instants that are known, by what they are of, in their order. Of one second, the order
+ * given: GitHub's instants have no parts of it, so that ours would come behind what they caused.
  */
 export const timelineOf = (
   instants: Readonly<Record<string, string>>,
@@ -73,6 +73,6 @@ export const timelineOf = (
     ([what, at], n) => sql`(${sql.lit(n)}, ${sql.ref(at)}, ${sql.lit(what)})`,
   );
   return sql`(
-    select coalesce(json_agg(json_build_object('at', ${isoText('at')}, 'what', what) order by date_trunc('milliseconds', at), n), '[]')
+    select coalesce(json_agg(json_build_object('at', ${isoText('at')}, 'what', what) order by date_trunc('second', at), n), '[]')
     from (values ${sql.join(rows)}) happened (n, at, what) where at is not null)`;
 };

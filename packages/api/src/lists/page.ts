@@ -18,10 +18,11 @@ export const githubId = () => fromDigits(z.number().int().positive());
 const LONGEST_CURSOR = 1_000;
 
 /** How many items a list answers, read as one more: that row says whether there is a next page. */
-const limit = fromDigits(z.number().int().min(1).max(100))
-  .default(30)
-  .transform((items) => items + 1)
-  .describe('How many items to answer');
+const limit = (most: number) =>
+  fromDigits(z.number().int().min(1).max(most))
+    .default(30)
+    .transform((items) => items + 1)
+    .describe('How many items to answer');
 
 /**
  * The input `after` of a list: the `next` of the page before. `position` is the schema of the sort
@@ -42,7 +43,10 @@ const after = <P extends z.ZodType>(position: P) =>
     .describe('The `next` of the page before');
 
 /** The inputs of a list in pages. */
-export const pageInput = <P extends z.ZodType>(position: P) => ({ limit, after: after(position) });
+export const pageInput = <P extends z.ZodType>(position: P, most = 100) => ({
+  limit: limit(most),
+  after: after(position),
+});
 
 /** The output of a list. */
 export const pageOf = <T extends z.ZodType>(item: T) =>

@@ -1,3 +1,4 @@
+import { textOf, tellAction } from '@paddock/domain/text/tell-action';
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
 import type { Db } from '@paddock/db/schema/tables';
@@ -67,7 +68,7 @@ const operationItem = (operation: OperationRow): Item => ({
 const actionItem = (action: ActionRow): Item => ({
   kind: 'action',
   at: action.at.toISOString(),
-  what: `${action.person} asked for ${action.endpoint}`,
+  what: `${action.person} ${textOf(tellAction(action.endpoint, action.subject))}`,
   action,
 });
 

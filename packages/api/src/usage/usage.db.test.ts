@@ -88,7 +88,7 @@ beforeAll(async () => {
 const list = (input: Readonly<Record<string, unknown>> = {}) =>
   ask(listUsageEndpoint, database.db, { limit: 100, ...input });
 
-const sumOf = (some: readonly Ended[], of: (one: Ended) => number): number =>
+const sumOf = <T>(some: readonly T[], of: (one: T) => number): number =>
   some.reduce((sum, one) => sum + of(one), 0);
 
 /** The sums of these, made one by one. */
@@ -150,8 +150,31 @@ describe('usage (G1)', () => {
       const minutes = items.map(({ runnerMinutes }) => runnerMinutes);
       expect(minutes).toEqual(minutes.toSorted((a, b) => b - a));
       expect(await askAll(listUsageEndpoint, database.db, { by, limit: '2' })).toEqual(items);
+      const bySort = await askAll(listUsageEndpoint, database.db, { by, limit: '2', sort: 'idle' });
+      const idle = bySort.map(({ idleMinutes }) => idleMinutes);
+      expect(idle).toEqual(items.map(({ idleMinutes }) => idleMinutes).toSorted((a, b) => b - a));
     },
   );
+
+  test.each(['hour', 'day'] as const)('by %s has each, the newest first', async (by) => {
+    const { items, total } = await list({ by, limit: '200' });
+    const began = items.map(({ at }) => Date.parse(at ?? ''));
+    expect(began).toEqual([...new Set(began)].toSorted((a, b) => b - a));
+    expect(sumOf(items, ({ jobs }) => jobs)).toBe(total.jobs);
+    expect(sumOf(items, ({ started }) => started)).toBe(total.started);
+  });
+
+  test('stands beside the week before', async () => {
+    const to = new Date(Date.now() + 7 * 24 * HOUR_MS).toISOString();
+    const later = await list({
+      by: 'pool',
+      from: new Date(Date.now() + HOUR_MS).toISOString(),
+      to,
+    });
+    const { total } = await list({ by: 'pool' });
+    expect(later.total).toMatchObject({ jobs: 0, before: { jobs: total.jobs } });
+    expect((await list({ by: 'day' })).total.before).toBeNull();
+  });
 
   test.each([
     [{ pool: 'gpu', by: 'repository' }, ({ pool }: Ended) => pool === 'gpu'],

@@ -10,25 +10,41 @@ import { wrong } from '../problem.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
 /** A longer span would read more rows than an answer has time for. */
 const LONGEST_DAYS = 31;
 const USUAL_DAYS = 7;
+/** A week of hours is one page. */
+const MOST_ROWS = 200;
 
-const BY = ['repository', 'workflow', 'pool', 'entity'] as const;
+const BY = ['repository', 'workflow', 'pool', 'entity', 'hour', 'day'] as const;
 
-/** A place in the list: the pods' time, and the keys of the group. */
+/** What a list is sorted by, and its sum. Hours and days come the newest first. */
+const SORTS = {
+  minutes: 'podMs',
+  jobs: 'jobs',
+  workers: 'workers',
+  idle: 'idleMs',
+  thrownAway: 'thrownAwayMs',
+} as const;
+
+/** A place in the list: what it is sorted by, and the keys of the group. */
 const usagePosition = z.tuple([z.int(), z.string().max(300), z.string().max(700)]);
 
 type UsagePosition = z.output<typeof usagePosition>;
 
 const usageInput = z.object({
   by: z.enum(BY).default('repository').describe('What the sums are of'),
+  sort: z
+    .enum(Object.keys(SORTS) as [keyof typeof SORTS])
+    .default('minutes')
+    .describe('The most of it first; hours and days come the newest first'),
   entity,
   repository,
   pool,
   from: dates.from.describe(`${dates.from.description}; 7 days before the end without it`),
   to: dates.to,
-  ...pageInput(usagePosition),
+  ...pageInput(usagePosition, MOST_ROWS),
 });
 
 type UsageInput = z.output<typeof usageInput>;
@@ -39,6 +55,7 @@ const share = z.number().nullable().describe('Of the runner minutes; null: there
 
 const sums = {
   jobs: z.int().describe('That have ended'),
+  started: z.int().describe('Those of them that had started'),
   workers: z.int().describe('That have ended'),
   runnerMinutes: minutes.describe('From the start of each pod to its end'),
   idleMinutes: minutes.describe('Of it, when no job ran'),
@@ -46,6 +63,16 @@ const sums = {
   idleShare: share,
   thrownAwayShare: share,
 };
+
+/** Of a longer span, the one before would be read for nobody. */
+const LONGEST_COMPARED_MS = 8 * DAY_MS;
+
+const weekBefore = z
+  .object({ jobs: z.int(), workers: z.int(), runnerMinutes: minutes })
+  .nullable()
+  .describe(
+    'The same in the seven days before, for a span of at most 8 days; null: it is longer, or the sums are by hour or day',
+  );
 
 /** A row of usage. What it is not by is null. */
 const usageRow = z.object({
@@ -56,7 +83,9 @@ const usageRow = z.object({
     .describe('Null, in sums by repository or workflow: workers without a job'),
   workflow: z.string().nullable(),
   pool: z.string().nullable(),
+  at: instant.nullable().describe('Of sums by hour or day, when it began'),
   ...sums,
+  before: weekBefore,
   queuedSeconds: z
     .object({ p50: z.int(), p95: z.int() })
     .nullable()
@@ -69,7 +98,7 @@ const usageSpan = {
   summedAt: instant
     .nullable()
     .describe('When the sums were last made; null: the sweep `upkeep` has summed up nothing'),
-  total: z.object(sums).describe('Of all rows'),
+  total: z.object({ ...sums, before: weekBefore }).describe('Of all rows'),
 };
 
 type UsageRow = z.output<typeof usageRow>;
@@ -78,7 +107,7 @@ export const listUsageEndpoint = endpoint({
   name: 'listUsage',
   path: '/api/v1/usage',
   summary:
-    'Sums up the jobs, runner minutes and queue times of a span, by repository, workflow, pool or entity, the most minutes first.',
+    'Sums up the jobs, runner minutes and queue times of a span, by repository, workflow, pool or entity, beside the week before, or by hour or day.',
   input: usageInput,
   output: pageOf(usageRow).extend(usageSpan),
   async answer(caller, input) {
@@ -88,7 +117,7 @@ export const listUsageEndpoint = endpoint({
       repoId: await repoIdOf(caller, input.repository),
       pool: input.pool,
     };
-    const { rows, total } = await readUsage(caller.db, input.by, filter, input);
+    const { rows, total } = await readUsage(caller.db, filter, input);
     const { from, to } = filter;
     const summedAt = await findUsageSummedAt(caller.db);
     return { ...toPage(rows, input.limit), from, to, total, summedAt };
@@ -125,50 +154,61 @@ type UsageBy = (typeof BY)[number];
  * What the rows of a group have in common. Names are sorted by their bytes, which is faster. 0 stands
  * for workers without a job.
  */
-const KEYS: Readonly<Record<UsageBy, { readonly key: string; readonly more?: string }>> = {
+const KEYS: Readonly<
+  Record<UsageBy, { readonly key: string; readonly more?: string; readonly isTime?: true }>
+> = {
   repository: { key: 'repo_id' },
   workflow: { key: 'repo_id', more: 'workflow_name collate "C"' },
   pool: { key: 'k8s_pool collate "C"' },
   entity: { key: 'entity_id' },
+  hour: { key: 'extract(epoch from hour)::bigint', isTime: true },
+  day: { key: "extract(epoch from date_trunc('day', hour, 'UTC'))::bigint", isTime: true },
 };
 
-/** Each sum, and the column that an hour has of it. */
+/** Each sum, and what an hour has of it. */
 const SUMMED = {
   jobs: 'jobs',
+  started: 'cardinality(queued)',
   workers: 'workers',
   podMs: 'pod_ms',
   idleMs: 'idle_ms',
   thrownAwayMs: 'thrown_away_ms',
 };
 const summed = ([name, column]: readonly [string, string]) =>
-  sql`coalesce(sum(${sql.ref(column)}), 0)::bigint as ${sql.ref(name)}`;
+  sql`coalesce(sum(${sql.raw(column)}), 0)::bigint as ${sql.ref(name)}`;
 const SUMS_OF_HOURS = sql.join(Object.entries(SUMMED).map(summed));
-const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => summed([name, name])));
+const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => summed([name, `"${name}"`])));
 
 /**
- * The groups of a span, the most time first, and the sums of all of them. Reads the waiting times of
+ * The groups of a span in their order, and the sums of all of them. Reads the waiting times of
  * the groups on the page only, and counts how often each occurs: to sort them all is slower. To read
  * the span twice is faster than to keep its rows.
  */
 async function readUsage(
   db: Db,
-  by: UsageBy,
   filter: UsageFilter,
-  { limit: most, after: last }: { limit: number; after?: UsagePosition | undefined },
-): Promise<{ rows: Placed<UsageRow, UsagePosition>[]; total: ReturnType<typeof toSums> }> {
-  const { key, more = "''" } = KEYS[by];
+  { by, sort, limit: most, after: last }: Pick<UsageInput, 'by' | 'sort' | 'limit' | 'after'>,
+): Promise<{ rows: Placed<UsageRow, UsagePosition>[]; total: z.output<typeof usageSpan.total> }> {
+  const { key, more = "''", isTime = false } = KEYS[by];
+  const place = isTime ? sql`key` : sql.ref(SORTS[sort]);
+  const isCompared = !isTime && filter.to.getTime() - filter.from.getTime() <= LONGEST_COMPARED_MS;
+  const former = {
+    ...filter,
+    from: new Date(filter.from.getTime() - WEEK_MS),
+    to: new Date(filter.to.getTime() - WEEK_MS),
+  };
   const group = sql.raw(`${key} as key, ${more} as more`);
   const hours = sql`usage_hours where ${isMeant(filter)}`;
   const isBehind =
     last === undefined
       ? sql`true`
-      : sql`(-"podMs", key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}, ${last[2]})`;
+      : sql`(-${place}, key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}, ${last[2]})`;
   const { rows } = await sql<Row>`
     with sums as materialized (
       select ${group}, ${SUMS_OF_HOURS} from ${hours} group by 1, 2
     ),
     page as materialized (
-      select * from sums where ${isBehind} order by "podMs" desc, key, more limit ${most}
+      select *, ${place} as place from sums where ${isBehind} order by ${place} desc, key, more limit ${most}
     ),
     -- Each row is looked up among the groups of the page: of a join PostgreSQL would make a loop that
     -- reads the span for each group.
@@ -183,23 +223,47 @@ async function readUsage(
     quantiles as materialized (
       select key, more, min(seconds) filter (where upto >= 0.5 * of) as p50, min(seconds) filter (where upto >= 0.95 * of) as p95
       from ranked group by 1, 2
+    ),
+    former as materialized (
+      select ${group}, ${SUMS_OF_HOURS} from usage_hours where ${isCompared} and ${isMeant(former)} group by 1, 2
     )
-    select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
+    select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total, to_jsonb(former) as before,
+      (select to_jsonb(f) from (select ${SUMS_OF_ALL} from former) f) as "totalBefore"
     from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (key, more)
-    order by page."podMs" desc, key, more`.execute(db);
+      left join former using (key, more)
+    order by place desc, key, more`.execute(db);
   return {
-    rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
-    total: toSums(rows[0]?.total ?? NOTHING),
+    rows: rows.flatMap((row) =>
+      row.key === null ? [] : [toUsageRow(by, row, row.key, toBefore(row.before, isCompared))],
+    ),
+    total: {
+      ...toSums(rows[0]?.total ?? NOTHING),
+      before: toBefore(rows[0]?.totalBefore ?? null, isCompared),
+    },
   };
 }
 
 /** `idleMs`: of workers that did not fail. */
 type UsageSums = Readonly<Record<keyof typeof SUMMED, number>>;
 
-const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
+const NOTHING: UsageSums = {
+  jobs: 0,
+  started: 0,
+  workers: 0,
+  podMs: 0,
+  idleMs: 0,
+  thrownAwayMs: 0,
+};
 
-const toSums = ({ jobs, workers, podMs, idleMs, thrownAwayMs }: UsageSums) => ({
+const toBefore = (former: UsageSums | null, isCompared: boolean): UsageRow['before'] => {
+  if (!isCompared) return null;
+  const { jobs, workers, podMs } = former ?? NOTHING;
+  return { jobs, workers, runnerMinutes: podMs / 60_000 };
+};
+
+const toSums = ({ jobs, started, workers, podMs, idleMs, thrownAwayMs }: UsageSums) => ({
   jobs,
+  started,
   workers,
   runnerMinutes: podMs / 60_000,
   idleMinutes: idleMs / 60_000,
@@ -233,12 +297,17 @@ interface Row extends UsageSums {
   readonly login: string | null;
   readonly repoFullName: string | null;
   readonly total: UsageSums;
+  readonly before: UsageSums | null;
+  readonly totalBefore: UsageSums;
+  /** By what the row has its place. */
+  readonly place: number;
 }
 
 function toUsageRow(
   by: UsageBy,
-  { more, p50, p95, login, repoFullName, ...row }: Row,
+  { more, p50, p95, login, repoFullName, place, ...row }: Row,
   key: number | string,
+  before: UsageRow['before'],
 ): Placed<UsageRow, UsagePosition> {
   const isOfJob = by === 'repository' || by === 'workflow';
   return {
@@ -246,9 +315,11 @@ function toUsageRow(
     repository: isOfJob && key !== 0 ? { id: Number(key), fullName: repoFullName } : null,
     workflow: more === '' ? null : more,
     pool: by === 'pool' ? String(key) : null,
+    at: KEYS[by].isTime ? new Date(Number(key) * 1_000) : null,
     ...toSums(row),
+    before,
     queuedSeconds: p50 === null || p95 === null ? null : { p50, p95 },
-    position: [row.podMs, String(key), more],
+    position: [place, String(key), more],
   };
 }
 

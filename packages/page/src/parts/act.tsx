@@ -25,6 +25,8 @@ interface ActProps {
   /** What the body always has. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly isGrave?: boolean;
+  /** It can only count what it would do. */
+  readonly hasDryRun?: boolean;
   /** Asks again for what the action has changed. */
   readonly again?: () => void;
   /** What to show of the answer, such as what is shown only once. */
@@ -42,6 +44,8 @@ function close(): void {
 }
 
 function closed(): void {
+  // The session is over: what was typed stays for after the next sign-in.
+  if (session.peek() === null) return;
   close();
   // The browser has given the focus back to the button, unless that was gone before.
   giveBackFocus();
@@ -64,10 +68,11 @@ export function Dialog() {
   const asked = question.value;
   const dialog = useRef<HTMLDialogElement>(null);
   const { path } = place.value;
+  const isOver = session.value === null;
   useEffect(() => {
-    if (asked === undefined) dialog.current?.close();
+    if (asked === undefined || isOver) dialog.current?.close();
     else dialog.current?.showModal();
-  }, [asked]);
+  }, [asked, isOver]);
   // Who follows a link out of it is done with it.
   useEffect(() => close, [path]);
   return (
@@ -78,7 +83,7 @@ export function Dialog() {
 }
 
 function Content({ asked }: { asked: ActProps }) {
-  const { label, children, fields = [], isGrave = false } = asked;
+  const { label, children, fields = [], isGrave = false, hasDryRun = false } = asked;
   const [trouble, setTrouble] = useState<Trouble>();
   const [done, setDone] = useState<ComponentChildren>();
   const [isAsking, setAsking] = useState(false);
@@ -90,7 +95,7 @@ function Content({ asked }: { asked: ActProps }) {
     // The person has closed it, and may be asked something else.
     if (question.peek() !== asked) return;
     setAsking(false);
-    if ('trouble' in told) setTrouble(told.trouble);
+    if ('trouble' in told) setTrouble(told.trouble.status === 401 ? undefined : told.trouble);
     else if (told.shown === undefined) close();
     else setDone(told.shown);
   };
@@ -122,6 +127,11 @@ function Content({ asked }: { asked: ActProps }) {
         <button type="submit" class={isGrave ? 'bad' : 'main'} disabled={isAsking}>
           {label.replace(' …', '')}
         </button>
+        {hasDryRun && (
+          <button type="submit" name="dryRun" value="true" disabled={isAsking}>
+            Only count
+          </button>
+        )}
         <button type="button" onClick={close}>
           Leave it
         </button>
@@ -141,7 +151,10 @@ async function act(
   const sent = Object.entries(given).filter(([name]) => name === 'note' || inBody.includes(name));
   const told = await request<Partial<Begun> | null>(
     `/api/v1${typeof path === 'string' ? path : path(given)}`,
-    { method, body: { ...body, ...Object.fromEntries(sent) } },
+    {
+      method,
+      body: { ...body, ...Object.fromEntries(sent), ...(given['dryRun'] && { dryRun: true }) },
+    },
   );
   if ('trouble' in told) return told;
   again?.();

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { theme } from '../state/theme.ts';
+import { isDark, theme } from '../state/theme.ts';
+import { instantIn } from '../text/words.ts';
 import type { Line } from './draw-chart.ts';
 
 interface ChartProps {
@@ -19,14 +20,15 @@ interface ChartProps {
 export function Chart({ label, instants, lines, said, children }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number>();
-  const colours = theme.value;
+  const colours = `${theme.value} ${isDark.value}`;
   useEffect(() => {
+    const clock = (seconds: number) => instantIn(seconds, instants);
     let end: (() => void) | undefined;
     let isOver = false;
     const draw = async () => {
       const { drawChart } = await import('./draw-chart.ts');
       if (!isOver && place.current !== null)
-        end = drawChart(place.current, { instants, lines, said, look: setAt });
+        end = drawChart(place.current, { instants, lines, said, clock, look: setAt });
     };
     // Without it the figures still stand here.
     draw().catch(() => undefined);
@@ -48,7 +50,7 @@ export function Chart({ label, instants, lines, said, children }: ChartProps) {
               {name} <b>{valueOf(values[shown], said)}</b>
             </li>
           ))}
-          <li>{instant === undefined ? '' : clock(instant)}</li>
+          <li>{instant === undefined ? '' : instantIn(instant, instants)}</li>
         </ul>
       </figcaption>
       <div ref={place} class="drawn" aria-hidden="true" />
@@ -56,8 +58,6 @@ export function Chart({ label, instants, lines, said, children }: ChartProps) {
     </figure>
   );
 }
-
-const clock = (instant: number): string => new Date(instant * 1_000).toISOString().slice(11, 16);
 
 const valueOf = (value: number | null | undefined, said: ChartProps['said']): string =>
   value === null || value === undefined ? '–' : said(value);

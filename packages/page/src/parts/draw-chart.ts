@@ -7,6 +7,7 @@ export interface Line {
   /** A custom property of the style, as `--bar-busy`. */
   readonly colour: string;
   readonly isArea?: boolean;
+  readonly isBar?: boolean;
   readonly isDashed?: boolean;
   /** Single points are seen, too: few instants have a value. */
   readonly hasPoints?: boolean;
@@ -18,17 +19,26 @@ interface Drawing {
   readonly lines: readonly Line[];
   /** A value as people read it. */
   readonly said: (value: number) => string;
+  /** An instant as people read it. */
+  readonly clock: (seconds: number) => string;
   /** Hears at which instant somebody points. */
   readonly look: (at: number | undefined) => void;
 }
 
 const HEIGHT = 150;
 
+/** The bars of a line, as wide as what they last. */
+const bars = uPlot.paths.bars?.({ size: [0.7, 60] });
+
 /** Draws a chart as wide as its place, in the colours of the theme. Call the result to take it away. */
 export function drawChart(
   place: HTMLElement,
-  { instants, lines, said, look }: Drawing,
+  { instants, lines, said, clock, look }: Drawing,
 ): () => void {
+  const [first = 0, second = first] = instants;
+  const stepS = second - first;
+  // A bar stands on both sides of its instant.
+  const beside = lines.some(({ isBar }) => isBar) ? stepS / 2 : 0;
   const colour = colourIn(place);
   const axis = {
     stroke: colour('--quiet'),
@@ -43,26 +53,33 @@ export function drawChart(
       padding: [8, 8, 0, 0],
       legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-      scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
+      scales: {
+        x: { range: (_, least, most) => [least - beside, most + beside] },
+        y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] },
+      },
       axes: [
-        { ...axis, size: 26, values: (_, marks) => marks.map(clock) },
+        {
+          ...axis,
+          size: 26,
+          ...(stepS >= 86_400 && { incrs: [1, 2, 7].map((n) => n * 86_400) }),
+          values: (_, marks) => marks.map(clock),
+        },
         { ...axis, size: 64, values: (_, values) => values.map(said) },
       ],
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
       hooks: { setCursor: [({ cursor }) => look(cursor.idx ?? undefined)] },
       series: [
         {},
-        ...lines.map(
-          ({ name, colour: of, isArea = false, isDashed = false, hasPoints = false }) => ({
-            label: name,
-            stroke: colour(of),
-            width: 2,
-            ...(isArea && { fill: colour(of, 0.25) }),
-            ...(isDashed && { dash: [5, 4], width: 1 }),
-            points: { show: hasPoints, size: 5 },
-            spanGaps: hasPoints,
-          }),
-        ),
+        ...lines.map(({ name, colour: of, isArea, isBar, isDashed, hasPoints = false }) => ({
+          label: name,
+          stroke: colour(of),
+          width: 2,
+          ...(isArea && { fill: colour(of, 0.25) }),
+          ...(isBar && bars && { fill: colour(of), paths: bars }),
+          ...(isDashed && { dash: [5, 4], width: 1 }),
+          points: { show: hasPoints, size: 5 },
+          spanGaps: hasPoints,
+        })),
       ],
     },
     [[...instants], ...lines.map(({ values }) => [...values])],
@@ -77,8 +94,6 @@ export function drawChart(
     chart.destroy();
   };
 }
-
-const clock = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(11, 16);
 
 /** Canvases know no custom properties: the browser works them out for an element. */
 function colourIn(place: HTMLElement) {

@@ -1,3 +1,7 @@
+import { useState } from 'preact/hooks';
+import type { Installation, Items, Pool } from '../answers.ts';
+import { useAnswer } from '../state/use-answer.ts';
+
 /** An input of a filter or of an action. */
 export interface Field {
   readonly name: string;
@@ -5,6 +9,8 @@ export interface Field {
   /** Its values, where there are few; else any text. */
   readonly of?: readonly string[];
   readonly hint?: string;
+  /** What the API knows of it, to choose from. */
+  readonly suggest?: 'pools' | 'entities' | readonly string[];
   /** Of few values, the first one is chosen then. */
   readonly isRequired?: boolean;
 }
@@ -17,7 +23,8 @@ interface InputProps {
 }
 
 export const Input = ({ field, value = null, onChoice }: InputProps) => {
-  const { name, label, of, hint = '', isRequired = false } = field;
+  const { name, label, of, hint = '', suggest, isRequired = false } = field;
+  const [isWanted, want] = useState(false);
   const chosen = value ?? (isRequired ? of?.[0] : '') ?? '';
   return (
     <label>
@@ -30,6 +37,11 @@ export const Input = ({ field, value = null, onChoice }: InputProps) => {
           required={isRequired}
           autocomplete="off"
           spellcheck={false}
+          {...(suggest && {
+            type: 'text' as const,
+            list: `of-${name}`,
+            onFocus: () => want(true),
+          })}
         />
       ) : (
         <select
@@ -46,15 +58,37 @@ export const Input = ({ field, value = null, onChoice }: InputProps) => {
           ))}
         </select>
       )}
+      {suggest && isWanted && <Suggestions id={`of-${name}`} of={suggest} />}
     </label>
   );
 };
 
-/** The texts of a form that is sent: those that are not empty. Nothing but the page sends it. */
+/** What is known: pools by name, entities by login. An address keeps whatever else was typed. */
+function Suggestions({ id, of }: { id: string; of: NonNullable<Field['suggest']> }) {
+  const path = { pools: '/pools', entities: '/installations?limit=100' };
+  const { answer } = useAnswer<Items<Named>>(typeof of === 'string' ? path[of] : undefined, []);
+  const known = typeof of === 'string' ? answer?.items.map(nameOf) : of;
+  return (
+    <datalist id={id}>
+      {[...new Set(known)].map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </datalist>
+  );
+}
+
+type Named = Pick<Pool, 'name'> | Pick<Installation, 'entity'>;
+const nameOf = (of: Named): string => ('name' in of ? of.name : of.entity.login);
+
+/**
+ * The texts of a form that is sent, and of the button that sent it: those that are not empty. Nothing
+ * but the page sends it.
+ */
 export function readForm(event: Event): Readonly<Record<string, string>> {
   event.preventDefault();
   const given: Record<string, string> = {};
-  for (const [name, value] of new FormData(event.currentTarget as HTMLFormElement))
+  const { submitter } = event as SubmitEvent;
+  for (const [name, value] of new FormData(event.currentTarget as HTMLFormElement, submitter))
     if (typeof value === 'string' && value.trim() !== '') given[name] = value.trim();
   return given;
 }

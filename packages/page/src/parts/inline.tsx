@@ -1,9 +1,10 @@
+import type { Told } from '@paddock/domain/text/tell-action';
 import type { ComponentChildren } from 'preact';
-import { at, placeOf, type Thing as Named } from '../paths.ts';
+import { placeOf, type Thing as Named } from '../paths.ts';
 import { now } from '../state/clock.ts';
 import { hrefOf } from '../state/place.ts';
 import { isLocal, zoneName } from '../state/zone.ts';
-import { ago, between, instant, number, toneOf, until } from '../text/words.ts';
+import { ago, between, instant, number, toneOf, until, NO_POOL, poolName } from '../text/words.ts';
 
 interface LinkProps {
   /** A path of the page, as `/jobs?state=waiting`. */
@@ -35,22 +36,44 @@ export const Thing = ({ kind, id, name = null, as = id }: ThingProps) =>
     </Link>
   );
 
-/** How many jobs or workers of a pool are in a state, and the way to their list. */
+/** A pool, and the way to it. */
+export const OfPool = ({ pool }: { pool: string }) =>
+  pool === NO_POOL ? <>{poolName(pool)}</> : <Thing kind="pool" id={pool} />;
+
+/** A sentence with its things as links; `names` by id, where a thing has a better one. */
+export const Sentence = ({ of, names }: { of: Told; names?: Record<string, string> }) => (
+  <>
+    {of.map((part) =>
+      typeof part === 'string' ? (
+        part
+      ) : (
+        <Thing key={part.id} {...part} as={names?.[part.id] ?? part.id} />
+      ),
+    )}
+  </>
+);
+
+/** How many jobs or workers of a pool or an entity are in a state, and the way to their list. */
 export const HowMany = ({
   of,
   state,
-  pool,
   many,
+  ...filter
 }: {
   of: 'jobs' | 'workers';
   state: string;
-  pool: string;
   many: number;
+  pool?: string | undefined;
+  entity?: number | undefined;
 }) =>
   many === 0 ? (
     <span class="quiet">0</span>
   ) : (
-    <Link to={at`/${of}?state=${state}&pool=${pool}`}>{number(many)}</Link>
+    <Link
+      to={`/${of}?${new URLSearchParams(Object.entries({ state, ...filter }).map(([name, value]) => [name, String(value)])).toString()}`}
+    >
+      {number(many)}
+    </Link>
   );
 
 /** A link to GitHub. What came from a delivery is a link only if it is one of the web. */

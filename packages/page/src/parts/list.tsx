@@ -32,6 +32,10 @@ interface ListProps<T, A extends List<T>> {
   readonly children?: ComponentChildren;
   /** Above the rows. */
   readonly head?: (answer: A) => ComponentChildren;
+  /** Below the rows. */
+  readonly foot?: (answer: A) => ComponentChildren;
+  /** By what the API has sorted: the columns that can be are links. */
+  readonly sorted?: string;
   /** What may be done to a row: `again` asks for the list once more. */
   readonly act?: (row: T, again: () => void) => ComponentChildren;
 }
@@ -57,13 +61,29 @@ export function ListView<T, A extends List<T> = List<T>>(props: ListProps<T, A>)
               rows={answer.items}
               keyOf={props.keyOf}
               none={props.none}
+              {...(props.sorted !== undefined && {
+                sorted: { by: props.sorted, to: (sort) => withQuery(path, query, { sort }) },
+              })}
             />
             <Pager path={path} query={query} next={answer.next} />
+            {props.foot?.(answer)}
           </>
         )}
       </Answer>
     </>
   );
+}
+
+/** A path with other values in its query, from the first page on. */
+function withQuery(
+  path: string,
+  query: URLSearchParams,
+  values: Readonly<Record<string, string>>,
+): string {
+  const chosen = new URLSearchParams(query);
+  chosen.delete('after');
+  for (const [name, value] of Object.entries(values)) chosen.set(name, value);
+  return chosen.size === 0 ? path : `${path}?${chosen.toString()}`;
 }
 
 /** Links among views of one thing. */
@@ -93,8 +113,8 @@ interface OfAddress {
 /** Filters of a list. They stand in the address, so that they can be kept and sent. */
 function Filters({ path, query, filters }: OfAddress & { readonly filters: readonly Field[] }) {
   const apply = (event: Event) => {
-    const chosen = new URLSearchParams(readForm(event));
-    go(chosen.size === 0 ? path : `${path}?${chosen.toString()}`);
+    const kept = query.get('sort');
+    go(withQuery(path, new URLSearchParams(readForm(event)), kept === null ? {} : { sort: kept }));
   };
   // A list that somebody leaves for another begins with the values of its address.
   return (
@@ -117,14 +137,10 @@ function Filters({ path, query, filters }: OfAddress & { readonly filters: reado
 /** To the next page of a list, and back to its first one. */
 function Pager({ path, query, next }: OfAddress & { readonly next: string | null }) {
   if (next === null && !query.has('after')) return null;
-  const first = new URLSearchParams(query);
-  first.delete('after');
-  const following = new URLSearchParams(first);
-  following.set('after', next ?? '');
   return (
     <nav class="pager" aria-label="Pages">
-      {query.has('after') && <Link to={`${path}?${first.toString()}`}>First page</Link>}
-      {next !== null && <Link to={`${path}?${following.toString()}`}>Next page</Link>}
+      {query.has('after') && <Link to={withQuery(path, query, {})}>First page</Link>}
+      {next !== null && <Link to={withQuery(path, query, { after: next })}>Next page</Link>}
     </nav>
   );
 }

@@ -7,6 +7,8 @@ export interface Column<T> {
   readonly of: (row: T) => ComponentChildren;
   /** Numbers stand one below the other. */
   readonly isNumber?: boolean;
+  /** As the API sorts by it, the most first. */
+  readonly sort?: string;
   /** Takes what the others leave, and ends in dots where that is too little. */
   readonly isWide?: boolean;
 }
@@ -22,10 +24,13 @@ interface TableProps<T> {
   readonly keyOf?: (row: T) => string | number;
   /** What to say without rows; without it, a table without rows is not there at all. */
   readonly none?: ComponentChildren;
+  /** By what the rows are sorted, and where they are sorted by another column. */
+  readonly sorted?: { readonly by: string; readonly to: (sort: string) => string };
 }
 
 /** A table; on a phone each row is a card, and each value has its name beside it. */
-export function Table<T>({ caption, isPart = false, columns, rows, keyOf, none }: TableProps<T>) {
+export function Table<T>(props: TableProps<T>) {
+  const { caption, isPart = false, columns, rows, keyOf, none, sorted } = props;
   if (rows.length === 0 && none === undefined) return null;
   const kind = ({ isNumber, isWide }: Column<T>) => (isNumber ? 'number' : isWide ? 'wide' : '');
   return (
@@ -40,8 +45,17 @@ export function Table<T>({ caption, isPart = false, columns, rows, keyOf, none }
             <thead>
               <tr>
                 {columns.map((column) => (
-                  <th key={column.name} scope="col" class={kind(column)}>
-                    {column.name}
+                  <th
+                    key={column.name}
+                    scope="col"
+                    class={kind(column)}
+                    {...(column.sort === sorted?.by && sorted && { 'aria-sort': 'descending' })}
+                  >
+                    {column.sort === undefined || sorted === undefined ? (
+                      column.name
+                    ) : (
+                      <Link to={sorted.to(column.sort)}>{column.name}</Link>
+                    )}
                   </th>
                 ))}
               </tr>
@@ -109,7 +123,8 @@ export const Timeline = ({ name, of }: { name: string; of: readonly Moment[] }) 
     <ol class="timeline">
       {of.map(({ at, what, after }, index) => {
         const before = of[index - 1];
-        const taken = before && `+ ${duration(Date.parse(at) - Date.parse(before.at))}`;
+        const taken =
+          before && `+ ${duration(Math.max(0, Date.parse(at) - Date.parse(before.at)))}`;
         return (
           <li key={`${at} ${what}`}>
             <At at={at} />

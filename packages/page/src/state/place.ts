@@ -13,7 +13,7 @@ export interface Place {
 }
 
 const placeOf = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place => ({
-  path: pathname.startsWith(BASE) ? `/${pathname.slice(BASE.length)}` : '/',
+  path: pathname.startsWith(BASE) ? `/${pathname.slice(BASE.length)}`.replace(/(.)\/$/, '$1') : '/',
   query: new URLSearchParams(search),
 });
 
@@ -28,14 +28,40 @@ export function go(path: string, how: 'pushState' | 'replaceState' = 'pushState'
   look();
 }
 
+/** How far down the entry of the history was, for who comes back to it. */
+const keepHeight = (): void => history.replaceState({ y: scrollY }, '');
+
+/** Goes down as far as before, once the answers have made the view as high. */
+function findHeight(): void {
+  const { y = 0 } = (history.state ?? {}) as { readonly y?: number };
+  const grown = new ResizeObserver(() => {
+    scrollTo(0, y);
+    if (scrollY >= y - 1) end();
+  });
+  const end = () => grown.disconnect();
+  grown.observe(document.body);
+  // A person who scrolls meanwhile knows better; and what was there may be gone.
+  for (const by of ['wheel', 'touchstart', 'keydown']) addEventListener(by, end, { once: true });
+  setTimeout(end, LONGEST_ANSWER_MS);
+}
+
+const LONGEST_ANSWER_MS = 5_000;
+
 /** Follows the address bar, and links of the page. */
 export function followPlace(): void {
   look();
-  addEventListener('popstate', look);
+  history.scrollRestoration = 'manual';
+  findHeight();
+  addEventListener('scrollend', keepHeight);
+  addEventListener('popstate', () => {
+    look();
+    findHeight();
+  });
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || !isOurs(link, event)) return;
     event.preventDefault();
+    keepHeight();
     history.pushState(null, '', link.href);
     look();
     scrollTo(0, 0);

@@ -8,7 +8,13 @@ const KEPT_AS = 'paddock-theme';
 /** `auto` is what the person’s system says. */
 export const theme = signal<Theme>('auto');
 
+/** Whether the person’s system is dark: what is drawn in its colours is drawn anew. */
+export const isDark = signal(false);
+
 export function readTheme(): void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  isDark.value = dark.matches;
+  dark.addEventListener('change', ({ matches }) => (isDark.value = matches));
   set(THEMES.find((one) => one === localStorage.getItem(KEPT_AS)) ?? 'auto');
 }
 

@@ -81,6 +81,16 @@ export function instant(at: string, isLocal = false): string {
   return new Date(date.getTime() - shiftMs).toISOString().slice(0, 19).replace('T', ' ');
 }
 
+/** An instant in UTC, as exact as a chart of these: `09:05`; over days, `01-31 09:05`, `01-31`. */
+export function instantIn(seconds: number, instants: readonly number[]): string {
+  const iso = new Date(seconds * 1_000).toISOString();
+  const [first = 0, second = first] = instants;
+  const spanS = (instants.at(-1) ?? first) - first;
+  const time = iso.slice(11, 16);
+  if (second - first >= 86_400) return iso.slice(5, 10);
+  return spanS <= 86_400 ? time : `${iso.slice(5, 10)}${time === '00:00' ? '' : ` ${time}`}`;
+}
+
 /** Text, and the jobs that it names by the terminal's command for them, which here are links. */
 export const partsOf = (advice: string): (string | { readonly job: string })[] =>
   advice

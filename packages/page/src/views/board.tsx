@@ -1,4 +1,5 @@
 import { duration } from '@paddock/domain/text/duration';
+import { tellSwitch } from '@paddock/domain/text/tell-action';
 import { type Failure, newestFailures } from '@paddock/domain/text/newest-failures';
 import type {
   Diagnoses,
@@ -11,7 +12,7 @@ import type {
   Switch,
   WorkerRow,
 } from '../answers.ts';
-import { Ago, Dash, HowMany, Link, Thing, Took, Until } from '../parts/inline.tsx';
+import { Ago, Dash, HowMany, Link, Sentence, Thing, Took, Until } from '../parts/inline.tsx';
 import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
 import { type Column, Headline, Table } from '../parts/table.tsx';
 import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
@@ -117,7 +118,13 @@ export const Held = ({ items }: Items<Switch>) => (
   <>
     {items.map(({ subject, name, by, since, note }) => (
       <p class="held" key={subject}>
-        <strong>{by}</strong> holds back {name ?? subject}, since <Ago at={since} />
+        <strong>{by}</strong> holds back{' '}
+        {name === null ? (
+          <Sentence of={tellSwitch(subject)} />
+        ) : (
+          `the making of workers for ${name}`
+        )}
+        , since <Ago at={since} />
         {note !== null && `: ${note}`} <Link to="/switches">Switches</Link>
       </p>
     ))}
@@ -336,7 +343,7 @@ const FAILURES: readonly Column<Failure>[] = [
       </>
     ),
   },
-  { name: 'Of', of: ({ of }) => of },
+  { name: 'Of', of: ({ of }) => <Link to={at`/find?text=${of}`}>{of}</Link> },
   { name: 'Because', isWide: true, of: ({ why }) => why ?? '' },
   { name: 'When', isNumber: true, of: (failure) => <Ago at={failure.at} /> },
 ];

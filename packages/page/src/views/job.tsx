@@ -1,12 +1,12 @@
 import { duration } from '@paddock/domain/text/duration';
 import type { Job as JobAnswer, List, Why as WhyAnswer } from '../answers.ts';
-import { Ago, At, Chip, Link, Meter, Outside, Thing, Took } from '../parts/inline.tsx';
+import { Ago, At, Chip, Link, Meter, OfPool, Outside, Thing, Took } from '../parts/inline.tsx';
 import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
 import { Answer, Heading, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import type { Watched } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { count, number, plain, poolName } from '../text/words.ts';
+import { count, number, plain } from '../text/words.ts';
 import { queuedOf, ranOf, stateOf } from './jobs.ts';
 
 /** What a why rests on. */
@@ -45,7 +45,7 @@ function Row({ job }: { job: JobAnswer }) {
           Workflow: job.workflow,
           Run: <Thing kind="run" id={job.run.id} name={job.entity.login} />,
           Attempt: job.run.attempt,
-          Pool: poolName(job.pool),
+          Pool: <OfPool pool={job.pool} />,
           Labels: job.labels.join(', '),
           Worker: job.worker && <Thing kind="worker" id={job.worker} />,
           Runner: job.runner && job.runner.name !== job.worker ? job.runner.name : null,

@@ -1,11 +1,12 @@
+import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
-import { Ago, Chip, Dash, Link, Thing, Took } from '../parts/inline.tsx';
+import { Ago, Chip, Dash, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { TroubleNote } from '../parts/view.tsx';
 import type { ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { number, plain, poolName } from '../text/words.ts';
+import { number, plain } from '../text/words.ts';
 import {
   filtersFor,
   isWaiting,
@@ -18,10 +19,15 @@ import {
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['waiting', 'running', 'ended'] },
-  { name: 'reason', label: 'Waits for', hint: 'at_pool_cap, none' },
-  { name: 'entity', label: 'Entity', hint: 'login or id' },
+  {
+    name: 'reason',
+    label: 'Waits for',
+    hint: 'at_pool_cap, none',
+    suggest: [...Object.keys(WAIT_REASONS), 'none'],
+  },
+  { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' as const },
   { name: 'repository', label: 'Repository', hint: 'owner/name' },
-  { name: 'pool', label: 'Pool' },
+  { name: 'pool', label: 'Pool', suggest: 'pools' as const },
   { name: 'workflow', label: 'Workflow' },
   {
     name: 'conclusion',
@@ -78,7 +84,7 @@ const COLUMNS: readonly Column<JobRow>[] = [
     name: 'Repository',
     of: ({ repository }) => <Thing kind="repository" id={repository.fullName} />,
   },
-  { name: 'Pool', of: ({ pool }) => poolName(pool) },
+  { name: 'Pool', of: ({ pool }) => <OfPool pool={pool} /> },
   { name: 'Queued', isNumber: true, of: (job) => <Took {...queuedOf(job)} /> },
   {
     name: 'Ran',

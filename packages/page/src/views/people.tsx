@@ -1,8 +1,15 @@
-import { REDELIVER, SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import {
+  DELETING_SWEEPS,
+  REDELIVER,
+  SCHEDULED_SWEEPS,
+  SWEEPS,
+} from '@paddock/domain/tasks/sweep-names';
+import { tellAction, tellSwitch, textOf } from '@paddock/domain/text/tell-action';
 import type { Action, EndedSessions, MadeToken, Switch, Token } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, Chip } from '../parts/inline.tsx';
-import { ListView } from '../parts/list.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { Ago, At, Chip, Link, Sentence, Thing } from '../parts/inline.tsx';
+import { DATES, ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { at, type ViewProps } from '../paths.ts';
 
@@ -12,6 +19,7 @@ export const Actions = ({ query }: ViewProps) => (
     title="Actions"
     path="/actions"
     query={query}
+    filters={[{ name: 'person', label: 'Person', hint: 'ada, token ci' }, ...DATES]}
     columns={ACTIONS}
     keyOf={({ id }) => id}
     none="Nobody has done anything yet."
@@ -20,18 +28,24 @@ export const Actions = ({ query }: ViewProps) => (
 );
 
 const ACTIONS: readonly Column<Action>[] = [
-  { name: 'Action', of: ({ endpoint }) => endpoint },
+  { name: 'At', of: (row) => <At at={row.at} /> },
   {
-    name: 'On',
-    of: ({ subject }) =>
-      Object.entries(subject)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', '),
+    name: 'What',
+    isWide: true,
+    of: ({ person, endpoint, subject, note }) => (
+      <>
+        <Link to={at`/actions?person=${person}`}>{person}</Link>{' '}
+        <Sentence of={tellAction(endpoint, subject)} />
+        {note !== null && <span class="quiet">: {note}</span>}
+      </>
+    ),
   },
-  { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
-  { name: 'Who', of: ({ person }) => person },
-  { name: 'From', of: ({ from }) => (from === 'api' ? 'the console' : 'a terminal') },
-  { name: 'When', isNumber: true, of: (row) => <Ago at={row.at} /> },
+  {
+    name: 'Operation',
+    of: ({ operation }) => <Thing kind="operation" id={operation} as="its operation" />,
+  },
+  { name: 'In', of: ({ from }) => (from === 'api' ? 'the console' : 'a terminal') },
+  { name: 'Ago', isNumber: true, of: (row) => <Ago at={row.at} /> },
 ];
 
 /** What people hold back now, and what they may set off. */
@@ -46,7 +60,8 @@ export const Switches = ({ query }: ViewProps) => (
     tables={['switches']}
     act={({ subject, name }, again) => (
       <Act label="Resume …" method="DELETE" path={at`/switches/${subject}`} again={again}>
-        Lets it go on: {name ?? subject}.
+        Lets go on{' '}
+        {name === null ? textOf(tellSwitch(subject)) : `the making of workers for ${name}`}.
       </Act>
     )}
   >
@@ -55,7 +70,11 @@ export const Switches = ({ query }: ViewProps) => (
       method="PUT"
       path={({ subject = '' }) => at`/switches/${subject}`}
       fields={[
-        { name: 'subject', label: 'environment, pool:NAME or entity:LOGIN', isRequired: true },
+        {
+          name: 'subject',
+          label: 'Where: environment (everywhere), pool:NAME or entity:LOGIN',
+          isRequired: true,
+        },
       ]}
       isGrave
     >
@@ -75,9 +94,13 @@ export const Switches = ({ query }: ViewProps) => (
       path={({ sweep = '' }) => at`/sweeps/${sweep}/run`}
       fields={[
         { name: 'sweep', label: 'Sweep', of: [REDELIVER, ...SCHEDULED_SWEEPS], isRequired: true },
+        { name: 'app', label: 'App’s id, for redeliver of several Apps' },
       ]}
+      inBody={['app']}
+      hasDryRun
     >
-      Runs a sweep of the reconciler now. The operation’s output is its counts.
+      Runs a sweep of the reconciler now. The operation’s output is its counts. Of{' '}
+      {[...DELETING_SWEEPS].join(', ')} it can only count.
     </Act>
   </ListView>
 );
@@ -85,7 +108,13 @@ export const Switches = ({ query }: ViewProps) => (
 const SWITCHES: readonly Column<Switch>[] = [
   {
     name: 'Held back',
-    of: ({ subject, name }) => (name === null ? subject : `${subject} (${name})`),
+    isWide: true,
+    of: ({ subject, name }) => (
+      <Sentence
+        of={tellSwitch(subject)}
+        {...(name !== null && { names: { [subject.slice('entity:'.length)]: name } })}
+      />
+    ),
   },
   { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
   { name: 'By', of: ({ by }) => by },
@@ -124,6 +153,7 @@ export const Tokens = ({ query }: ViewProps) => (
         <>
           <p>The token {name}. Only this answer shows it:</p>
           <pre tabIndex={0}>{token}</pre>
+          <Copy text={token} />
         </>
       )}
     >

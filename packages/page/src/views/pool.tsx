@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { Items, LastHour, Operation, Pool as PoolAnswer, Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Chart } from '../parts/chart.tsx';
+import { History } from '../parts/history.tsx';
 import { HowMany, Link, Meter, Took } from '../parts/inline.tsx';
 import { instantsOf, inWords } from '../parts/last-hour.ts';
 import { Facts } from '../parts/table.tsx';
@@ -34,6 +35,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
               path={at`/pools/${name}/drain`}
               again={switches.again}
               shown={drained}
+              hasDryRun
               isGrave
             >
               Stops the making of workers in the pool {name}, and {count(idle + starting, 'worker')}{' '}
@@ -57,10 +59,10 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
 }
 
 const drained = ({ output }: Operation) => {
-  const { stopping, busy } = output as DrainedPool;
+  const { stopping, busy, dryRun } = output as DrainedPool;
   return (
     <p>
-      {count(stopping, 'worker')} will stop; {number(busy)} at work.
+      {count(stopping, 'worker')} {dryRun ? 'would' : 'will'} stop; {number(busy)} at work.
     </p>
   );
 };
@@ -96,6 +98,7 @@ function Row(pool: PoolAnswer) {
         </ul>
       )}
       <Charts pool={name} limit={cap?.limit} />
+      <History of={{ pool: name }} />
       <h2>Pool</h2>
       <Facts
         of={{

@@ -5,6 +5,7 @@ import type {
   Trace as TraceAnswer,
   TraceItem,
 } from '../answers.ts';
+import { History } from '../parts/history.tsx';
 import { Ago, At, Link, Thing } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, Facts } from '../parts/table.tsx';
@@ -38,6 +39,9 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
       keyOf={(item) => `${item.kind} ${readItem(item).id} ${item.what}`}
       none="Nothing of this is stored, or not from that time."
       tables={['jobs', 'workers', 'operations', 'tasks', 'installation_events', 'actions']}
+      {...(by === 'entity' && {
+        foot: ({ entity: whose }) => whose && <History of={{ entity: String(whose.id) }} />,
+      })}
     >
       {by !== 'entity' && <Thing kind={by} id={id} as={`The ${by}`} />}
     </ListView>
@@ -104,7 +108,10 @@ const COLUMNS: readonly Column<TraceItem>[] = [
         </span>
       )),
   },
-  { name: 'Repository', of: (item) => readItem(item).repository },
+  {
+    name: 'Repository',
+    of: (item) => <Thing kind="repository" id={readItem(item).repository} />,
+  },
   { name: 'Ago', isNumber: true, of: (item) => <Ago at={item.at} /> },
 ];
 
@@ -125,7 +132,9 @@ export const Event = ({ fields: { event: id = '' } }: ViewProps) => (
             Received: <At at={event.receivedAt} />,
             Delivery: event.guid && <Thing kind="delivery" id={event.guid} />,
             Job: event.job && <Thing kind="job" id={event.job} />,
-            Repository: event.repository?.fullName ?? event.repository?.id,
+            Repository: event.repository && (
+              <Thing kind="repository" id={event.repository.fullName ?? event.repository.id} />
+            ),
             Installation: event.installation && (
               <Thing kind="installation" id={event.installation} />
             ),

@@ -1,53 +1,97 @@
 import { duration } from '@paddock/domain/text/duration';
-import type { Usage as UsageAnswer, UsageRow } from '../answers.ts';
-import { Ago, At, Link } from '../parts/inline.tsx';
-import { DATES, ListView } from '../parts/list.tsx';
-import { type Column, Headline } from '../parts/table.tsx';
+import { useMemo } from 'preact/hooks';
+import type { ActiveRow, Items, Usage as UsageAnswer, UsageRow } from '../answers.ts';
+import { Chart } from '../parts/chart.tsx';
+import { toLines } from '../parts/history.tsx';
+import { Ago, At, HowMany, Link, Thing } from '../parts/inline.tsx';
+import { DATES, ListView, Tabs } from '../parts/list.tsx';
+import { type Column, Headline, Table } from '../parts/table.tsx';
+import { Answer, Heading } from '../parts/view.tsx';
 import type { ViewProps } from '../paths.ts';
+import { hrefOf } from '../state/place.ts';
+import { zoneName } from '../state/zone.ts';
+import { useAnswer } from '../state/use-answer.ts';
 import { amount, number, percent } from '../text/words.ts';
 import { subjectOf } from './usage.ts';
 
 const FILTERS = [
   { name: 'by', label: 'By', of: ['repository', 'workflow', 'pool', 'entity'], isRequired: true },
-  { name: 'entity', label: 'Entity', hint: 'login or id' },
+  { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' },
   { name: 'repository', label: 'Repository', hint: 'owner/name' },
-  { name: 'pool', label: 'Pool' },
+  { name: 'pool', label: 'Pool', suggest: 'pools' },
   ...DATES,
-];
+] as const;
 
 /** What jobs and workers used. Its sums are made once an hour, so it asks only once. */
-export const Usage = ({ query }: ViewProps) => (
-  <ListView<UsageRow, UsageAnswer>
-    title="Usage"
-    path="/usage"
-    query={query}
-    filters={FILTERS}
-    head={(answer) => <Head {...answer} />}
-    columns={COLUMNS}
-    keyOf={(row) => JSON.stringify([row.entity, row.repository, row.workflow, row.pool])}
-    none="Nothing was used then, or the sums are not made yet."
-    tables={[]}
-  />
-);
+export function Usage({ query }: ViewProps) {
+  const isByTime = ['hour', 'day'].includes(query.get('by') ?? '');
+  const csv = new URLSearchParams(query);
+  csv.set('limit', '200');
+  return (
+    <ListView<UsageRow, UsageAnswer>
+      title="Usage"
+      path="/usage"
+      query={query}
+      filters={FILTERS}
+      head={(answer) => <Head {...answer} query={query} />}
+      columns={COLUMNS}
+      // Hours and days come in their own order.
+      {...(!isByTime && { sorted: query.get('sort') ?? 'minutes' })}
+      keyOf={(row) => JSON.stringify([row.entity, row.repository, row.workflow, row.pool, row.at])}
+      none="Nothing was used then, or the sums are not made yet."
+      tables={[]}
+    >
+      <a href={hrefOf(`/usage.csv?${csv.toString()}`)} download="usage.csv">
+        As CSV
+      </a>
+    </ListView>
+  );
+}
 
-const Head = ({ total, from, to, summedAt }: UsageAnswer) => (
+const Head = ({ total, from, to, summedAt, query }: UsageAnswer & { query: URLSearchParams }) => (
   <>
     <Headline
       of={[
         [number(total.jobs), 'jobs'],
         [amount(total.runnerMinutes), 'runner minutes'],
+        ...(total.before === null
+          ? []
+          : ([[amount(total.before.runnerMinutes), 'in the week before']] as const)),
         [percent(total.idleShare), 'of them idle'],
         [percent(total.thrownAwayShare), 'thrown away'],
       ]}
     />
+    <Days query={query} />
     <p class="key">
       <span>
-        From <At at={from} /> to <At at={to} />, summed up{' '}
+        From <At at={from} /> to <At at={to} /> {zoneName()}, summed up{' '}
         {summedAt === null ? 'not yet' : <Ago at={summedAt} />}
       </span>
     </p>
   </>
 );
+
+/** Runner minutes of each day. */
+function Days({ query }: { query: URLSearchParams }) {
+  const asked = new URLSearchParams(query);
+  for (const name of ['after', 'sort']) asked.delete(name);
+  asked.set('by', 'day');
+  asked.set('limit', '200');
+  const { answer } = useAnswer<UsageAnswer>(`/usage?${asked.toString()}`, []);
+  const drawn = useMemo(() => answer && toMinutes(answer), [answer]);
+  return drawn === undefined ? null : (
+    <Chart label="Runner minutes by day" said={amount} {...drawn} />
+  );
+}
+
+const DAY_S = 86_400;
+
+function toMinutes(answer: UsageAnswer) {
+  const { instants, workers } = toLines(answer, DAY_S);
+  const [all] = workers;
+  const values = all?.values.map((atATime) => atATime * 24 * 60) ?? [];
+  return { instants, lines: [{ name: 'minutes', values, colour: '--bar-busy', isBar: true }] };
+}
 
 const queued = (seconds: number | undefined) =>
   seconds === undefined ? '–' : duration(seconds * 1_000);
@@ -57,16 +101,104 @@ const COLUMNS: readonly Column<UsageRow>[] = [
     name: 'Of',
     isWide: true,
     of: (row) => {
+      if (row.at !== null) return <At at={row.at} />;
       const { name, filters } = subjectOf(row);
       if (name === null) return <span class="quiet">workers without a job</span>;
       return <Link to={`/jobs?${new URLSearchParams(filters).toString()}`}>{name}</Link>;
     },
   },
-  { name: 'Jobs', isNumber: true, of: ({ jobs }) => number(jobs) },
-  { name: 'Workers', isNumber: true, of: ({ workers }) => number(workers) },
-  { name: 'Runner minutes', isNumber: true, of: ({ runnerMinutes }) => amount(runnerMinutes) },
-  { name: 'Idle', isNumber: true, of: ({ idleShare }) => percent(idleShare) },
-  { name: 'Thrown away', isNumber: true, of: ({ thrownAwayShare }) => percent(thrownAwayShare) },
+  { name: 'Jobs', sort: 'jobs', isNumber: true, of: ({ jobs }) => number(jobs) },
+  { name: 'Workers', sort: 'workers', isNumber: true, of: ({ workers }) => number(workers) },
+  {
+    name: 'Runner minutes',
+    sort: 'minutes',
+    isNumber: true,
+    of: ({ runnerMinutes }) => amount(runnerMinutes),
+  },
+  {
+    name: 'Week before',
+    isNumber: true,
+    of: ({ before }) => (before === null ? '–' : amount(before.runnerMinutes)),
+  },
+  { name: 'Idle', sort: 'idle', isNumber: true, of: ({ idleShare }) => percent(idleShare) },
+  {
+    name: 'Thrown away',
+    sort: 'thrownAway',
+    isNumber: true,
+    of: ({ thrownAwayShare }) => percent(thrownAwayShare),
+  },
   { name: 'Queued p50', isNumber: true, of: ({ queuedSeconds }) => queued(queuedSeconds?.p50) },
   { name: 'p95', isNumber: true, of: ({ queuedSeconds }) => queued(queuedSeconds?.p95) },
+];
+
+const BY = ['entity', 'pool', 'labels'] as const;
+
+/** The jobs and workers that live. */
+export function Active({ query }: ViewProps) {
+  const by = BY.find((one) => one === query.get('by')) ?? 'entity';
+  const shown = useAnswer<Items<ActiveRow>>(`/active?by=${by}`, ['jobs', 'workers']);
+  return (
+    <>
+      <Heading title="Active now">
+        <Tabs
+          name="By"
+          of={Object.fromEntries(BY.map((one) => [`/active?by=${one}`, `by ${one}`]))}
+          here={`/active?by=${by}`}
+        />
+      </Heading>
+      <Answer of={shown}>
+        {({ items }) => (
+          <Table
+            caption={`Jobs and workers that live, by ${by}`}
+            columns={ACTIVE}
+            rows={items}
+            keyOf={(row) => row.entity?.id ?? row.pool ?? JSON.stringify(row.labels)}
+            none="No job waits or runs, and no worker lives."
+          />
+        )}
+      </Answer>
+    </>
+  );
+}
+
+const COUNTS = [
+  ['waiting', 'jobs', 'waiting'],
+  ['running', 'jobs', 'running'],
+  ['starting', 'workers', 'pending'],
+  ['idle', 'workers', 'running'],
+  ['busy', 'workers', 'running'],
+  ['stopping', 'workers', 'stopping'],
+] as const;
+
+const ACTIVE: readonly Column<ActiveRow>[] = [
+  {
+    name: 'Of',
+    isWide: true,
+    of: ({ entity, labels, pool }) =>
+      entity === null ? (
+        pool === null ? (
+          (labels?.join(', ') ?? '')
+        ) : (
+          <Thing kind="pool" id={pool} />
+        )
+      ) : (
+        <Thing kind="entity" id={entity.id} as={entity.login} />
+      ),
+  },
+  ...COUNTS.map(([what, list, state]) => ({
+    name: what[0]?.toUpperCase() + what.slice(1),
+    isNumber: true,
+    // Of labels there is no list.
+    of: ({ entity, pool, [what]: many }: ActiveRow) =>
+      entity === null && pool === null ? (
+        number(many)
+      ) : (
+        <HowMany
+          of={list}
+          state={state}
+          many={many}
+          {...(pool === null ? { entity: entity?.id } : { pool })}
+        />
+      ),
+  })),
 ];

@@ -11,7 +11,7 @@ import { Actions, Switches, Tokens } from './people.tsx';
 import { Pool } from './pool.tsx';
 import { Repositories, Repository } from './repositories.tsx';
 import { Event, Trace } from './trace.tsx';
-import { Usage } from './usage.tsx';
+import { Active, Usage } from './usage.tsx';
 import { Worker, Workers } from './workers.tsx';
 
 /** What is drawn at each path. */
@@ -27,6 +27,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/operations': Operations,
   '/operations/{operation}': Operation,
   '/usage': Usage,
+  '/active': Active,
   '/installations': Installations,
   '/installations/{installation}': Installation,
   '/repositories': Repositories,
@@ -44,17 +45,42 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/tokens': Tokens,
 };
 
-/** The main views, in the order of the bar. */
-export const BAR: readonly (readonly [path: Path, name: string])[] = [
-  ['/', 'Fleet'],
-  ['/jobs', 'Jobs'],
-  ['/workers', 'Workers'],
-  ['/operations', 'Operations'],
-  ['/usage', 'Usage'],
-  ['/installations', 'Installations'],
-  ['/repositories', 'Repositories'],
-  ['/redeliveries', 'Redeliveries'],
-  ['/switches', 'Switches'],
-  ['/actions', 'Actions'],
-  ['/tokens', 'Tokens'],
+interface Entry {
+  readonly name: string;
+  /** The first one is where the entry leads. */
+  readonly views: Readonly<Record<string, string>>;
+  /** Views that no entry names are found from these. */
+  readonly also?: readonly string[];
+}
+
+/** The bar: each entry with its views. */
+export const BAR: readonly Entry[] = [
+  { name: 'Fleet', views: { '/': 'Fleet' }, also: ['/pools'] },
+  { name: 'Jobs', views: { '/jobs': 'Jobs' }, also: ['/runs', '/trace/job'] },
+  { name: 'Workers', views: { '/workers': 'Workers' } },
+  {
+    name: 'GitHub',
+    views: {
+      '/installations': 'Installations',
+      '/repositories': 'Repositories',
+      '/redeliveries': 'Redeliveries',
+    },
+    also: ['/deliveries', '/trace'],
+  },
+  {
+    name: 'Operations',
+    views: { '/operations': 'Operations', '/switches': 'Switches', '/actions': 'Actions' },
+  },
+  { name: 'Usage', views: { '/usage': 'Usage', '/active': 'Active now' } },
 ];
+
+export const isBelow = (path: string, of: string): boolean =>
+  path === of || path.startsWith(`${of}/`);
+
+/** The entry of a path: the most exact one. */
+export const entryOf = (path: string): Entry | undefined =>
+  BAR.flatMap((entry) =>
+    [...Object.keys(entry.views), ...(entry.also ?? [])].map((of) => ({ entry, of })),
+  )
+    .filter(({ of }) => isBelow(path, of))
+    .toSorted((a, b) => b.of.length - a.of.length)[0]?.entry;

@@ -1,6 +1,6 @@
 import type { Worker as WorkerAnswer, WorkerRow } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, Chip, Link, Thing, Took } from '../parts/inline.tsx';
+import { Ago, Chip, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
@@ -10,8 +10,8 @@ import { conditionInWords, type Diagnosis, endOf, remarkOf, stateOf } from './wo
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['pending', 'running', 'stopping', 'ended', 'failed'] },
-  { name: 'entity', label: 'Entity', hint: 'login or id' },
-  { name: 'pool', label: 'Pool' },
+  { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' as const },
+  { name: 'pool', label: 'Pool', suggest: 'pools' as const },
   ...DATES,
 ];
 
@@ -42,8 +42,16 @@ const COLUMNS: readonly Column<WorkerRow>[] = [
   { name: 'State', of: (worker) => <Chip of={stateOf(worker)} /> },
   { name: 'Remark', isWide: true, of: remarkOf },
   { name: 'Job', of: ({ job }) => <Thing kind="job" id={job} /> },
-  { name: 'Pool', of: ({ pool }) => pool },
-  { name: 'Entity', of: ({ entity, repository }) => repository ?? entity.login },
+  { name: 'Pool', of: ({ pool }) => <OfPool pool={pool} /> },
+  {
+    name: 'Entity',
+    of: ({ entity, repository }) =>
+      repository === null ? (
+        <Thing kind="entity" id={entity.id} as={entity.login} />
+      ) : (
+        <Thing kind="repository" id={repository} />
+      ),
+  },
   { name: 'Node', of: ({ node }) => node ?? '' },
   {
     name: 'Lived',
@@ -98,7 +106,7 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   ),
   'To end because of': worker.stop && plain(worker.stop.reason),
   'Its stop is held up by': worker.stopHeldBy,
-  Pool: <Thing kind="pool" id={worker.pool} />,
+  Pool: <OfPool pool={worker.pool} />,
   Entity: <Thing kind="entity" id={worker.entity.id} as={worker.entity.login} />,
   Repository: worker.repository && <Thing kind="repository" id={worker.repository} />,
   Lived: <Took from={worker.createdAt} to={worker.completedAt} />,
