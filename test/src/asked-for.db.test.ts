@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
 import { drainPoolEndpoint } from '@paddock/api/pools/pools';
-import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
 import { ask } from '@paddock/api/scenes/ask.scene';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
 import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
-import { useConsole } from '@paddock/console/scenes/console.scene';
+import { runCommand } from '@paddock/cli/run-command';
+import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { type Outcome, poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useSweeps } from '@paddock/reconciler/scenes/sweeps.scene';
 import {
@@ -18,9 +18,73 @@ import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { sql } from 'kysely';
+import { type Page, show, usePages } from './scenes/browser.scene.ts';
+
+/** As much of the answers as the questions below need. */
+interface Said {
+  readonly id: string;
+  readonly status: string;
+  readonly lastSync: { readonly status: string; readonly operation: string | null };
+  readonly items: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly status: string;
+    readonly outcome: string;
+    readonly ended: number;
+  }[];
+}
+
+const SUBJECT = 'repository:acme/api';
+
+/** A question, as the API and as the terminal take it. */
+type Ask = (path: string, words: string) => Promise<Said>;
+
+/** What the API or the terminal says of a resync of acme/api. */
+async function said(put: Ask, id: string) {
+  const { status } = await put(`operations/${id}`, `operation ${id}`);
+  const { items } = await put(`operations?subject=${SUBJECT}`, `operations ${SUBJECT}`);
+  const counts = await put('operations/counts?from=-24h', 'operations counts --from -24h');
+  const { lastSync } = await put('repositories/acme/api', 'repository acme/api');
+  const many = (of: string) =>
+    counts.items
+      .filter(({ kind, outcome }) => kind === 'discover-jobs' && outcome === of)
+      .reduce((all, { ended }) => all + ended, 0);
+  return {
+    status,
+    list: items.map((one) => `${one.id} ${one.status}`),
+    counts: [many('OK'), many('ERROR')],
+    lastSync: `${lastSync.operation} ${lastSync.status}`,
+  };
+}
+
+/** What the page says of the same. */
+async function shown(page: Page, id: string) {
+  const read = async (path: string, script: string) => {
+    await show(page, path);
+    return page.evaluate<unknown>(`{
+      const of = (row) => row.querySelector('a').href.split('/').pop() + ' ' + row.querySelector('.chip').textContent;
+      const all = (selector) => [...document.querySelectorAll(selector)];
+      const begins = (text) => (one) => one.textContent.startsWith(text);
+      ${script} }`);
+  };
+  return {
+    status: await read(`/operations/${id}`, `all('.heading .chip')[0].textContent`),
+    list: await read(`/operations?subject=${SUBJECT}`, `all('tbody tr').map(of)`),
+    counts: await read(
+      '/operations',
+      `const row = all('tr:has([data-name=Failed])').find(begins('discover-jobs'));
+      ['OK', 'Failed'].map((name) => Number(row?.querySelector('[data-name=' + name + ']').textContent ?? 0))`,
+    ),
+    lastSync: await read(
+      '/repositories/acme/api',
+      `of(all('.facts > div').find(begins('Last resync')))`,
+    ),
+  };
+}
 
 describe('the reconciler does what people ask the console for (F1, F5)', () => {
-  const { database } = useConsole();
+  const { database, service } = useConsole();
+  const pageOf = usePages();
   const sweeps = useSweeps(database);
 
   beforeEach(async () => {
@@ -37,54 +101,86 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
 
   const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
 
-  /** Runs what is due, as the reconciler does. Returns what people see as each run begins. */
-  async function run() {
-    const seen: Awaited<ReturnType<typeof find>>[] = [];
-    const kinds = Object.fromEntries(
-      Object.entries(sweeps.kinds).map(([name, { slots, handler }]) => [
-        name,
-        {
-          slots,
-          handler: async (...given: Parameters<typeof handler>) => {
-            seen.push(await find(given[0].id));
-            return handler(...given);
-          },
-        },
-      ]),
-    );
+  /** Runs what is due, as the reconciler does; a resync as `then` says, in the midst of its run. */
+  async function run(then?: () => Promise<Outcome | undefined>) {
+    const { 'discover-jobs': resync, ...others } = sweeps.kinds;
+    if (resync === undefined) throw new Error('no sweep discovers jobs');
+    const handler: typeof resync.handler = async (...given) =>
+      (await then?.()) ?? resync.handler(...given);
+    const kinds = { ...others, 'discover-jobs': { ...resync, handler } };
     await runDueTasks({ db: database.dbOf('reconciler'), kinds });
-    return seen;
   }
 
-  test('a resync finds a job whose delivery got lost, and its operation answers all along', async () => {
-    const { id: jobId } = await sweeps.scene.world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['linux'],
-    });
-    const input = { owner: 'acme', repository: 'api', note: 'it does not start' };
-    const asked = await ask(resyncRepositoryEndpoint, database.db, input);
-    expect(await find(asked.id)).toMatchObject({ status: 'QUEUED', startedAt: null });
-    const [running] = await run();
-    expect(running).toMatchObject({
-      id: asked.id,
-      status: 'RUNNING',
-      startedAt: expect.any(String),
-    });
-    expect(await find(asked.id)).toMatchObject({
-      status: 'OK',
-      origin: 'MANUAL',
-      requestedBy: 'ada',
-      askers: [{ person: 'ada', note: 'it does not start' }],
+  test('a resync answers all along, the same by API, terminal and page, and leads to its end', async () => {
+    const { world } = sweeps.scene;
+    const { id: jobId } = await world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+    const repository = { repo_id: world.repositories.api, full_name: 'acme/api' };
+    const owner = { entity_id: world.organization.id, app_id: world.appId, active_at: new Date() };
+    await database.db
+      .insertInto('repositories')
+      .values({ ...repository, ...owner })
+      .execute();
+    const token = await makeToken(database, { name: 'ada' });
+    const subject = { owner: 'acme', repository: 'api' };
+    const narrowed = { name: 'ci', endpoint: 'resyncRepository', subject };
+    const ci = await makeToken(database, narrowed);
+    const terminal = async (words: string, by = token) => {
+      const url = `http://127.0.0.1:${service.port}`;
+      return runCommand([...words.split(' '), '--json'], { PADDOCK_URL: url, PADDOCK_TOKEN: by });
+    };
+    const answer = async (path: string) => (await service.ask(path, token)).json() as Promise<Said>;
+    const printed = async (_: string, words: string) =>
+      JSON.parse((await terminal(words)).stdout) as Said;
+    const page = await pageOf(service, token);
+
+    // A token for one resync of one repository starts that, follows it, and does nothing else.
+    const post = { method: 'POST', body: JSON.stringify({ note: 'it does not start' }) };
+    const asked = await service.ask('repositories/acme/api/resync', ci, post);
+    const { id } = (await asked.json()) as { id: string };
+    expect(JSON.parse((await terminal(`operation ${id}`, ci)).stdout)).toMatchObject({ id });
+    for (const words of ['jobs', 'resync acme/web', 'repository acme/api'])
+      expect([words, (await terminal(words, ci)).code]).toEqual([words, 1]);
+
+    const seen: string[] = [];
+    const compare = async (ofId = id) => {
+      const byApi = await said(answer, ofId);
+      expect(await said(printed, ofId)).toEqual(byApi);
+      expect(page === undefined ? byApi : await shown(page, ofId)).toEqual(byApi);
+      expect(byApi.lastSync).toBe(`${ofId} ${byApi.status}`);
+      expect(byApi.list[0]).toBe(byApi.lastSync);
+      seen.push(`${byApi.status} of ${byApi.list.length}, ${byApi.counts.join(' + ')} ended`);
+      return undefined;
+    };
+    await compare();
+    await run(compare);
+    await compare();
+    expect(await find(id)).toMatchObject({
+      requestedBy: 'token ci',
+      askers: [{ person: 'token ci', note: 'it does not start' }],
       output: { runs: 1, found: 1, isComplete: true },
     });
     const jobs = await database.db.selectFrom('jobs').select('job_id').execute();
     expect(jobs).toEqual([{ job_id: jobId }]);
-    const again = await ask(resyncRepositoryEndpoint, database.db, input);
-    const list = await ask(listOperationsEndpoint, database.db, { subject: 'repository:acme/api' });
-    expect(list.items.map(({ id, status }) => [id, status])).toEqual([
-      [again.id, 'QUEUED'],
-      [asked.id, 'OK'],
+
+    const failing = JSON.parse((await terminal('resync acme/api')).stdout) as Said;
+    await run(() => Promise.resolve(poison('GitHub does not show it')));
+    await compare(failing.id);
+    expect(seen).toEqual([
+      'QUEUED of 1, 0 + 0 ended',
+      'RUNNING of 1, 0 + 0 ended',
+      'OK of 1, 1 + 0 ended',
+      'ERROR of 2, 1 + 1 ended',
     ]);
+
+    if (page === undefined) return;
+    await page.getByRole('button', { name: 'Resync …' }).click();
+    await page.getByRole('button', { name: 'Resync', exact: true }).click();
+    const news = page.getByRole('dialog').getByRole('status');
+    await news.getByText('It waits for a free place').waitFor();
+    await run();
+    await news.getByText('It is done: ').waitFor();
+    await page.getByRole('link', { name: 'Its operation', exact: true }).click();
+    await page.getByText('It is done: ').waitFor();
   });
 
   test('an expired operation is not found, and the counts have it (F2, F3)', async () => {

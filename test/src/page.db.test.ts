@@ -22,6 +22,7 @@ import {
   seriousFlaws,
   settled,
   show,
+  signIn,
   troublesOf,
   type,
   unlinked,
@@ -39,14 +40,13 @@ describeInBrowser('the page in a browser', () => {
   const browser = useBrowser();
   let token: string;
   let ids: Awaited<ReturnType<typeof putFleet>>;
-  let cookie: string;
+  let cookie: Awaited<ReturnType<typeof signIn>>;
 
   beforeAll(async () => {
     ids = await putFleet(database.db);
     token = await makeToken(database, { name: 'ada' });
     await makeToken(database, { name: 'ci-reader', access: 'read' });
-    const answer = await service.ask('../../session', token, { method: 'POST' });
-    cookie = /^paddock=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
+    cookie = await signIn(service, token);
   });
 
   const put = async (job_name: string, of: Parameters<typeof putJob>[1] = {}) => {
@@ -67,7 +67,7 @@ describeInBrowser('the page in a browser', () => {
   async function open(path: string, { isKept = false } = {}) {
     const context = await browser.newContext(SIZES.desk);
     if (!isKept) opened.push(context);
-    await context.addCookies([{ name: 'paddock', value: cookie, url: at('/') }]);
+    await context.addCookies([cookie]);
     const page = await context.newPage();
     const troubles = troublesOf(page);
     await page.goto(at(path));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import type { Console } from '@paddock/console/scenes/console.scene';
 import { CHROMIUM } from '@paddock/testing/chromium';
 import { late } from '@paddock/testing/use-test-database';
 import axe from 'axe-core';
@@ -22,6 +23,27 @@ export function useBrowser(): Browser {
     afterAll(() => browser.close());
   }
   return late(() => browser);
+}
+
+/** The cookie of a session that a token begins. */
+export async function signIn({ ask, port }: Pick<Console, 'ask' | 'port'>, token: string) {
+  const answer = await ask('../../session', token, { method: 'POST' });
+  const value = /^paddock=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  return { name: 'paddock', value, url: `http://127.0.0.1:${port}/` };
+}
+
+/** Opens a page of a console, signed in with a token; without a browser there is none. */
+export function usePages() {
+  if (CHROMIUM === undefined) return () => Promise.resolve(undefined);
+  const browser = useBrowser();
+  return async (service: Console, token: string): Promise<Page> => {
+    const cookie = await signIn(service, token);
+    const context = await browser.newContext(SIZES.desk);
+    await context.addCookies([cookie]);
+    const page = await context.newPage();
+    await page.goto(cookie.url);
+    return page;
+  };
 }
 
 /** What went wrong in a page: errors, and what its policy refused. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { done, poison, snooze } from '@paddock/queue/outcome';
+import { snooze } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -15,7 +15,6 @@ import { ask, askAll } from '../scenes/ask.scene.ts';
 import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/check-token.ts';
-import { listOperationsEndpoint } from './list-operations.ts';
 import { findOperationEndpoint, type operation } from './operation.ts';
 
 const database = useTestDatabase();
@@ -150,22 +149,6 @@ describe('an operation that several ask for (F5)', () => {
     expect(await sees('token d', first.id)).toBe(false);
     expect(maySee(bearer('token a'), findOperationEndpoint, undefined)).toBe(false);
   });
-
-  test('lists the queued one of a repository in any case of its name, newest first (F4)', async () => {
-    const first = await resync();
-    await runDueTasks({
-      db: database.db,
-      kinds: { 'discover-jobs': { slots: 1, handler: () => Promise.resolve(done()) } },
-    });
-    const second = await resync();
-    const { items } = await ask(listOperationsEndpoint, database.db, {
-      subject: 'repository:Acme/App',
-    });
-    expect(items.map(({ id, status }) => [id, status])).toEqual([
-      [second.id, 'QUEUED'],
-      [first.id, 'OK'],
-    ]);
-  });
 });
 
 test.each([
@@ -198,7 +181,6 @@ test('of several Apps one must be named (F5)', async () => {
 });
 
 const show = (more: object = {}) => ask(findRepositoryEndpoint, database.db, { ...path, ...more });
-const lastSync = async () => (await show()).lastSync;
 
 describe('a repository (F4, F5)', () => {
   const at = new Date('2026-01-31T00:00:00Z');
@@ -235,21 +217,16 @@ describe('a repository (F4, F5)', () => {
     }
   });
 
-  test('has its last resync, also one that runs or has failed, and one whose row has expired', async () => {
+  test('has its last resync, also where the row of its operation has expired', async () => {
     const expired = { status: 'OK', at: at.toISOString(), operation: null, why: null };
-    expect(await lastSync()).toEqual(expired);
+    expect(await show()).toMatchObject({ lastSync: expired });
     const { id } = await resync();
-    expect(await lastSync()).toMatchObject({ status: 'QUEUED', operation: id });
-    let running: unknown;
-    const handler = async () => {
-      running = await lastSync();
-      return poison('no such repository');
+    const lastSync = {
+      status: 'QUEUED',
+      operation: id,
+      why: 'a free place among those of its kind',
     };
-    await runDueTasks({ db: database.db, kinds: { 'discover-jobs': { slots: 1, handler } } });
-    expect(running).toMatchObject({ status: 'RUNNING', operation: id });
-    expect(await lastSync()).toMatchObject({ status: 'ERROR', why: 'no such repository' });
-    await emptyTables(database.db, ['operations']);
-    expect(await lastSync()).toEqual(expired);
+    expect(await show()).toMatchObject({ lastSync });
     expect(await show({ repository: 'web' })).toMatchObject({ lastSync: null });
   });
 
