@@ -720,6 +720,8 @@ CREATE INDEX operations_by_entity ON operations USING btree (entity_id, queued_a
 
 CREATE INDEX operations_by_kind ON operations USING btree (kind, status, finished_at DESC, id DESC);
 
+CREATE INDEX operations_by_reason ON operations USING btree (failure_reason, finished_at DESC, id DESC) WHERE (status = 'ERROR'::text);
+
 CREATE INDEX operations_by_subject ON operations USING btree (subject_id, subject_type, finished_at DESC, id DESC);
 
 CREATE INDEX operations_expiring ON operations USING btree (expires_at);

@@ -616,6 +616,7 @@ create index operations_by_subject on operations (subject_id, subject_type, fini
 create index operations_by_entity on operations (entity_id, queued_at desc, id desc) where entity_id is not null;
 create index operations_by_kind on operations (kind, status, finished_at desc, id desc);
 create index operations_expiring on operations (expires_at);
+create index operations_by_reason on operations (failure_reason, finished_at desc, id desc) where status = 'ERROR';
 create index operations_failed on operations (finished_at desc, id desc) where status = 'ERROR';
 
 -- How many ended, how, in which hour. Each settling statement appends a row, so that no two settles

@@ -2,7 +2,6 @@ import { tellAction, textOf } from '@paddock/domain/text/tell-action';
 import { listActionsEndpoint } from '@paddock/api/actions/list-actions';
 import {
   findDeliveryEndpoint,
-  listGivenUpEndpoint,
   listRedeliveriesEndpoint,
   redeliverDeliveryEndpoint,
 } from '@paddock/api/deliveries/deliveries';
@@ -242,23 +241,10 @@ repository, unless said. A span has at most 31 days.`,
     fields: readRepository,
     print: asYaml,
   }),
-  ask('redeliveries given-up', listGivenUpEndpoint, {
-    print: table(
-      [
-        ['GIVEN UP', ({ givenUpAt }) => givenUpAt],
-        ...(['app', 'event', 'installation', 'repository'] as const),
-        ['FAILED FIRST', ({ firstFailedAt }) => firstFailedAt],
-        ['CODE', ({ lastStatusCode }) => lastStatusCode],
-        ['EVENT ID', ({ eventId }) => eventId],
-      ],
-      'No delivery was given up.',
-    ),
-  }),
   ask('redeliveries', listRedeliveriesEndpoint, {
-    summary: 'Lists the deliveries that failed and that Paddock goes on asking for.',
     print: table(
       [
-        ...(['app', 'event', 'installation', 'repository'] as const),
+        ...(['state', 'app', 'event', 'installation', 'repository'] as const),
         ['FAILED FIRST', ({ firstFailedAt }) => firstFailedAt],
         [
           'CODE',
@@ -268,7 +254,7 @@ repository, unless said. A span has at most 31 days.`,
         ['NEXT', ({ nextRequestAt }) => nextRequestAt],
         'guid',
       ],
-      'Every delivery has arrived, or was given up.',
+      'Every delivery has arrived.',
     ),
   }),
   ask('delivery', findDeliveryEndpoint, { word: ['delivery', 'GUID'], print: asYaml }),

@@ -50,9 +50,6 @@ export const TIMES_OF_FAILURES = {
   db: { failingPauseMs: 2_000, failingLongestPauseMs: 4_000 },
 };
 
-/** A demo that stays up sweeps every few seconds, which GitHub’s own budget would not bear for an hour. */
-const CORE_LIMIT = 1_000_000;
-
 export interface System {
   github: GitHubControl;
   cluster: RemoteKubeControl;
@@ -118,12 +115,7 @@ export async function startSystem({
   };
 
   await migrate({ url: databaseUrl, schema });
-  const apiUrl = await start(
-    'GitHub',
-    SIMULATED.github,
-    [{ apps: folder.apps, seed, coreLimit: CORE_LIMIT }],
-    {},
-  );
+  const apiUrl = await start('GitHub', SIMULATED.github, [{ apps: folder.apps, seed }], {});
   const github = connectControl<GitHubControl>(apiUrl);
   const kubeconfigFile = join(folder.path, 'kubeconfig');
   const { namespaces, appIds, pools, entities } = platform;

@@ -22,14 +22,7 @@ export function questionsOf({
   operation,
 }: Given): string[] {
   const places = ['', 'entity=entity-1', 'pool=pool-3', 'pool=(none)', 'from=-200d&to=-190d'];
-  const lists = [
-    'repositories',
-    'redeliveries',
-    'redeliveries/given-up',
-    'installations',
-    'switches',
-    'actions',
-  ];
+  const lists = ['repositories', 'redeliveries', 'installations', 'switches', 'actions'];
   return [
     ...of('jobs', ...places, 'repository=entity%2Frepository-77', 'conclusion=timed_out'),
     ...of('jobs', 'entity=entity-1&pool=pool-0&state=ended', 'to=-364d', 'state=running'),
@@ -43,7 +36,8 @@ export function questionsOf({
       of('usage', `by=${by}`, `by=${by}&from=-31d`, `by=${by}&from=-31d&entity=entity-1`),
     ),
     ...of('usage', 'by=hour&from=-7d', 'by=day&from=-30d', 'by=hour&from=-24h&pool=pool-3'),
-    ...of('active', 'by=entity', 'by=pool', 'by=labels'),
+    ...['entity', 'pool', 'labels'].map((by) => `active?by=${by}`),
+    ...of('redeliveries', 'state=given-up', 'code=502'),
     ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),
     ...of('trace/installation/2', ''),
     ...of(`trace/job/${waiting}`, ''),

@@ -8,7 +8,6 @@ import {
 } from './installations/installations.ts';
 import {
   findDeliveryEndpoint,
-  listGivenUpEndpoint,
   listRedeliveriesEndpoint,
   redeliverDeliveryEndpoint,
 } from './deliveries/deliveries.ts';
@@ -49,7 +48,6 @@ const SUBJECTS: readonly Endpoint[] = [
   listRepositoriesEndpoint,
   findRepositoryEndpoint,
   listRedeliveriesEndpoint,
-  listGivenUpEndpoint,
   findDeliveryEndpoint,
   listJobsEndpoint,
   findJobEndpoint,

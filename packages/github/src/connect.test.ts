@@ -140,7 +140,7 @@ describe('budgets', () => {
   test('are read from every answer, per installation and resource', async () => {
     expect(budget()).toBeUndefined();
     await list();
-    expect(budget()).toMatchObject({ limit: 5000, remaining: 5000 - 1 });
+    expect(budget()).toMatchObject({ limit: 15_000, remaining: 15_000 - 1 });
     await createJitConfig(small.client, ACME, jit());
     const registrations = budget('actions_runner_registration');
     expect(registrations).toMatchObject({ limit: 10_000, remaining: 9999 });

@@ -1,7 +1,6 @@
 import type { listActionsEndpoint } from '@paddock/api/actions/list-actions';
 import type {
   findDeliveryEndpoint,
-  listGivenUpEndpoint,
   listRedeliveriesEndpoint,
 } from '@paddock/api/deliveries/deliveries';
 import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
@@ -76,13 +75,7 @@ export type Repository = Output<typeof findRepositoryEndpoint>;
 export type Diagnosis = Item<typeof listDiagnosesEndpoint>;
 export type Found = Item<typeof findEndpoint>;
 export type Delivery = Output<typeof findDeliveryEndpoint>;
-export type UnresolvedDelivery = Item<typeof listRedeliveriesEndpoint>;
-export type GivenUpDelivery = Item<typeof listGivenUpEndpoint>;
-/** What both have. */
-export type FailedDelivery = Pick<
-  UnresolvedDelivery,
-  keyof UnresolvedDelivery & keyof GivenUpDelivery
->;
+export type FailedDelivery = Item<typeof listRedeliveriesEndpoint>;
 export type OneInstallation = Output<typeof findInstallationEndpoint>;
 export type Trace = Output<typeof traceEndpoint>;
 export type TraceItem = Trace['items'][number];

@@ -19,7 +19,6 @@ export const PATHS = [
   '/repositories',
   '/repositories/{owner}/{repository}',
   '/redeliveries',
-  '/redeliveries/given-up',
   '/deliveries/{delivery}',
   '/trace/entity/{entity}',
   '/trace/installation/{installation}',

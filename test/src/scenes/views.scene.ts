@@ -23,7 +23,7 @@ export const viewsOf = (
   ['installations', () => '/installations'],
   ['installation', () => '/installations/51000001'],
   ['redeliveries', () => '/redeliveries'],
-  ['given-up', () => '/redeliveries/given-up'],
+  ['given-up', () => '/redeliveries?state=given-up'],
   ['delivery', () => `/deliveries/${CAME}`],
   ['missing-delivery', () => `/deliveries/${MISSING}`],
   ['trace', () => '/trace/entity/acme'],

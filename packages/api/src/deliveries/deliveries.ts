@@ -1,16 +1,10 @@
-import {
-  allOf,
-  exactText,
-  isOnPage,
-  type PageOfTime,
-  type Position,
-} from '@paddock/db/newest-first';
+import { allOf, has } from '@paddock/db/newest-first';
 import type { Db } from '@paddock/db/schema/tables';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';
-import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
+import { fromDigits, githubId, pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
 import { eventRow, listDeliveryEvents, meaningOf } from '../events/events.ts';
 import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
@@ -19,7 +13,9 @@ import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-operation.ts';
 import { app, meantApp } from '../sweeps/run-sweep.ts';
 
+/** A delivery that failed: Paddock goes on asking for it, or GitHub can no longer repeat it. */
 const failedDelivery = z.object({
+  state: z.enum(['waiting', 'given-up']),
   app: z.int(),
   guid: z.string().nullable().describe('For `redeliverDelivery`'),
   // It may pass 2^53.
@@ -31,96 +27,82 @@ const failedDelivery = z.object({
   lastFailedAt: instant,
   lastStatusCode: z.int().describe('Of our answer, as GitHub has it; 0: none'),
   requests: z.int().describe('How often Paddock has asked GitHub to repeat it'),
-});
-
-/** A delivery that failed, for which Paddock goes on asking. */
-const unresolved = failedDelivery.extend({
-  nextRequestAt: instant,
+  nextRequestAt: instant.nullable().describe('Of one that waits'),
   missingHere: z.boolean().describe('GitHub calls it delivered, and no row has it'),
+  givenUpAt: instant.nullable(),
+  eventId: z.string().nullable().describe('Of one that was given up, for `traceEvent`'),
 });
 
-type Unresolved = Placed<z.output<typeof unresolved>, UnresolvedPosition>;
+type Failed = Placed<z.output<typeof failedDelivery>>;
 
-const unresolvedPosition = z.tuple([z.int(), z.iso.datetime(), z.string().max(300)]);
-
-type UnresolvedPosition = z.output<typeof unresolvedPosition>;
+const failedInput = z.object({
+  state: failedDelivery.shape.state.optional().describe('Whether Paddock goes on asking for it'),
+  installation: githubId().optional().describe('GitHub’s id'),
+  repository: githubId().optional().describe('GitHub’s id'),
+  code: fromDigits(z.int()).optional().describe('Of our answer, as GitHub has it; 0: none'),
+  ...dates,
+  ...pageInput(z.tuple([z.int(), z.string().max(40), z.string().max(300)])),
+});
 
 export const listRedeliveriesEndpoint = endpoint({
   name: 'listRedeliveries',
   path: '/api/v1/redeliveries',
   summary:
-    'Lists the deliveries that failed and that Paddock goes on asking for, by App, the next request first.',
-  input: z.object(pageInput(unresolvedPosition)),
-  output: pageOf(unresolved),
-  answer: async ({ db }, input) => toPage(await listUnresolved(db, input), input.limit),
+    'Lists the deliveries that failed: those that Paddock goes on asking for, then those that GitHub can no longer repeat, the last ones first.',
+  input: failedInput,
+  output: pageOf(failedDelivery),
+  answer: async ({ db }, input) => toPage(await listFailed(db, input), input.limit),
 });
 
-/**
- * What Paddock goes on asking for, by App, the next request first; of one delivery, one for each App
- * for which it failed.
- */
-async function listUnresolved(
+/** Deliveries that failed; of one delivery, one for each App for which Paddock goes on asking. */
+async function listFailed(
   db: Db,
-  { limit: most, after: last, guid }: UnresolvedPage,
-): Promise<Unresolved[]> {
-  const isMeant = allOf(
-    // Its index begins with the App.
-    guid === undefined
-      ? undefined
-      : sql`app_id = any (array(select distinct app_id from installations)) and guid = ${guid}`,
-    last &&
-      sql`(app_id, next_request_at, guid) > (${last[0]}, ${last[1]}::timestamptz, ${last[2]})`,
-  );
-  const { rows } = await sql<Unresolved>`
-    select app_id as app, guid, delivery_id::text as delivery, concat_ws('.', event, action) as event, installation_id as installation,
-      repository_id as repository, first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt", last_status_code as "lastStatusCode", requests,
-      next_request_at as "nextRequestAt", missing_here as "missingHere", json_build_array(app_id, ${exactText(sql`next_request_at`)}, guid) as position
-    from unresolved_deliveries where resolved_at is null and ${isMeant}
-    order by app_id, next_request_at, guid limit ${most}`.execute(db);
+  { guid, ...given }: z.output<typeof failedInput> & { readonly guid?: string },
+): Promise<Failed[]> {
+  const { state, installation, repository, code, from, to, after, limit } = given;
+  const isOn = (rank: 0 | 1, at: string, key: RawBuilder<unknown>) =>
+    allOf(
+      has('installation_id', installation),
+      from && sql`${sql.ref(at)} >= ${from}`,
+      to && sql`${sql.ref(at)} < ${to}`,
+      after &&
+        sql`(${rank}, ${sql.ref(at)}, ${key}) < (${after[0]}, ${after[1]}::timestamptz, ${after[2]})`,
+    );
+  const newest = sql`order by at desc, key desc limit ${limit}`;
+  const lastCode = sql`(payload ->> 'last_status_code')::integer`;
+  const { rows } = await sql<Failed>`
+    select *, json_build_array(rank, at::text, key) as position from (
+      (select 'waiting' as state, 1 as rank, last_failed_at as at, app_id || ' ' || guid as key, app_id as app, guid, delivery_id::text as delivery,
+        concat_ws('.', event, action) as event, installation_id as installation, repository_id as repository, first_failed_at as "firstFailedAt",
+        last_failed_at as "lastFailedAt", last_status_code as "lastStatusCode", requests, next_request_at as "nextRequestAt",
+        missing_here as "missingHere", null::timestamptz as "givenUpAt", null as "eventId"
+      from unresolved_deliveries
+      where resolved_at is null and ${allOf(
+        // Its index begins with the App.
+        guid === undefined
+          ? undefined
+          : sql`app_id = any (array(select distinct app_id from installations)) and guid = ${guid}`,
+        sql`${state ?? 'waiting'} = 'waiting'`,
+        has('repository_id', repository),
+        has('last_status_code', code),
+        isOn(1, 'last_failed_at', sql`app_id || ' ' || guid`),
+      )} ${newest})
+      union all
+      (select 'given-up', 0, received_at as at, id::text as key, app_id, delivery_guid, payload ->> 'delivery_id', event, installation_id, repo_id,
+        (payload ->> 'first_failed_at')::timestamptz, (payload ->> 'last_failed_at')::timestamptz, ${lastCode}, (payload ->> 'requests')::integer,
+        null, false, received_at, id::text
+      from installation_events
+      where outcome = 'redelivery_given_up' and ${allOf(
+        sql`${guid === undefined && (state ?? 'given-up') === 'given-up'}`,
+        has('repo_id', repository),
+        code === undefined ? undefined : sql`${lastCode} = ${code}`,
+        isOn(0, 'received_at', sql`id::text`),
+      )} ${newest})
+    ) failed order by rank desc, at desc, key desc limit ${limit}`.execute(db);
   return rows;
-}
-
-interface UnresolvedPage {
-  readonly limit: number;
-  readonly after?: UnresolvedPosition | undefined;
-  readonly guid?: string;
 }
 
 const MOST_APPS = 100;
-
-const givenUp = failedDelivery.extend({
-  eventId: z.string().describe('For `traceEvent`'),
-  givenUpAt: instant,
-});
-
-export const listGivenUpEndpoint = endpoint({
-  name: 'listGivenUpRedeliveries',
-  path: '/api/v1/redeliveries/given-up',
-  summary: 'Lists the deliveries that GitHub can no longer repeat, the newest first.',
-  input: z.object({
-    ...dates,
-    ...pageInput(z.tuple([z.iso.datetime(), z.string().regex(/^\d{1,18}$/)])),
-  }),
-  output: pageOf(givenUp),
-  answer: async ({ db }, input) => toPage(await listGivenUp(db, input), input.limit),
-});
-
-/** What GitHub can no longer repeat, the newest first. */
-async function listGivenUp(
-  db: Db,
-  page: PageOfTime<string>,
-): Promise<Placed<z.output<typeof givenUp>>[]> {
-  const at = sql`received_at`;
-  const { rows } = await sql<Placed<z.output<typeof givenUp>, Position<string>>>`
-    select app_id as app, delivery_guid as guid, payload ->> 'delivery_id' as delivery, event, installation_id as installation, repo_id as repository,
-      (payload ->> 'first_failed_at')::timestamptz as "firstFailedAt", (payload ->> 'last_failed_at')::timestamptz as "lastFailedAt",
-      (payload ->> 'last_status_code')::integer as "lastStatusCode", (payload ->> 'requests')::integer as requests,
-      id::text as "eventId", received_at as "givenUpAt", json_build_array(${exactText(at)}, id::text) as position
-    from installation_events
-    where outcome = 'redelivery_given_up' and ${isOnPage({ id: sql`id`, idType: sql`bigint` }, page, at)}
-    order by received_at desc, installation_events.id desc limit ${page.limit}`.execute(db);
-  return rows;
-}
 
 /** A delivery has one, and more only if it is redelivered: a bound, not a page. */
 const MOST = 50;
@@ -136,12 +118,12 @@ export const findDeliveryEndpoint = endpoint({
       .array(eventRow.extend({ meaning: z.string().describe('Of the outcome') }))
       .describe(`The newest ${MOST} rows of it, the newest first: one for each time it came`),
     unresolved: z
-      .array(unresolved)
+      .array(failedDelivery)
       .describe('The Apps for which it failed, and for which Paddock goes on asking for it'),
   }),
   async answer({ db }, { delivery }) {
     const events = await listDeliveryEvents(db, delivery, { limit: MOST });
-    const failed = await listUnresolved(db, { guid: delivery, limit: MOST_APPS });
+    const failed = await listFailed(db, { guid: delivery, limit: MOST_APPS });
     if (events.length === 0 && failed.length === 0)
       throw notFound(
         'No row names this delivery: it never arrived, or its row was deleted. GitHub can repeat it for three days.',

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { giveUpRedeliveries, rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { ask, askAll } from '../scenes/ask.scene.ts';
-import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries.ts';
+import { askAll } from '../scenes/ask.scene.ts';
+import { listRedeliveriesEndpoint } from './deliveries.ts';
 
 const database = useTestDatabase();
 const START = Date.parse('2026-01-31T09:00:00Z');
@@ -44,7 +44,7 @@ describe('the redeliveries (E1)', () => {
         .filter((guid) => guid !== '7-3'),
     );
     expect(items[0]).toMatchObject({
-      app: 7,
+      app: 8,
       delivery: '9007199254740993',
       event: 'workflow_job.queued',
       installation: 70,
@@ -54,10 +54,12 @@ describe('the redeliveries (E1)', () => {
     });
   });
 
-  test('that were given up are a list of their own, with what was known', async () => {
-    expect((await ask(listGivenUpEndpoint, database.db)).items).toEqual([]);
+  test('that were given up stay, with what was known, by filters (E1)', async () => {
+    const givenUp = (more: object = {}) =>
+      askAll(listRedeliveriesEndpoint, database.db, { limit: '3', state: 'given-up', ...more });
+    expect(await givenUp()).toEqual([]);
     await giveUpRedeliveries(database.db, 8, 0);
-    const items = await askAll(listGivenUpEndpoint, database.db, { limit: '3' });
+    const items = await givenUp();
     expect(guidsOf(items)).toEqual(Array.from({ length: 7 }, (_, n) => `8-${n}`));
     expect(items[0]).toMatchObject({
       delivery: '9007199254740993',
@@ -66,7 +68,10 @@ describe('the redeliveries (E1)', () => {
       firstFailedAt: expect.stringMatching(/^2026-01-31T09:0\d:00\.000Z$/),
       eventId: expect.stringMatching(/^\d+$/),
     });
-    const left = await askAll(listRedeliveriesEndpoint, database.db, {});
-    expect(left.every(({ app }) => app === 7)).toBe(true);
+    expect(guidsOf(await givenUp({ repository: '3', code: '502' }))).toEqual(['8-3']);
+    for (const none of [{ repository: '9' }, { code: '0' }, { installation: '71' }, { to: '-1h' }])
+      expect(await givenUp(none)).toEqual([]);
+    const all = await askAll(listRedeliveriesEndpoint, database.db, { limit: '4' });
+    expect(all.map(({ state }) => state).join('')).toBe('waiting'.repeat(6) + 'given-up'.repeat(7));
   });
 });

@@ -96,10 +96,12 @@ async function listOperations(db: Db, given: z.output<typeof input>): Promise<Li
     ${ended(detail)} where ${isOf} and ${over} order by finished_at desc, id desc limit ${limit})`;
   const ends = handled === undefined ? ['OK', 'ERROR'] : ['ERROR'];
   const statuses = ends.filter((one) => status === undefined || one === status);
-  // Each by its index: of a subject, or of a kind and a status.
+  // Each by its index: of a subject, of a reason, or of a kind and a status.
   const allEnded = subject
     ? newestEnded(sql`status = any (${statuses}::text[])`)
-    : sql`
+    : reason !== undefined && kind === undefined
+      ? newestEnded(sql`status = 'ERROR' and 'ERROR' = any (${statuses}::text[])`)
+      : sql`
     select one.* from (${kind === undefined ? KINDS : sql`select ${kind}::text as kind`}) of_kind
     cross join unnest(${statuses}::text[]) of_status
     cross join lateral ${newestEnded(sql`kind = of_kind.kind and status = of_status`)} one`;

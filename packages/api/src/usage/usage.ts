@@ -162,7 +162,8 @@ const KEYS: Readonly<
   pool: { key: 'k8s_pool collate "C"' },
   entity: { key: 'entity_id' },
   hour: { key: 'extract(epoch from hour)::bigint', isTime: true },
-  day: { key: "extract(epoch from date_trunc('day', hour, 'UTC'))::bigint", isTime: true },
+  // Whole numbers: to cut an instant to its day costs three times as much.
+  day: { key: "((hour at time zone 'UTC')::date - date '1970-01-01') * 86400", isTime: true },
 };
 
 /** Each sum, and what an hour has of it. */
@@ -199,6 +200,10 @@ async function readUsage(
   };
   const group = sql.raw(`${key} as key, ${more} as more`);
   const hours = sql`usage_hours where ${isMeant(filter)}`;
+  // Nearly all days and hours are on the page.
+  const isOnPage = isTime
+    ? sql`true`
+    : sql`((${sql.raw(`${key}, ${more}`)}) in (select key, more from page)) is true`;
   const isBehind =
     last === undefined
       ? sql`true`
@@ -214,7 +219,12 @@ async function readUsage(
     -- reads the span for each group.
     waits as (
       select key, more, seconds, count(*) as jobs
-      from (select ${group}, unnest(queued) as seconds from ${hours} and ((${sql.raw(`${key}, ${more}`)}) in (select key, more from page)) is true) each
+      from (
+        -- Else the key would be worked out for each time again.
+        select key, more, unnest(queued) as seconds from (
+          select ${group}, queued from ${hours} and ${isOnPage} offset 0
+        ) row
+      ) each
       group by 1, 2, 3
     ),
     ranked as (

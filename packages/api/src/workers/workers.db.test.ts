@@ -17,6 +17,11 @@ const START = Date.parse('2026-01-31T00:00:00Z');
 const at = (hours: number) => new Date(START + hours * 3_600_000);
 const STATES = ['pending', 'running', 'stopping', 'ended', 'failed'] as const;
 const STATUS = { stopping: 'running', ended: 'completed' } as const;
+const STOPS: Partial<Record<(typeof STATES)[number], string>> = {
+  stopping: 'surplus',
+  ended: 'drained',
+  failed: 'offline',
+};
 
 beforeAll(async () => {
   for (let n = 0; n < 60; n += 1) {
@@ -24,11 +29,12 @@ beforeAll(async () => {
     const status = state === 'stopping' || state === 'ended' ? STATUS[state] : state;
     await putWorker(database.db, {
       pod_name: `w-${String(n).padStart(2, '0')}`,
-      status,
+      // Half of those that ended well were drained.
+      status: state === 'ended' && n % 2 > 0 ? 'failed' : status,
       entity_id: (n % 2) + 1,
       k8s_pool: n % 7 < 4 ? 'linux' : 'gpu',
       stopping_at: state === 'stopping' ? at(30) : null,
-      stop_reason: state === 'stopping' ? 'surplus' : null,
+      stop_reason: STOPS[state] ?? null,
       completed_at: state === 'ended' || state === 'failed' ? at(40) : null,
       created_at: at(Math.floor(n / 3)),
     });
@@ -54,12 +60,15 @@ describe('the list of workers (D12)', () => {
   const FILTERS: Readonly<Record<string, readonly [string, (worker: Item) => boolean]>> = {
     entity: ['2', ({ entity }) => entity.id === 2],
     pool: ['gpu', ({ pool }) => pool === 'gpu'],
+    reason: ['drained', ({ stop }) => stop?.reason === 'drained'],
     from: ['2026-01-31T05:00:00Z', ({ createdAt }) => createdAt >= '2026-01-31T05'],
     to: ['2026-01-31T15:00:00Z', ({ createdAt }) => createdAt < '2026-01-31T15'],
   };
   const OFFERED = ['', ...STATES].flatMap((state) =>
     ['from to', 'entity pool from'].map((filters) => [state, filters]),
   );
+
+  OFFERED.push(['', 'reason pool'], ['ended', 'reason']);
 
   test.each(OFFERED)('of state %j filters by %j', async (state = '', filters = '') => {
     const chosen = filters

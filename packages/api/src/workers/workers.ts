@@ -18,6 +18,7 @@ import type { Db } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
 import { notFound, refused } from '../problem.ts';
 import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';
+import { GOOD_ENDS } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
@@ -26,7 +27,7 @@ import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 
-const reason = z.object({ reason: z.string(), since: instantText.nullable() }).nullable();
+const reasonSince = z.object({ reason: z.string(), since: instantText.nullable() }).nullable();
 
 /** A worker as lists have it. */
 export const workerRow = z.object({
@@ -38,8 +39,8 @@ export const workerRow = z.object({
   node: z.string().nullable(),
   warm: z.boolean().describe('It was made before a job wanted it'),
   job: z.int().nullable().describe('The job that it runs or ran'),
-  stuck: reason.describe('Why its pod does not start'),
-  stop: reason.describe('Why it is to end'),
+  stuck: reasonSince.describe('Why its pod does not start'),
+  stop: reasonSince.describe('Why it is to end'),
   failure: z.string().nullable().describe('Why it failed or does not start, shortly'),
   createdAt: instant.describe('When it was reserved; lists are in its order'),
   runningAt: instant.nullable().describe('When its pod ran'),
@@ -49,10 +50,13 @@ export const workerRow = z.object({
 
 export type WorkerRow = z.output<typeof workerRow>;
 
+/** SQL: it ended well, or because nobody wanted it any longer. */
+const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in (${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
+
 /** SQL: the columns of a WorkerRow, of the worker `w`. */
 const WORKER_COLUMNS = sql`
   w.pod_name as name,
-  case when w.status = 'completed' then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
+  case when ${HAS_ENDED_WELL} then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
   json_build_object('id', w.entity_id, 'login', w.entity_name) as entity, w.repo_full_name as repository, w.k8s_pool as pool,
   w.k8s_node as node, w.is_warm as warm, w.assigned_job_id as job,
   case when w.stuck_reason is not null then json_build_object('reason', w.stuck_reason, 'since', ${isoText('w.stuck_at')}) end as stuck,
@@ -187,12 +191,13 @@ export const listWorkersEndpoint = endpoint({
       .describe('A stopping worker is neither pending nor running; `ended` means well'),
     entity,
     pool: poolName,
+    reason: z.string().max(100).optional().describe('Of its failure, its stop, or why it is stuck'),
     ...dates,
     ...pageInput(z.tuple([z.iso.datetime(), z.string().max(100)])),
   }),
   output: pageOf(workerRow),
-  async answer(caller, { state, pool, ...given }) {
-    const filter = { entityId: await entityIdOf(caller, given.entity), pool, state };
+  async answer(caller, { state, pool, reason, ...given }) {
+    const filter = { entityId: await entityIdOf(caller, given.entity), pool, state, reason };
     return toPage(await listWorkers(caller.db, filter, given), given.limit);
   },
 });
@@ -200,6 +205,7 @@ export const listWorkersEndpoint = endpoint({
 interface Place {
   readonly entityId?: number | undefined;
   readonly pool?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 type ListedWorker = Placed<WorkerRow, Position<string>>;
@@ -222,8 +228,8 @@ export function listWorkers(
   const isMeant = isAt(place);
   const alive = (isSo?: RawBuilder<unknown>) =>
     newestOfFew(WORKERS, allOf(LIVE, isMeant, isSo), page);
-  const ended = (status?: 'completed' | 'failed') =>
-    newestRows(WORKERS, allOf(sql`completed_at is not null`, isMeant, has('status', status)), page);
+  const ended = (isSo?: RawBuilder<unknown>) =>
+    newestRows(WORKERS, allOf(sql`completed_at is not null`, isMeant, isSo), page);
   switch (state) {
     case 'pending':
     case 'running':
@@ -231,9 +237,9 @@ export function listWorkers(
     case 'stopping':
       return readListed(db, WORKERS, alive(sql`stopping_at is not null`));
     case 'ended':
-      return readListed(db, WORKERS, ended('completed'));
+      return readListed(db, WORKERS, ended(HAS_ENDED_WELL));
     case 'failed':
-      return readListed(db, WORKERS, ended('failed'));
+      return readListed(db, WORKERS, ended(sql`status = 'failed' and not ${HAS_ENDED_WELL}`));
     case undefined:
       return readListed(db, WORKERS, newestOf(WORKERS, [alive(), ended()], page));
     default:
@@ -242,5 +248,9 @@ export function listWorkers(
 }
 
 /** SQL: whether a row of `workers` is one of these. */
-const isAt = ({ entityId, pool }: Place): RawBuilder<boolean> =>
-  allOf(has('entity_id', entityId), has('k8s_pool', pool));
+const isAt = ({ entityId, pool, reason }: Place): RawBuilder<boolean> =>
+  allOf(
+    has('entity_id', entityId),
+    has('k8s_pool', pool),
+    reason === undefined ? undefined : sql`${reason} in (stop_reason, stuck_reason)`,
+  );

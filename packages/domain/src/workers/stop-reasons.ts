@@ -19,6 +19,9 @@ export const STOP_REASONS = {
   pod_gone: 'The pod is gone.',
 } as const;
 
+/** Stops of workers that did what they should: such an end is no failure to people. */
+export const GOOD_ENDS = ['idle', 'over', 'surplus', 'warm_expired', 'drained'] as const;
+
 export type StopReason = keyof typeof STOP_REASONS;
 
 /** Failures of a start that seldom pass by themselves. Rows and pod failures use the same words. */

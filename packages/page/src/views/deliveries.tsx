@@ -1,29 +1,32 @@
-import type {
-  Delivery as DeliveryAnswer,
-  FailedDelivery,
-  GivenUpDelivery,
-  UnresolvedDelivery,
-} from '../answers.ts';
+import type { Delivery as DeliveryAnswer, FailedDelivery } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, At, Chip, Thing, Until } from '../parts/inline.tsx';
-import { DATES, ListView, Tabs } from '../parts/list.tsx';
+import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { count, plain } from '../text/words.ts';
 
-/** Deliveries that failed, and that Paddock goes on asking for. */
+const FILTERS = [
+  { name: 'state', label: 'State', of: ['waiting', 'given-up'] },
+  { name: 'installation', label: 'Installation', hint: 'id' },
+  { name: 'repository', label: 'Repository', hint: 'id' },
+  { name: 'code', label: 'GitHub got', hint: '502, 0: no answer' },
+  ...DATES,
+];
+
+/** Deliveries that failed: those that Paddock goes on asking for, and those that were given up. */
 export const Redeliveries = ({ query }: ViewProps) => (
-  <ListView<UnresolvedDelivery>
+  <ListView<FailedDelivery>
     title="Redeliveries"
     path="/redeliveries"
     query={query}
-    columns={UNRESOLVED}
-    keyOf={({ app, guid }) => `${app} ${guid}`}
+    filters={FILTERS}
+    columns={COLUMNS}
+    keyOf={({ app, guid, eventId }) => eventId ?? `${app} ${guid}`}
     none="Every delivery that GitHub tells of has arrived."
     tables={['installation_events']}
   >
-    <Tabs name="Redeliveries" of={TABS} here="/redeliveries" />
     <Act
       label="Redeliver since …"
       method="POST"
@@ -39,24 +42,6 @@ export const Redeliveries = ({ query }: ViewProps) => (
     </Act>
   </ListView>
 );
-
-/** Deliveries that GitHub can no longer repeat. */
-export const GivenUp = ({ query }: ViewProps) => (
-  <ListView<GivenUpDelivery>
-    title="Deliveries given up"
-    path="/redeliveries/given-up"
-    query={query}
-    filters={DATES}
-    columns={GIVEN_UP}
-    keyOf={({ eventId }) => eventId}
-    none="None was given up."
-    tables={['installation_events']}
-  >
-    <Tabs name="Redeliveries" of={TABS} here="/redeliveries/given-up" />
-  </ListView>
-);
-
-const TABS = { '/redeliveries': 'Asked for again', '/redeliveries/given-up': 'Given up' };
 
 /** How GitHub saw our answer. */
 const codeOf = ({ lastStatusCode }: Pick<FailedDelivery, 'lastStatusCode'>): string =>
@@ -81,19 +66,17 @@ const COLUMNS: readonly Column<FailedDelivery>[] = [
   { name: 'App', isNumber: true, of: ({ app }) => app },
   { name: 'Failed first', isNumber: true, of: ({ firstFailedAt }) => <Ago at={firstFailedAt} /> },
   { name: 'Asked', isNumber: true, of: ({ requests }) => `${requests} ×` },
-];
-
-const UNRESOLVED: readonly Column<UnresolvedDelivery>[] = [
-  ...COLUMNS,
-  { name: 'Asks again', isNumber: true, of: ({ nextRequestAt }) => <Until at={nextRequestAt} /> },
-];
-
-const GIVEN_UP: readonly Column<GivenUpDelivery>[] = [
-  ...COLUMNS,
   {
-    name: 'Given up',
+    name: 'Next',
     isNumber: true,
-    of: ({ eventId, givenUpAt }) => <Thing kind="event" id={eventId} as={<Ago at={givenUpAt} />} />,
+    of: ({ nextRequestAt, eventId, givenUpAt }) =>
+      nextRequestAt === null ? (
+        <>
+          <Thing kind="event" id={eventId} as="given up" /> {givenUpAt && <Ago at={givenUpAt} />}
+        </>
+      ) : (
+        <Until at={nextRequestAt} />
+      ),
   },
 ];
 
@@ -116,7 +99,7 @@ export const Delivery = ({ fields: { delivery: guid = '' } }: ViewProps) => (
             <strong>It did not arrive</strong>: {codeOf(failed)}, to the App {failed.app}, last{' '}
             <Ago at={failed.lastFailedAt} />. Paddock has asked for it{' '}
             {failed.requests === 0 ? 'not yet' : count(failed.requests, 'time')}, and asks next{' '}
-            <Until at={failed.nextRequestAt} />.
+            {failed.nextRequestAt && <Until at={failed.nextRequestAt} />}.
           </p>
         ))}
         <Table

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Path, ViewProps } from '../paths.ts';
 import { Board } from './board.tsx';
-import { Delivery, GivenUp, Redeliveries } from './deliveries.tsx';
+import { Delivery, Redeliveries } from './deliveries.tsx';
 import { Find } from './find.tsx';
 import { Installation, Installations } from './installations.tsx';
 import { Job, Run } from './job.tsx';
@@ -33,7 +33,6 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/repositories': Repositories,
   '/repositories/{owner}/{repository}': Repository,
   '/redeliveries': Redeliveries,
-  '/redeliveries/given-up': GivenUp,
   '/deliveries/{delivery}': Delivery,
   '/trace/entity/{entity}': Trace,
   '/trace/installation/{installation}': Trace,

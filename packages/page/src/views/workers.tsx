@@ -12,6 +12,7 @@ const FILTERS = [
   { name: 'state', label: 'State', of: ['pending', 'running', 'stopping', 'ended', 'failed'] },
   { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' as const },
   { name: 'pool', label: 'Pool', suggest: 'pools' as const },
+  { name: 'reason', label: 'Reason', hint: 'image_pull, drained' },
   ...DATES,
 ];
 

@@ -2,7 +2,7 @@ import { listenHttp } from '@paddock/runtime/http-server';
 import express, { Router } from 'express';
 import { CONTROL_PATH, serveControl } from '../remote-control.ts';
 import { createControl, type GitHubControl } from './control.ts';
-import { bucketOf, CORE_LIMIT } from './rate-limits.ts';
+import { bucketOf } from './rate-limits.ts';
 import { type Answer, type InstallationCall, forInstallation } from './route.ts';
 import { appRoutes } from './routes-app.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
@@ -39,8 +39,6 @@ export type GitHubSimulatorOptions = {
   readonly onItsWayMs?: number;
   /** How long the receiver of a delivery may take; GitHub's 10 seconds by default. */
   readonly deliveryTimeoutMs?: number;
-  /** How many calls a caller has in an hour, beside registrations; GitHub's 5 000 by default. */
-  readonly coreLimit?: number;
 };
 
 export type GitHubSimulator = GitHubControl & {
@@ -59,11 +57,10 @@ export async function startGitHubSimulator(
     now = Date.now,
     onItsWayMs = 250,
     deliveryTimeoutMs = 10_000,
-    coreLimit = CORE_LIMIT,
     port = 0,
     host = '127.0.0.1',
   } = options;
-  const world = createWorld({ seed, now, onItsWayMs, deliveryTimeoutMs, coreLimit });
+  const world = createWorld({ seed, now, onItsWayMs, deliveryTimeoutMs });
   for (const app of options.apps) world.apps.set(app.appId, simulatedApp(world, app));
   const control = createControl(world);
 

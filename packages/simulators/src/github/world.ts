@@ -258,8 +258,6 @@ export type World = {
   readonly installations: Map<number, Installation>;
   readonly tokens: Map<string, { readonly installationId: number; readonly expiresAt: number }>;
   readonly rateBuckets: Map<string, RateBucket>;
-  /** How many calls a caller has in an hour, beside registrations. */
-  readonly coreLimit: number;
   readonly runs: Map<number, Run>;
   readonly jobs: Map<number, Job>;
   /** The jobs that wait for a runner, oldest first. */
@@ -300,10 +298,7 @@ export function createWorld({
   now,
   onItsWayMs,
   deliveryTimeoutMs,
-  coreLimit,
-}: Pick<World, 'now' | 'onItsWayMs' | 'deliveryTimeoutMs' | 'coreLimit'> & {
-  readonly seed: number;
-}): World {
+}: Pick<World, 'now' | 'onItsWayMs' | 'deliveryTimeoutMs'> & { readonly seed: number }): World {
   const random = seededRandom(seed);
   return {
     url: '',
@@ -316,7 +311,6 @@ export function createWorld({
     installations: new Map(),
     tokens: new Map(),
     rateBuckets: new Map(),
-    coreLimit,
     runs: new Map(),
     jobs: new Map(),
     queuedJobs: new Map(),
