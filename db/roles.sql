@@ -32,6 +32,7 @@ grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :in
 grant update (failures, pauses, failure_class, failure_message, failing_since, failed_at, paused_until) on demand_keys to :ingress;
 grant select (app_id, guid) on unresolved_deliveries to :ingress;
 grant select (refused_since) on repositories to :ingress;
+grant select (ingress_seen_at), update (ingress_seen_at) on instance to :ingress;
 grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra_since, extra_until) on schedules to :ingress;
 
 -- The scheduler: loads the pools, makes workers for jobs, and follows them to their end.
@@ -42,7 +43,7 @@ grant select, insert, update, delete on demand_keys, tasks to :scheduler;
 grant select, insert, delete on outages to :scheduler, :reconciler;
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, switches to :scheduler;
-grant update (app_ids) on instance to :scheduler;
+grant update (app_ids, scheduler_seen_at) on instance to :scheduler;
 grant insert on wait_reason_changes to :scheduler;
 grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 
@@ -59,7 +60,7 @@ grant select, insert, delete on usage_hours to :reconciler;
 grant select on instance, leases, switches, runner_groups to :reconciler;
 -- It makes instants now that a wrong clock of PostgreSQL has left.
 grant update (expires_at) on leases to :reconciler;
-grant update (events_retired_to) on instance to :reconciler;
+grant update (events_retired_to, reconciler_seen_at) on instance to :reconciler;
 grant update (paused_until, read_at) on runner_groups to :reconciler;
 grant update (received_at) on installation_events to :reconciler;
 

@@ -294,6 +294,9 @@ create table instance (
   created_at timestamp with time zone default now() not null,
   events_retired_to bigint default 0 not null,
   app_ids jsonb,
+  ingress_seen_at timestamp with time zone,
+  scheduler_seen_at timestamp with time zone,
+  reconciler_seen_at timestamp with time zone,
   constraint instance_instance_id_check CHECK ((instance_id ~ '^[a-z0-9]{6}$'::text)),
   constraint instance_only_row_check CHECK (only_row),
   constraint instance_pkey PRIMARY KEY (only_row)

@@ -13,7 +13,11 @@ create table instance (
   -- Events up to this id have been removed, or are kept for ever (E7).
   events_retired_to bigint not null default 0,
   -- The Apps of the scheduler that started last: the console has no configuration file.
-  app_ids jsonb
+  app_ids jsonb,
+  -- When a process of each service last said that it lives: a minute without it, and people are told.
+  ingress_seen_at timestamptz,
+  scheduler_seen_at timestamptz,
+  reconciler_seen_at timestamptz
 );
 insert into instance (instance_id)
 select string_agg(substr('abcdefghijklmnopqrstuvwxyz0123456789', 1 + (get_byte(bytes, i) % 36), 1), '')

@@ -6,7 +6,7 @@ import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findAppInstallations } from '@paddock/db/entities/installations';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { readSharedState } from '@paddock/db/gauges/shared-gauges';
-import { findInstance } from '@paddock/db/instance';
+import { findInstance, noteLife } from '@paddock/db/instance';
 import { mendInstants } from '@paddock/db/instants';
 import * as doubts from '@paddock/db/jobs/jobs-in-doubt';
 import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
@@ -180,6 +180,7 @@ export const periodicStatements = {
       isSuccess: true,
     }),
   findSwitchOfSweep: (trx) => findSwitchOfSweep(trx, 'check-workers', 'check-workers'),
+  noteLife: (trx) => noteLife(trx, 'scheduler'),
   readDatabaseFacts: (trx) => readDatabaseFacts(trx, { schema: 'paddock' }),
   currentVersion,
   findInstance,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Db } from './schema/tables.ts';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { valuesOf } from '@paddock/runtime/rules';
@@ -17,6 +18,19 @@ export async function saveAppIds(db: Db, appIds: readonly number[]): Promise<voi
   await db
     .updateTable('instance')
     .set({ app_ids: JSON.stringify(appIds) })
+    .execute();
+}
+
+/** The services whose life people are told of. The console answers for itself. */
+export type WatchedService = 'ingress' | 'scheduler' | 'reconciler';
+
+/** Notes that a process of this service lives; replicas share one note. */
+export async function noteLife(db: Db, service: WatchedService): Promise<void> {
+  const column = `${service}_seen_at` as const;
+  await db
+    .updateTable('instance')
+    .set({ [column]: sql`now()` })
+    .where(sql<boolean>`coalesce(${sql.ref(column)} < now() - interval '5 seconds', true)`)
     .execute();
 }
 

@@ -27,6 +27,8 @@ import {
   type WhyNotReady,
 } from './connection/wait-until-fit.ts';
 import { warningOf } from './database-checks.ts';
+import { noteLife, type WatchedService } from './instance.ts';
+import type { Db } from './schema/tables.ts';
 
 type ServiceConfig = Omit<SettingsOf<typeof serviceSettings>, 'configPath'> & {
   readonly healthPort: number;
@@ -62,6 +64,9 @@ export interface Service {
   /** A part that begins once the service can work: it may start before PostgreSQL. */
   readonly onceFit: (whyNotReady: WhyNotReady, part: Part) => Part;
 }
+
+/** How often a service says that it lives: people are told of one that is silent for a minute. */
+const LIFE_EVERY_MS = 10_000;
 
 /** How often a service that cannot work looks whether it can, in milliseconds. */
 const POLL_MS = 1_000;
@@ -108,6 +113,7 @@ export const runService = <Config extends ServiceConfig>(
     const closes: (() => unknown)[] = [];
     let isStopping = false;
     let pooled = 0;
+    let firstDb: Db | undefined;
     let unusual: string | undefined;
 
     const parts = await start(config, {
@@ -119,6 +125,7 @@ export const runService = <Config extends ServiceConfig>(
         const onCut = events.connectionsCut;
         const connection = connectDatabase({ ...options, url, schema, outage, onCut });
         closes.push(connection.close);
+        firstDb ??= connection.db;
         pooled += options.poolSize;
         return connection;
       },
@@ -160,7 +167,11 @@ export const runService = <Config extends ServiceConfig>(
     });
     try {
       await run(
-        { ...parts, certificates: certificates.run },
+        {
+          ...parts,
+          certificates: certificates.run,
+          ...(firstDb && name !== 'console' && { life: lives(firstDb, name) }),
+        },
         { graceMs, log, onStop: () => void (isStopping = true) },
       );
     } finally {
@@ -168,3 +179,13 @@ export const runService = <Config extends ServiceConfig>(
       await outage.close();
     }
   });
+
+const lives =
+  (db: Db, service: WatchedService): Part =>
+  async (signal) => {
+    while (!signal.aborted) {
+      // PostgreSQL is away, or has no schema yet: the service says so.
+      await noteLife(db, service).catch(() => undefined);
+      await pause(LIFE_EVERY_MS, signal);
+    }
+  };

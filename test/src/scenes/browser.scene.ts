@@ -261,6 +261,8 @@ export const actByKeyboard = (page: Page, action: ByKeyboard): Promise<string> =
 async function act(page: Page, action: ByKeyboard): Promise<string> {
   await go(page, action.at);
   if (action.isFirst) {
+    // The rows of the list before it may stand there still.
+    await page.locator(`.tabs a[aria-current][href$="${action.at}"]`).waitFor();
     await reach(page, page.locator('td a'));
     await page.keyboard.press('Enter');
   }

@@ -84,6 +84,9 @@ async function putDeliveries(db: Db, hostile: number): Promise<string> {
 /** Rows in every state that the page can show; returns ids of some. */
 export async function putFleet(db: Db) {
   await saveAppIds(db, [1001]);
+  await sql`update instance set ingress_seen_at = 'infinity', scheduler_seen_at = 'infinity', reconciler_seen_at = 'infinity'`.execute(
+    db,
+  );
   await putPools(
     db,
     examplePools({

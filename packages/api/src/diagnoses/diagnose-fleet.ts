@@ -32,6 +32,10 @@ const HINDRANCES = sql`
     null as message, array_agg(distinct k8s_pool order by k8s_pool) as pools, (array_agg(job order by oldest, job))[1] as job
   from waiting join demand_keys using (demand_key) where wait_reason is not null group by 1
   union all
+  select 'service_silent', service, 0, coalesce(seen_at, created_at), null, null, '{}', null
+  from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
+  where coalesce(seen_at, created_at) < now() - interval '1 minute'
+  union all
   select case service when 'github' then 'github_unavailable' else 'cluster_unavailable' end, service, 0, since, null, message, '{}', null from outages
   union all
   select 'making_stopped', concat_ws(' ', subject_type, nullif(subject_id, '')), 0, since, null, concat_ws(': ', switched_by, note), '{}', null
@@ -41,7 +45,7 @@ const HINDRANCES = sql`
   union all
   select coalesce(refused_reason, ''), login, 0, refused_since, refused_until, refused_message, '{}', null from installations where refused_since is not null
   union all
-  select 'workers_failing', min(entity_name), 0, min(failing_since), max(paused_until),
+  select 'workers_failing', case count(distinct entity_id) when 1 then min(entity_name) else count(distinct entity_id) || ' entities' end, 0, min(failing_since), max(paused_until),
     left(min(failure_message), ${LONGEST_FAILURE}), array_agg(distinct k8s_pool order by k8s_pool), null
   from demand_keys where pauses > 0 and failures > 0 group by failure_class
   union all

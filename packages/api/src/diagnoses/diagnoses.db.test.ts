@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { noteLife } from '@paddock/db/instance';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, putKey } from '../scenes/ask.scene.ts';
 import { listDiagnosesEndpoint } from './list-diagnoses.ts';
+
+const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 
 const database = useTestDatabase();
 const diagnose = (of: string) => ask(listDiagnosesEndpoint, database.db, { of });
@@ -69,7 +72,15 @@ describe('the diagnoses (G3)', () => {
     });
   });
 
-  test('of the fleet are whatever holds work back, with its jobs (P5)', async () => {
+  test('of the fleet are services that are silent, and whatever else holds work back, with its jobs (P5)', async () => {
+    const fleet = async () => (await ask(listDiagnosesEndpoint, database.db)).items;
+    await database.db
+      .updateTable('instance')
+      .set({ created_at: new Date(at(0)) })
+      .execute();
+    const silent = (await fleet()).filter(({ name }) => name === 'service_silent');
+    expect(silent.map(({ sentence }) => /the service (\w+)/.exec(sentence)?.[1])).toEqual(SERVICES);
+    for (const service of SERVICES) await noteLife(database.dbOf(service), service);
     const { entity, items } = await ask(listDiagnosesEndpoint, database.db);
     expect([entity, items.length]).toEqual([null, 1]);
     expect(items[0]).toMatchObject({ name: 'at_pool_cap', jobs: 1, pools: ['linux'], until: null });

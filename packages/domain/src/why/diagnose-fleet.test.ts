@@ -29,15 +29,17 @@ test('what holds work back is grouped by cause, the worst first (P5)', () => {
     of('stops_held'),
     of('workers_failing'),
     of('making_stopped', { subject: 'pool gpu', message: 'ada: image' }),
+    of('service_silent', { subject: 'scheduler' }),
     of('github_unavailable', { subject: 'github', message: 'timed out' }),
   ];
   expect(diagnoseFleet(found, explained).map(({ sentence }) => sentence)).toEqual([
+    'No process of the service scheduler gives a sign of life: no worker is made, followed or stopped.',
     'github (github unavailable): timed out.',
     'A person holds back pool gpu: ada: image.',
     'No node.',
     'Tasks that failed wait for their next try, redeliver: no answer.',
     'Workers that should go do not, x for the longest.',
-    'Workers for x and maybe others fail before they have a job.',
+    'Workers for x fail before they have a job.',
     'It is full.',
   ]);
 });

@@ -3,7 +3,7 @@ import { type Actor, actorOn, withoutStop } from './reason-explanations.ts';
 
 /** What holds up work, as the rows have it: waiting jobs of one reason, or a cause without any. */
 export interface Hindrance {
-  /** The reason to wait, `stops_held` or `tasks_asleep`. */
+  /** The reason to wait, `service_silent`, `stops_held` or `tasks_asleep`. */
   readonly name: string;
   /** Of a cause without jobs: the service, the login, the worker or the kind of task. */
   readonly subject: string | null;
@@ -29,7 +29,12 @@ export interface FleetDiagnosis {
   readonly pools: readonly string[];
 }
 
-const RANKS: readonly string[] = ['github_unavailable', 'cluster_unavailable', 'making_stopped'];
+const RANKS: readonly string[] = [
+  'service_silent',
+  'github_unavailable',
+  'cluster_unavailable',
+  'making_stopped',
+];
 
 /** Lower is worse: what is away, what people hold back, what somebody must mend, what time mends. */
 function rankOf({ name, actor, jobs }: FleetDiagnosis): number {
@@ -50,7 +55,7 @@ export function diagnoseFleet(
       return Object.assign(one, {
         sentence: words?.sentence ?? quietSentence(one.name, subject ?? '', message ?? ''),
         actor: words?.actor ?? actorOn(one.name),
-        advice: words?.advice ?? 'Nothing waits for it now; it will hold back the next job.',
+        advice: words?.advice ?? adviceOn(one.name),
       });
     })
     .toSorted(
@@ -59,9 +64,23 @@ export function diagnoseFleet(
     );
 }
 
+const adviceOn = (name: string): string =>
+  name === 'service_silent'
+    ? 'Look at its pods, their restarts and their log.'
+    : 'Nothing waits for it now; it will hold back the next job.';
+
+/** What does not happen while no process of a service lives. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  ingress: 'no delivery of GitHub is stored',
+  scheduler: 'no worker is made, followed or stopped',
+  reconciler: 'nothing that was missed is found',
+};
+
 function quietSentence(name: string, subject: string, message: string): string {
   const because = message === '' ? '' : `: ${withoutStop(message)}`;
   switch (name) {
+    case 'service_silent':
+      return `No process of the service ${subject} gives a sign of life: ${WITHOUT[subject]}.`;
     case 'making_stopped':
       return `A person holds back ${subject}${because}.`;
     case 'stops_held':
@@ -69,7 +88,7 @@ function quietSentence(name: string, subject: string, message: string): string {
     case 'tasks_asleep':
       return `Tasks that failed wait for their next try, ${subject}${because}.`;
     case 'workers_failing':
-      return `Workers for ${subject} and maybe others fail before they have a job${because}.`;
+      return `Workers for ${subject} fail before they have a job${because}.`;
     default:
       return `${subject} (${name.replaceAll('_', ' ')})${because}.`;
   }
