@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { backoffMs, decideSettlement } from './decide-settlement.ts';
 import type { Task } from './kind.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
-import { runHandler, type RunResult } from './run-handler.ts';
+import { runOf, type RunResult } from './run-handler.ts';
 
 const RULES = {
   backoff: { firstMs: 1_000, longestMs: 60_000 },
@@ -105,10 +105,10 @@ describe('backoffMs', () => {
 const TASK = { id: 'id', kind: 'kind', payload: {} } as Task;
 const LONG_MS = 60_000;
 
-describe('runHandler', () => {
+describe('a run', () => {
   test('gives up a handler that never settles and ignores its signal (D13)', async () => {
     let seen: AbortSignal | undefined;
-    const run = runHandler(
+    const run = runOf(
       (_task, signal) => {
         seen = signal;
         return new Promise(() => undefined);
@@ -116,13 +116,14 @@ describe('runHandler', () => {
       TASK,
       20,
     );
+    run.begin();
     expect(await run.result).toEqual({ ended: 'interrupted', by: 'timeout' });
     expect(seen?.aborted).toBe(true);
     expect(seen?.reason).toEqual(new Error('the run was interrupted: timeout'));
   });
 
   test('is interrupted for the first reason only, even if the handler goes on', async () => {
-    const run = runHandler(
+    const run = runOf(
       (_task, signal) =>
         new Promise((_resolve, reject) =>
           signal.addEventListener('abort', () => reject(new Error('aborted'))),
@@ -130,6 +131,7 @@ describe('runHandler', () => {
       TASK,
       LONG_MS,
     );
+    run.begin();
     run.interrupt('claim-lost');
     run.interrupt('stopping');
     expect(await run.result).toEqual({ ended: 'interrupted', by: 'claim-lost' });

@@ -3,7 +3,7 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import type { HeldTask } from './heartbeat.ts';
 import type { Task } from './kind.ts';
 import type { FailureReason } from './operations.ts';
-import type { RunResult } from './run-handler.ts';
+import type { Interruption, RunResult } from './run-handler.ts';
 import type { ClaimSettlement } from './write-settlements.ts';
 
 /** Which task an event is about. */
@@ -34,8 +34,8 @@ const TABLE = {
   /** A run was settled. */
   taskProcessed: (task: TaskIdentity, outcome: Processed, run: Run) =>
     line[LEVELS[outcome]]('task processed', { task, outcome, ...run }),
-  /** The executor gave up a claim before its run ended: the process stops, or could not renew. */
-  taskReleased: (task: TaskIdentity, why: 'stopping' | 'claim-lost') =>
+  /** The executor gave up a claim before its run ended. */
+  taskReleased: (task: TaskIdentity, why: Interruption) =>
     line.warn('task released', { task, why }),
   /** The task has another claim or is gone: this process's settlement changed nothing. */
   taskLost: (task: TaskIdentity) => line.warn('task belongs to another holder', { task }),
@@ -111,12 +111,11 @@ export function reportSettled(
 ): void {
   const task = identityOf(held.task);
   if (!ours) return events.taskLost(task);
-  if (settlement.processed === 'released') {
-    const isStopping = result.ended === 'interrupted' && result.by === 'stopping';
-    return events.taskReleased(task, isStopping ? 'stopping' : 'claim-lost');
-  }
+  if (settlement.processed === 'released')
+    return events.taskReleased(task, result.ended === 'interrupted' ? result.by : 'claim-lost');
   const { processed } = settlement;
-  const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);
+  const { endedAt = performance.now(), startedAt = endedAt } = held;
+  const durationMs = Math.round(endedAt - startedAt);
   switch (settlement.to) {
     case 'ok':
       return events.taskProcessed(task, processed, { durationMs });

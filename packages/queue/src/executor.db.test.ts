@@ -13,6 +13,8 @@ const { database } = queue;
 
 const { start, operations, tasks } = queue;
 const kindOf = (handler: Handler, slots = 4) => ({ a: { handler, slots } });
+const short = (dueInMs: number) =>
+  Array.from({ length: 300 }, (_, n) => task('a', `${dueInMs}-${n}`, { dueInMs }));
 /** Notes the subjects of its runs. */
 const noting = () => {
   const seen: string[] = [];
@@ -75,6 +77,27 @@ describe('an executor', () => {
     release.resolve();
     await waitFor('all to be done', async () => (await operations()).length === 7);
     expect(most).toBe(2);
+  });
+
+  test('gives back what it claimed ahead when a long run follows short ones (D7)', async () => {
+    const release = Promise.withResolvers<void>();
+    const kinds = kindOf(async ({ subject: { id } }) => {
+      if (id === 'long') await release.promise;
+      return done();
+    }, 1);
+    await queue.enqueue(...short(0), task('a', 'long', { dueInMs: 1 }), ...short(2));
+    start(kinds, { pollMs: 20 });
+    await waitFor('the long run', async () =>
+      (await tasks()).some(
+        ({ subject_id, status }) => subject_id === 'long' && status === 'running',
+      ),
+    );
+    start(kinds, { pollMs: 20 });
+    await waitFor('the others', async () => (await operations()).length === 600);
+    expect(await tasks()).toMatchObject([{ subject_id: 'long', crashes: 0 }]);
+    release.resolve();
+    await waitFor('the long run’s end', async () => (await operations()).length === 601);
+    expect((await operations()).every(({ attempt }) => attempt === 1)).toBe(true);
   });
 
   test('runs nothing with a concurrency of 0 (D7)', async () => {

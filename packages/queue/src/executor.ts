@@ -20,7 +20,8 @@ import { createHeartbeat, createHeldTasks, type HeldTask, keyOf } from './heartb
 import type { Kinds } from './kind.ts';
 import { maskSecrets, messageOf } from './mask-secrets.ts';
 import { requeueTasks, retryConflicts, writeSettlements } from './write-settlements.ts';
-import { runHandler, type RunResult } from './run-handler.ts';
+import { runOf, type RunResult } from './run-handler.ts';
+import { createSlots, LONGEST_WAIT_MS } from './slots.ts';
 import { createSettlementBatcher } from './settlement-batcher.ts';
 
 export interface ExecutorOptions extends ExecutorRules {
@@ -65,7 +66,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const { kinds, holder, claimMs, pollMs, keep, drainMs, events, isAway = () => false } = options;
   const { db } = options.connection;
   const lookMs = beatMs(claimMs);
-  const slots = scaledSlots(kinds, options.concurrencyPercent);
+  const slots = createSlots(scaledSlots(kinds, options.concurrencyPercent));
   const mask = maskSecrets(options.secrets ?? []);
   const held = createHeldTasks();
   const wake = createWake();
@@ -104,12 +105,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   async function claimOnce(renew: () => Promise<void>): Promise<void> {
     restMs = Math.min(pollMs, lookMs);
+    for (const entry of slots.overdue()) entry.run.interrupt('no-slot');
     const free = Object.fromEntries(
-      Object.entries(slots).flatMap(([kind, all]) =>
-        all > held.runningOf(kind) && !kinds[kind]?.needs?.some(isAway)
-          ? [[kind, all - held.runningOf(kind)]]
-          : [],
-      ),
+      slots.room().filter(([kind]) => !kinds[kind]?.needs?.some(isAway)),
     );
     if (Object.keys(free).length === 0) return;
     if (isUnsure) {
@@ -171,25 +169,24 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const renewal = { sentAt: asked };
     const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs));
     if (row.takenOver) events.taskTakenOver(identityOf(task));
-    const startedAt = performance.now();
-    const running = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
     const entry: HeldTask = {
       task,
       claim: { id: row.id, fence: row.fence, holder },
-      run: running,
+      run: runOf(kind.handler, task, rulesFor(row.kind).timeoutMs),
+      claimedAt: performance.now(),
       renewal,
-      startedAt,
+      startedAt: undefined,
       endedAt: undefined,
     };
     held.add(entry);
-    events.tasksInFlight(row.kind, held.runningOf(row.kind));
-    void running.result.then((result) => finish(entry, result));
+    void entry.run.result.then((result) => finish(entry, result));
+    events.tasksInFlight(row.kind, slots.add(entry));
   }
 
   function finish(entry: HeldTask, result: RunResult): void {
     const { task, claim } = entry;
     entry.endedAt = performance.now();
-    events.tasksInFlight(task.kind, held.runningOf(task.kind));
+    events.tasksInFlight(task.kind, slots.remove(entry));
     batcher.add({
       claim,
       settlement: decideSettlement(task, result, rulesFor(task.kind)),
@@ -208,8 +205,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   async function drain(): Promise<void> {
+    for (const entry of slots.waiting()) entry.run.interrupt('stopping');
     await waitUntilIdle(drainMs);
-    for (const entry of held.running()) entry.run.interrupt('stopping');
+    for (const entry of held.unended()) entry.run.interrupt('stopping');
     await waitUntilIdle(releaseMs(drainMs));
     const left = held.size();
     if (left > 0)
@@ -253,7 +251,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     ];
     await loop(
       () => claimOnce(heartbeat.once),
-      { wake, intervalMs: () => restMs, onError: noteFailure('claim') },
+      {
+        wake,
+        intervalMs: () => (slots.waiting().length > 0 ? Math.min(restMs, LONGEST_WAIT_MS) : restMs),
+        onError: noteFailure('claim'),
+      },
       signal,
     );
     await drain();

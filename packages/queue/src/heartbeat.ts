@@ -6,16 +6,21 @@ import { sql } from 'kysely';
 import { beatMs, ENOUGH_LEFT } from './claim-tasks.ts';
 import type { Task } from './kind.ts';
 import type { Run } from './run-handler.ts';
-import type { Claim } from './write-settlements.ts';
+import { type Claim, isHeldBy } from './write-settlements.ts';
 
-/** A task that this process has claimed: it runs, or its run is over and not settled yet. */
+/**
+ * A task that this process has claimed: it waits for a slot, it runs, or its run is over and not
+ * settled yet. Instants are of the monotonic clock.
+ */
 export interface HeldTask {
   readonly task: Task;
   readonly claim: Claim;
   readonly run: Run;
-  /** When the last successful renewal was sent, by the monotonic clock. */
+  readonly claimedAt: number;
+  /** When the last successful renewal was sent. */
   readonly renewal: { sentAt: number };
-  readonly startedAt: number;
+  /** Set when the run begins. */
+  startedAt: number | undefined;
   /** Set when the run is over. This frees the slot; the claim lasts until the task is settled. */
   endedAt: number | undefined;
 }
@@ -28,15 +33,14 @@ export type HeldTasks = ReturnType<typeof createHeldTasks>;
  */
 export function createHeldTasks() {
   const held = new Map<string, HeldTask>();
-  const running = () => [...held.values()].filter(({ endedAt }) => endedAt === undefined);
   return {
     add: (entry: HeldTask) => void held.set(keyOf(entry.claim), entry),
     /** It is settled. */
     remove: (entry: HeldTask) => void held.delete(keyOf(entry.claim)),
     size: () => held.size,
     all: (): readonly HeldTask[] => [...held.values()],
-    running,
-    runningOf: (kind: string) => running().filter(({ task }) => task.kind === kind).length,
+    /** They wait for a slot, or run. */
+    unended: () => [...held.values()].filter(({ endedAt }) => endedAt === undefined),
   };
 }
 
@@ -63,11 +67,12 @@ export function createHeartbeat({ db, held, holder, claimMs, onError }: Heartbea
   async function once(): Promise<void> {
     const beating = held.all();
     const sentAt = performance.now();
-    const claims = JSON.stringify(beating.map(({ claim: { id, fence } }) => ({ id, fence })));
+    const ids = beating.map(({ claim }) => claim.id);
+    const fences = beating.map(({ claim }) => claim.fence);
     const { rows } = await sql<{ id: string; fence: number }>`${prepared}
       update tasks set locked_until = now() + ${milliseconds(claimMs)}
-      from jsonb_to_recordset(${claims}::jsonb) as held(id uuid, fence bigint)
-      where tasks.id = held.id and tasks.fence = held.fence and tasks.locked_by = ${holder} and tasks.status = 'running'
+      from unnest(${ids}::uuid[], ${fences}::bigint[]) as given(id, fence)
+      where tasks.id = any(${ids}::uuid[]) and tasks.id = given.id and ${isHeldBy(sql`${holder}`)}
       returning tasks.id, tasks.fence`.execute(db);
     const renewed = new Set(rows.map(keyOf));
     for (const entry of beating) {
@@ -90,7 +95,7 @@ export function createHeartbeat({ db, held, holder, claimMs, onError }: Heartbea
 
   async function watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const { task, run } of held.running())
+      for (const { task, run } of held.unended())
         if (task.claimLeft() < ENOUGH_LEFT) run.interrupt('claim-lost');
       await pause(claimMs / CHECKS_PER_CLAIM, signal);
     }

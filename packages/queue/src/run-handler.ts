@@ -1,25 +1,28 @@
 import type { Handler, Task } from './kind.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Why the executor gave up a run before its handler had ended. */
-export type Interruption = 'timeout' | 'claim-lost' | 'stopping';
+/** Why the executor gave up a run before its handler had ended, or begun: it has waited too long. */
+export type Interruption = 'timeout' | 'claim-lost' | 'stopping' | 'no-slot';
 
 export type RunResult =
   | { readonly ended: 'outcome'; readonly outcome: Outcome }
   | { readonly ended: 'thrown'; readonly thrown: unknown }
   | { readonly ended: 'interrupted'; readonly by: Interruption };
 
-/** A run. `interrupt` aborts the handler's signal and ends the run, even if the handler goes on. */
+/**
+ * A run. `begin` calls the handler, unless the run was interrupted before. `interrupt` aborts the
+ * handler's signal and ends the run, even if the handler goes on. `result` never rejects.
+ */
 export interface Run {
   readonly result: Promise<RunResult>;
+  begin(): void;
   interrupt(by: Interruption): void;
 }
 
-/** Starts the handler. `result` never rejects. */
-export function runHandler(handler: Handler, task: Task, timeoutMs: number): Run {
+export function runOf(handler: Handler, task: Task, timeoutMs: number): Run {
   const controller = new AbortController();
   const { promise: result, resolve } = Promise.withResolvers<RunResult>();
-  const timer = setTimeout(() => interrupt('timeout'), timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
   // The first end counts.
   const end = (how: RunResult): void => {
     clearTimeout(timer);
@@ -29,8 +32,15 @@ export function runHandler(handler: Handler, task: Task, timeoutMs: number): Run
     end({ ended: 'interrupted', by });
     controller.abort(new Error(`the run was interrupted: ${by}`));
   };
-  void callHandler(handler, task, controller.signal).then(end);
-  return { result, interrupt };
+  return {
+    result,
+    begin() {
+      if (controller.signal.aborted) return;
+      timer = setTimeout(() => interrupt('timeout'), timeoutMs);
+      void callHandler(handler, task, controller.signal).then(end);
+    },
+    interrupt,
+  };
 }
 
 async function callHandler(handler: Handler, task: Task, signal: AbortSignal): Promise<RunResult> {

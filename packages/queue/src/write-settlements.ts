@@ -3,7 +3,7 @@ import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
 import type { Db } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { EndSettlement, Settlement } from './decide-settlement.ts';
 import { enqueue, mergedPayload } from './enqueue.ts';
 import { CARRIED, countEnded, withFailure } from './operations.ts';
@@ -88,7 +88,10 @@ export interface Claim {
  * SQL: a row of tasks still has the claim in `given`. Not `status = 'running'`: the planner would
  * use the index of running tasks, which is full of dead entries when the queue is busy.
  */
-const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder`;
+export const isHeldBy = (holder: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`(tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = ${holder})`;
+
+const isStillHeld = isHeldBy(sql`given.holder`);
 
 export interface EndedTask {
   readonly claim: Claim;

@@ -5,7 +5,7 @@ import { claimTasks, shareLeft, taskOf } from '../claim-tasks.ts';
 import { maskSecrets } from '../mask-secrets.ts';
 import { writeSettlements } from '../write-settlements.ts';
 import type { Kinds } from '../kind.ts';
-import { runHandler } from '../run-handler.ts';
+import { runOf } from '../run-handler.ts';
 
 interface RunOptions {
   readonly db: Db;
@@ -50,7 +50,9 @@ export async function runDueTasks({
         if (row.ended || kind === undefined) return [];
         const task = taskOf(row, () => shareLeft(performance.now() - asked, claimMs));
         const limitMs = kind.timeoutMs ?? 5 * MINUTE_MS;
-        const result = await runHandler(kind.handler, task, limitMs).result;
+        const run = runOf(kind.handler, task, limitMs);
+        run.begin();
+        const result = await run.result;
         const settlement = decideSettlement(task, result, { ...rules, timeoutMs: limitMs });
         return [{ claim: { id: row.id, fence: row.fence, holder }, settlement }];
       }),

@@ -1,0 +1,93 @@
+import type { HeldTask } from './heartbeat.ts';
+
+/**
+ * A kind whose tasks are short is claimed ahead, so that a slot need not wait for the database: as
+ * many tasks as ended in the last 10 ms. For tasks that last longer this is next to none.
+ */
+const AHEAD_MS = 10;
+const MOST_AHEAD = 500;
+
+/** What waits longer is given back: the runs before it take longer than those before them. */
+export const LONGEST_WAIT_MS = 500;
+
+interface Lane {
+  readonly slots: number;
+  running: number;
+  /** Claimed, oldest first; they begin as slots get free. */
+  waiting: HeldTask[];
+  /** How many runs have ended since `since`. */
+  ended: number;
+  since: number;
+}
+
+/** The slots of each kind, and who waits for one in this process. `now`: the monotonic clock. */
+export function createSlots(
+  bySlots: Readonly<Record<string, number>>,
+  now = () => performance.now(),
+) {
+  const lanes = new Map<string, Lane>(
+    Object.entries(bySlots).map(([kind, slots]) => [
+      kind,
+      { slots, running: 0, waiting: [], ended: 0, since: now() },
+    ]),
+  );
+  const laneOf = ({ task: { kind } }: HeldTask): Lane => {
+    const lane = lanes.get(kind);
+    if (lane === undefined) throw new Error(`this process has no slots for ${kind} tasks`);
+    return lane;
+  };
+
+  function fill(lane: Lane): number {
+    while (lane.running < lane.slots) {
+      const next = lane.waiting.shift();
+      if (next === undefined) break;
+      lane.running += 1;
+      next.startedAt = now();
+      next.run.begin();
+    }
+    return lane.running;
+  }
+
+  const waiting = () => [...lanes.values()].flatMap((lane) => lane.waiting);
+
+  return {
+    /** How many tasks of each kind to claim now; kinds with room only. */
+    room(): [kind: string, room: number][] {
+      const at = now();
+      return [...lanes].flatMap(([kind, lane]) => {
+        const ahead = Math.min(
+          MOST_AHEAD,
+          Math.floor((lane.ended / Math.max(1, at - lane.since)) * AHEAD_MS),
+        );
+        const free = lane.slots - lane.running;
+        // Half of it may run out before the next claim: a claim for one task costs as much as for all.
+        const more = lane.waiting.length > ahead / 2 ? 0 : ahead - lane.waiting.length;
+        if (free + more === 0) return [];
+        Object.assign(lane, { ended: 0, since: at });
+        return [[kind, free + more]];
+      });
+    },
+    /** Begins it as soon as there is a slot. Returns how many tasks of its kind run. */
+    add(entry: HeldTask): number {
+      const lane = laneOf(entry);
+      lane.waiting.push(entry);
+      return fill(lane);
+    },
+    /** It has ended, or never begins. Returns how many tasks of its kind run. */
+    remove(entry: HeldTask): number {
+      const lane = laneOf(entry);
+      if (entry.startedAt === undefined) lane.waiting = lane.waiting.filter((one) => one !== entry);
+      else {
+        lane.running -= 1;
+        lane.ended += 1;
+      }
+      return fill(lane);
+    },
+    waiting,
+    /** Those that wait for too long. Ask again within `LONGEST_WAIT_MS` while some wait. */
+    overdue: () => {
+      const before = now() - LONGEST_WAIT_MS;
+      return waiting().filter(({ claimedAt }) => claimedAt < before);
+    },
+  };
+}
