@@ -147,6 +147,8 @@ export async function startSystem({
     database,
     github,
     cluster,
+    /** The path of the services' configuration file. */
+    config,
     /** The last one of each service that was started. */
     running,
     /** Starts today's version of a service, or another program in its place. */

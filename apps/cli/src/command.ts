@@ -32,6 +32,8 @@ export interface Terminal {
   /** Without lines, echo and signals of keys in raw mode; a redirected input has no such mode. */
   readonly input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly rows?: number };
+  /** Where a command tells what it waits for. */
+  readonly notes: NodeJS.WritableStream;
 }
 
 export interface Command {

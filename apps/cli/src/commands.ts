@@ -46,6 +46,8 @@ import {
   listWorkersEndpoint,
 } from '@paddock/api/workers/workers';
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { appCheck } from './app-check.ts';
+import { appCreate } from './app-create.ts';
 import { ask, table } from './ask-command.ts';
 import { asYaml, printable } from './columns.ts';
 import type { Command } from './command.ts';
@@ -376,6 +378,8 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
     print: ({ person, ended }) => `${ended} sessions of ${printable(person)} have ended.\n`,
   }),
   poolsCheck,
+  appCreate,
+  appCheck,
   ask('pools', listPoolsEndpoint, {
     summary: `Lists all pools: demand, supply, caps, queue times of the last hour's starts, and what
 holds new workers back.`,

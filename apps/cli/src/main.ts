@@ -11,6 +11,7 @@ await main(async () => {
   const { code, stdout, stderr } = await runCommand(process.argv.slice(2), process.env, {
     input: process.stdin,
     output: process.stdout,
+    notes: process.stderr,
   });
   process.stdout.write(stdout);
   process.stderr.write(stderr);

@@ -1,4 +1,4 @@
-import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
+import { findAppProblems, findUnaccepted } from '@paddock/domain/entities/find-app-problems';
 import type { AppClient, GitHub } from './connect.ts';
 import { BACKDATED_SECONDS } from './credentials.ts';
 import { classifyGitHubError, UnaskedError } from './errors.ts';
@@ -55,11 +55,11 @@ export function createAppChecks({
         if (before !== undefined && performance.now() < before.nextAt) continue;
         const app = github.asApp(appId, { signal });
         const found = await problemsOf(app, { atRepositories: atRepositories(), now });
-        const waitMs = found?.length === 0 ? AGAIN_IF_WELL_MS : AGAIN_MS;
-        const nextAt = performance.now() + waitMs;
-        known.set(appId, { problems: found ?? before?.problems ?? [], nextAt });
-        if (found !== undefined && found.join() !== (before?.problems ?? []).join())
-          onProblems(appId, found);
+        const isAnswered = 'problems' in found;
+        const held = isAnswered ? found.problems : (before?.problems ?? []);
+        const waitMs = isAnswered && held.length === 0 ? AGAIN_IF_WELL_MS : AGAIN_MS;
+        known.set(appId, { problems: held, nextAt: performance.now() + waitMs });
+        if (held.join() !== (before?.problems ?? []).join()) onProblems(appId, held);
       }
     },
     forget: (appId) => void known.delete(appId),
@@ -72,24 +72,27 @@ interface Given {
   readonly now: () => number;
 }
 
-/** A sentence each, with the place to mend it. Undefined: GitHub has not answered. */
-async function problemsOf(
+/**
+ * What is wrong with an App, a sentence each, with the place to mend it; or why GitHub has not
+ * answered. Never rejects.
+ */
+export async function problemsOf(
   app: AppClient,
   given: Given,
   isAgain = false,
-): Promise<string[] | undefined> {
+): Promise<{ readonly problems: readonly string[] } | { readonly unanswered: string }> {
   const { appId } = app;
   try {
-    return (await checkApp(app, given)).problems.map((problem) => `App ${appId}: ${problem}`);
+    const { problems } = await checkApp(app, given);
+    return { problems: problems.map((problem) => `App ${appId}: ${problem}`) };
   } catch (error) {
-    if (error instanceof UnaskedError) return undefined;
     const { kind, message } = classifyGitHubError(error);
     // The refusal of a call with the wrong time has taught the client GitHub's.
     if (kind === 'outdated' && !isAgain) return problemsOf(app, given, true);
-    if (kind !== 'unauthorized' && kind !== 'not_found') return undefined;
-    return [
-      `App ${appId}: GitHub refuses its id with this private key (${message}): compare both, and apiUrl, with the App's settings at GitHub`,
-    ];
+    if (error instanceof UnaskedError || (kind !== 'unauthorized' && kind !== 'not_found'))
+      return { unanswered: message };
+    const problem = `App ${appId}: GitHub refuses its id with this private key (${message}): compare both, and apiUrl, with the App's settings at GitHub`;
+    return { problems: [problem] };
   }
 }
 
@@ -107,16 +110,24 @@ export async function checkApp(
   const { settingsUrl, githubTime, ...facts } = await getApp(app);
   const aheadMs = githubTime === undefined ? 0 : now() - githubTime;
   const installations = await listInstallations(app);
-  const kinds = new Set(installations.map(({ entityType }) => entityType));
-  const ofApp = findAppProblems({
-    ...facts,
-    onOrganizations: kinds.has('Organization'),
-    onUsers: kinds.has('User'),
+  const servedBy = (of: readonly GitHubInstallation[]) => ({
+    onOrganizations: of.some(({ entityType }) => entityType === 'Organization'),
+    onUsers: of.some(({ entityType }) => entityType === 'User'),
     atRepositories,
   });
+  const ofApp = findAppProblems({ ...facts, ...servedBy(installations) });
   const hasWebhook = (await getWebhookUrl(app)) !== '';
   const problems = [
     ...ofApp.map((problem) => `${problem}; mend it at ${settingsUrl}/permissions`),
+    ...installations.flatMap((one) => {
+      const { permissions } = facts;
+      const lacking = findUnaccepted({ permissions, ...servedBy([one]) }, one.permissions);
+      return lacking.length === 0 || Object.keys(one.permissions).length === 0
+        ? []
+        : [
+            `${one.login} has not accepted its permissions (${lacking.join(', ')}): an owner there accepts them at ${one.settingsUrl}`,
+          ];
+    }),
     ...(hasWebhook ? [] : [`it has no webhook URL; mend it at ${settingsUrl}`]),
     // Tokens are dated back by as much.
     ...(Math.abs(aheadMs) < BACKDATED_SECONDS * 1_000

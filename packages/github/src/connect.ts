@@ -84,20 +84,8 @@ export function connectGitHub(options: GitHubOptions): GitHub {
   let baseUrl = '';
   const fetch = boundedFetch(options.fetch ?? globalThis.fetch, requestTimeoutMs);
 
-  const open = ({ correlationId, signal, onCall }: CallOptions, url = baseUrl): Octokit => {
-    const octokit = new Octokit({
-      baseUrl: url,
-      userAgent,
-      log: SILENT,
-      request: { fetch, ...(signal === undefined ? {} : { signal }) },
-    });
-    octokit.hook.before('request', (request) => {
-      if (correlationId !== undefined) request.headers['x-correlation-id'] = correlationId;
-      onCall?.();
-    });
-    octokit.hook.after('request', refuseText);
-    return octokit;
-  };
+  const open = (callOptions: CallOptions, url = baseUrl): Octokit =>
+    openClient({ baseUrl: url, userAgent, fetch }, callOptions);
   const openMint = (appId: number, url: string): Octokit => {
     const octokit = open({}, url);
     heedWaits(octokit, { waits, caller: { appId }, now });
@@ -169,6 +157,24 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     },
     budgetOf: budgets.of,
   };
+}
+
+/** A client that says nothing of who calls. */
+export function openClient(
+  { fetch, ...where }: { baseUrl: string; userAgent: string; fetch: Fetch },
+  { correlationId, signal, onCall }: CallOptions = {},
+): Octokit {
+  const octokit = new Octokit({
+    ...where,
+    log: SILENT,
+    request: { fetch, ...(signal === undefined ? {} : { signal }) },
+  });
+  octokit.hook.before('request', (request) => {
+    if (correlationId !== undefined) request.headers['x-correlation-id'] = correlationId;
+    onCall?.();
+  });
+  octokit.hook.after('request', refuseText);
+  return octokit;
 }
 
 type Authorization = {

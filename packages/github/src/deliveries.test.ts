@@ -124,6 +124,8 @@ describe('installations (A12)', () => {
       entityType: 'Organization',
       selection: 'all',
       suspendedAt: null,
+      permissions: expect.objectContaining({ metadata: 'read' }),
+      settingsUrl: expect.stringMatching(/\/acme\/settings\/installations\/\d+$/),
     });
   });
 

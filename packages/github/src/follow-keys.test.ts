@@ -24,6 +24,7 @@ const RIGHT: Partial<SimulatedApp> = {
     administration: 'write',
     organization_self_hosted_runners: 'write',
   },
+  accepted: null,
   events: ['workflow_job'],
   webhookUrl: null,
 };
@@ -35,6 +36,11 @@ describe('what GitHub says of an App', () => {
     [
       `it lacks the permission actions: read, .*${AT}/permissions`,
       { permissions: { ...RIGHT.permissions, actions: 'none' } },
+      0,
+    ],
+    [
+      String.raw`[^ ]+ has not accepted its permissions \(organization_self_hosted_runners: write\): an owner there accepts them at http://[^ ]+/settings/installations/\d+$`,
+      { accepted: { ...RIGHT.permissions, organization_self_hosted_runners: 'read' } },
       0,
     ],
     [`it has no webhook URL${AT}`, { webhookUrl: '' }, 0],

@@ -14,6 +14,10 @@ export type GitHubInstallation = {
   readonly selection: 'all' | 'selected';
   /** ISO text; null when the App is not suspended. */
   readonly suspendedAt: string | null;
+  /** What its owner has accepted of the App's permissions; empty: GitHub does not say. */
+  readonly permissions: Readonly<Record<string, string>>;
+  /** The page where its owner changes it. */
+  readonly settingsUrl: string;
 };
 
 /** The App's installation of that id; undefined when GitHub answers 404. */
@@ -52,21 +56,25 @@ export type GitHubAppFacts = {
 export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFacts> {
   const { data, headers } = await octokit.rest.apps.getAuthenticated();
   if (data === null) throw new Error(`GitHub answered nothing about App ${appId}.`);
-  const permissions = Object.entries(data.permissions).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
   const { slug, html_url: page } = data;
   const { type, login } = asRecord(data.owner);
   const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
   const origin = URL.canParse(page) ? new URL(page).origin : '';
   const time = Date.parse(headers.date ?? '');
   return {
-    permissions: Object.fromEntries(permissions),
+    permissions: textsOf(data.permissions),
     events: data.events,
     settingsUrl: `${origin}${ofOrganization}/settings/apps/${slug}`,
     githubTime: Number.isNaN(time) ? undefined : time,
   };
 }
+
+const textsOf = (permissions: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(permissions).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
 
 /** Where GitHub sends the App's deliveries; empty: nowhere. */
 export async function getWebhookUrl({ octokit }: AppClient): Promise<string> {
@@ -90,5 +98,7 @@ function parseInstallation(installation: InstallationAnswer): GitHubInstallation
     entityType: type === 'User' || type === 'Enterprise' ? type : 'Organization',
     selection: installation.repository_selection,
     suspendedAt: installation.suspended_at,
+    permissions: textsOf(asRecord(installation.permissions)),
+    settingsUrl: installation.html_url,
   };
 }

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 /**
  * mulberry32: small, fast, random enough to spread choices. The same seed gives the same numbers,
  * uniform in [0, 1).
@@ -25,4 +27,9 @@ export function evenShare(random: () => number): (share: number) => boolean {
     if (strikes) owed -= 1;
     return strikes;
   };
+}
+
+/** Unguessable text, for secrets that GitHub never repeats. */
+export function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
 }

@@ -64,7 +64,7 @@ const open = () => {
   output.on('data', (text: Buffer) => {
     written += text.toString();
   });
-  return { input, output, modes, written: () => written };
+  return { input, output, notes: output, modes, written: () => written };
 };
 
 describe('top on a terminal', () => {

@@ -1,7 +1,8 @@
 import { decodeJwt, errors, importSPKI, jwtVerify } from 'jose';
 import { findInstallation } from './accounts.ts';
 import { Refusal } from './refusal.ts';
-import { type Installation, type SimulatedApp, type World, isoTime, randomText } from './world.ts';
+import { randomText } from '../random.ts';
+import { type Installation, type SimulatedApp, type World, isoTime } from './world.ts';
 
 const TOKEN_LIFE_MS = 3_600_000;
 /** GitHub refuses JSON web tokens that live longer than this. */

@@ -116,7 +116,7 @@ export function installationJson(world: World, installation: Installation): Payl
     app_slug: app?.slug ?? 'gone',
     target_id: account.id,
     target_type: account.type,
-    permissions: app?.permissions ?? {},
+    permissions: app?.accepted ?? app?.permissions ?? {},
     events: app?.events ?? [],
     created_at: installation.createdAt,
     updated_at: installation.suspendedAt ?? installation.createdAt,

@@ -3,6 +3,7 @@ import { findRepository } from './accounts.ts';
 import { canRun, pickRunner } from './assignment.ts';
 import { emitWorkflowJob } from './payloads.ts';
 import { Refusal, notFound } from './refusal.ts';
+import { randomText } from '../random.ts';
 import {
   type Job,
   type JobConclusion,
@@ -13,7 +14,6 @@ import {
   isoNow,
   later,
   nextId,
-  randomText,
   strike,
 } from './world.ts';
 

@@ -90,6 +90,29 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
   });
 
+  test('gives the credentials of an App that was made from a manifest, once', async () => {
+    const manifest = JSON.stringify({
+      name: 'Made here',
+      hook_attributes: { url: receiver.url },
+      redirect_url: `${world.github.url}/created`,
+      default_permissions: { actions: 'read' },
+      default_events: ['workflow_job'],
+    });
+    const made = await fetch(`${world.github.url}/organizations/acme/settings/apps?state=x`, {
+      method: 'POST',
+      body: new URLSearchParams({ manifest }),
+      redirect: 'manual',
+    });
+    const back = new URL(made.headers.get('location') ?? '');
+    expect(back.searchParams.get('state')).toBe('x');
+    const path = `/app-manifests/${back.searchParams.get('code')}/conversions`;
+    for (const status of [201, 404]) {
+      const answer = await callApi(world, 'POST', path, {});
+      expect(answer.status).toBe(status);
+      expect(problemsOf('post', '/app-manifests/{code}/conversions', answer)).toEqual([]);
+    }
+  });
+
   const TOKENS = '/app/installations/{installation_id}/access_tokens';
   const tokensOf = (id: number) => TOKENS.replace('{installation_id}', String(id));
   test.each([

@@ -14,11 +14,14 @@ import {
   nextLink,
   perPageOf,
 } from './route.ts';
-import type { Delivery, Installation, Payload } from './world.ts';
+import type { Delivery, Installation, Payload, SimulatedApp, World } from './world.ts';
 
 /** Endpoints for an App's own JSON web token. */
 export const appRoutes: readonly Route[] = [
-  forApp('get /app', 'apps/get-authenticated', getApp),
+  forApp('get /app', 'apps/get-authenticated', ({ world, app }) => ({
+    status: 200,
+    body: appJson(world, app),
+  })),
   forApp('get /app/installations', 'apps/list-installations', (call) => {
     const { world, app } = call;
     const mine = [...world.installations.values()].filter(({ appId }) => appId === app.appId);
@@ -56,23 +59,21 @@ export const appRoutes: readonly Route[] = [
   ),
 ];
 
-function getApp({ world, app }: AppCall) {
-  const body = {
-    id: app.appId,
-    slug: app.slug,
-    node_id: nodeId('A', app.appId),
-    owner: simpleUser({ id: 9919, login: 'simulated-owner', type: 'Organization' }),
-    name: app.slug,
-    description: null,
-    external_url: 'https://example.com',
-    html_url: `${world.url}/apps/${app.slug}`,
-    created_at: app.createdAt,
-    updated_at: app.createdAt,
-    permissions: app.permissions,
-    events: app.events,
-  };
-  return { status: 200, body };
-}
+/** The App, as GitHub describes it. */
+export const appJson = (world: World, app: SimulatedApp): Payload => ({
+  id: app.appId,
+  slug: app.slug,
+  node_id: nodeId('A', app.appId),
+  owner: simpleUser({ id: 9919, login: 'simulated-owner', type: 'Organization' }),
+  name: app.slug,
+  description: null,
+  external_url: 'https://example.com',
+  html_url: `${world.url}/apps/${app.slug}`,
+  created_at: app.createdAt,
+  updated_at: app.createdAt,
+  permissions: app.permissions,
+  events: app.events,
+});
 
 function createToken(call: AppCall) {
   const installation = ownInstallation(call);

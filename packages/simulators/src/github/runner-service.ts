@@ -2,6 +2,7 @@ import type { RunnerMessage } from './play-runner.ts';
 import { coverageOf } from './excess.ts';
 import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
 import { Refusal, notFound } from './refusal.ts';
+import { randomText } from '../random.ts';
 import {
   type Runner,
   type RunnerScope,
@@ -9,7 +10,6 @@ import {
   forgetRunner,
   isoNow,
   nextId,
-  randomText,
   strike,
 } from './world.ts';
 

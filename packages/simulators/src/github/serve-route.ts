@@ -4,7 +4,8 @@ import { takeFault } from '../faults.ts';
 import { bucketOf, callerOf, noteAnswer, noteCall, rateHeaders } from './rate-limits.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer, Call, Route } from './route.ts';
-import { type GitHubFault, type Payload, type World, randomText, strike } from './world.ts';
+import { randomText } from '../random.ts';
+import { type GitHubFault, type Payload, type World, strike } from './world.ts';
 
 /**
  * Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate

@@ -2,6 +2,7 @@ import { listenHttp } from '@paddock/runtime/http-server';
 import express, { Router } from 'express';
 import { CONTROL_PATH, serveControl } from '../remote-control.ts';
 import { createControl, type GitHubControl } from './control.ts';
+import { manifestFlow } from './manifest-flow.ts';
 import { bucketOf } from './rate-limits.ts';
 import { type Answer, type InstallationCall, forInstallation } from './route.ts';
 import { appRoutes } from './routes-app.ts';
@@ -71,6 +72,7 @@ export async function startGitHubSimulator(
     serveControl(control, request.params.name, request, response),
   );
   application.use('/_runner', runnerConnection(world));
+  application.use(manifestFlow(world));
   application.use('/api/v3', api);
   application.use(api);
 
@@ -111,6 +113,7 @@ function simulatedApp(world: World, app: AppOptions): SimulatedApp {
       metadata: 'read',
       organization_self_hosted_runners: 'write',
     },
+    accepted: null,
     events: ['workflow_job'],
     createdAt: isoNow(world),
   };

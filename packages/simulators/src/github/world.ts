@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Fault } from '../faults.ts';
 import { evenShare, seededRandom } from '../random.ts';
 import { type JobResult, NEWEST_VERSION, type RunnerMessage } from './play-runner.ts';
@@ -222,6 +221,8 @@ export type SimulatedApp = {
   /** The address of deliveries; null records each of them as failed. */
   webhookUrl: string | null;
   permissions: Record<string, string>;
+  /** What the owners of its installations have accepted of them; null: all. */
+  accepted: Record<string, string> | null;
   events: string[];
   readonly createdAt: string;
 };
@@ -288,7 +289,15 @@ export type World = {
   readonly struck: Map<Strike, number>;
   readonly timers: Set<NodeJS.Timeout>;
   readonly ids: Record<
-    'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery',
+    | 'app'
+    | 'account'
+    | 'repository'
+    | 'installation'
+    | 'run'
+    | 'job'
+    | 'runner'
+    | 'group'
+    | 'delivery',
     number
   >;
 };
@@ -339,6 +348,7 @@ export function createWorld({
     struck: new Map(),
     timers: new Set(),
     ids: {
+      app: 1_900_001,
       account: 90_000_001,
       repository: 780_000_001,
       installation: 51_000_001,
@@ -379,11 +389,6 @@ export function later(world: World, ms: number, act: () => void): void {
     act();
   }, ms);
   world.timers.add(timer);
-}
-
-/** Unguessable text, for secrets that GitHub never repeats. */
-export function randomText(bytes: number): string {
-  return randomBytes(bytes).toString('base64url');
 }
 
 /** Ends a registration; its record remains. */
