@@ -50,7 +50,7 @@ export async function createPod(
     throw new KubeError({ kind: 'forbidden', status: 201, reason: 'Changed', message });
   } catch (error) {
     if (!(error instanceof KubeError) || error.failure.kind !== 'exists') throw error;
-    const there = await findPod(cluster, name);
+    const there = await findPod(cluster, name, pod);
     // Deleted between the two calls: the caller's next attempt starts from the top.
     if (there === undefined) throw error;
     return { outcome: 'exists', uid: there.uid, warnings: [] };
@@ -70,13 +70,25 @@ function hintsOf(
   return warnings.length === 0 ? left : `${left}; it said: ${warnings.join('; ')}`;
 }
 
-/** The pod, or undefined if there is none. */
+/**
+ * The pod, or undefined if there is none. One that differs from `asked` in what must stay is
+ * deleted, as `createPod` does, if it had no time to; but not once a node has it, since its runner
+ * may work there.
+ */
 export async function findPod(
   cluster: Cluster,
   { namespace, name }: ObjectName,
+  asked?: WireJson<V1Pod>,
 ): Promise<ObservedPod | undefined> {
-  const pod = await unless('not_found', coreApi(cluster).readNamespacedPod({ namespace, name }));
-  return pod && observePod(readPod(pod));
+  const found = await unless('not_found', coreApi(cluster).readNamespacedPod({ namespace, name }));
+  if (found === undefined) return undefined;
+  const pod = observePod(readPod(found));
+  const { uid, resourceVersion, nodeName } = pod;
+  if (asked === undefined || nodeName !== undefined || !changedByAdmission(asked, readPod(found)))
+    return pod;
+  const outcome = await deletePod(cluster, { namespace, name, uid, resourceVersion });
+  // A node may have it by now.
+  return outcome === 'changed' ? findPod(cluster, { namespace, name }, asked) : undefined;
 }
 
 export interface PodDeletion extends ObjectName {

@@ -9,7 +9,7 @@ import { requireTimeLeft, type TaskRun } from '../task-run.ts';
 import { afterClusterFailure, noteClusterFailure } from './after-cluster-failure.ts';
 import { failWorker, type Provisioning } from './provisioning.ts';
 import { registerRunner } from './register-runner.ts';
-import { adoptSecret, dryRun, finishPod, putSecret, startPod } from './start-pod.ts';
+import { dryRun, finishPod, podOf, putSecret, startPod } from './start-pod.ts';
 
 /**
  * Makes a reserved worker real: a registration at GitHub, a Secret with its JIT config, a pod. Each
@@ -43,23 +43,22 @@ async function provision(
 ): Promise<Outcome> {
   const { task } = run;
 
-  // 1. Is the worker still wanted, and does it still need a pod?
-  const { status, podUid, stoppingAt } = worker;
+  // 1. Is the worker still wanted?
+  const { status, podUid, stoppingAt, poolToday: pool } = worker;
   if (status === 'completed' || status === 'failed') return done({ ended: status });
-  if (podUid !== null) return adoptSecret(parts, worker, podUid, task);
-  if (stoppingAt !== null) return done({ ended: 'stopping' });
+  if (podUid === null && stoppingAt !== null) return done({ ended: 'stopping' });
 
   // 2. What have earlier runs made? The answer also proves that the cluster can take a JIT config.
   requireTimeLeft(task);
   const place = { namespace: worker.namespace, name: worker.podName };
   const [pod, hasSecret] = await Promise.all([
-    findPod(parts.cluster, place),
+    findPod(parts.cluster, place, pool && podOf(worker, pool)),
     secretExists(parts.cluster, place),
   ]);
   if (pod !== undefined) return finishPod(parts, worker, { uid: pod.uid, isNew: false }, run);
+  if (podUid !== null) return done({ ended: 'its pod is gone' });
 
   // 3. Does the pool still serve the worker's entity?
-  const pool = worker.poolToday;
   if (pool === undefined) {
     const message = `The pool ${worker.pool} is no longer configured.`;
     return failWorker(parts, worker, { reason: 'pool_unknown', message });

@@ -2,12 +2,17 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { endRefusals, endRefusalsOfApp } from '@paddock/db/entities/refusals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { APP_ID } from '../scenes/settings.scene.ts';
-import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import {
+  useEvidence,
+  useFollowedPods,
+  useSchedulerWorld,
+} from '../scenes/use-scheduler-world.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
 const world = useSchedulerWorld({ kubelet: false });
 beforeEach(() => world.db.deleteFrom('installations').execute());
 const seen = useEvidence(world);
+const followed = useFollowedPods(world);
 
 const JIT = '/generate-jitconfig$';
 const events = () => world.db.selectFrom('installation_events').selectAll().execute();
@@ -208,6 +213,37 @@ test('a pod that a webhook changes is deleted again: the key says what, and a tr
     Array.from({ length: 4 }, () => 'string'),
   );
 });
+
+test.each([
+  ['the next attempt deletes it and makes another', { spec: {} }, false, 2, 2],
+  ['also one that is followed by then; its worker is not given another', { spec: {} }, true, 2, 1],
+  // It has ended, so that the next test can begin without it.
+  [
+    'not one that a node has',
+    { spec: { nodeName: 'a' }, status: { phase: 'Failed' } },
+    false,
+    1,
+    1,
+  ],
+])(
+  'a scheduler dies before it deletes a pod that a webhook has changed: %s (C6, C11, P2)',
+  async (_which, where, isFollowed, deletions, creations) => {
+    const deleted = async () => (await world.calls())['delete pods'] ?? 0;
+    const before = await deleted();
+    const change = { ...where, spec: { ...where.spec, serviceAccountName: 'other' } };
+    world.kube.failNext({ ...POD, change });
+    world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500 });
+    const { pod_name: podName } = await world.reserve();
+    await world.runTasks();
+    if (isFollowed) await followed.relist();
+    await world.makeDue();
+    await world.runTasks();
+    expect([(await deleted()) - before, seen.pods().length]).toEqual([deletions, creations]);
+    expect(await seen.runners()).toEqual([podName]);
+    const uid = (await followed.find(podName))?.uid;
+    expect(uid).toBe(isFollowed ? undefined : (await followed.row(podName)).pod_uid);
+  },
+);
 
 test('a worker that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
   const { pod_name: podName } = await world.reserve();

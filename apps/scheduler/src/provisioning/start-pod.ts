@@ -107,7 +107,7 @@ export async function finishPod(
  * Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. The pod
  * starts meanwhile.
  */
-export async function adoptSecret(
+async function adoptSecret(
   { cluster }: Provisioning,
   worker: WorkerToProvision,
   podUid: string,
@@ -120,7 +120,7 @@ export async function adoptSecret(
 }
 
 /** The worker's pod, as its pool is configured today. */
-const podOf = (worker: WorkerToProvision, pool: Pool) =>
+export const podOf = (worker: WorkerToProvision, pool: Pool) =>
   runnerPod({ ...pool, ...nameOf(worker), ...identityOf(worker) });
 
 const secretOf = (worker: WorkerToProvision, jitConfig: string) =>
