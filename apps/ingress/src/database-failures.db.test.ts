@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { migrate } from '@paddock/db/migrate';
+import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
+import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { createEmptyDatabase } from '@paddock/testing/database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import {
+  CONFIG,
   GITHUBS_PATIENCE_MS,
   type Ingress,
   createIngressDatabase,
+  putPoolsOf,
   useIngresses,
 } from './scenes/ingress.scene.ts';
 
@@ -167,6 +174,82 @@ describe('ingress while PostgreSQL fails', () => {
       await expectUnready(ingress, 'PostgreSQL cannot be asked: too many connections for role');
       await allow(2);
       await expectRecovered(ingress, 901);
+    });
+  });
+
+  describe('PostgreSQL lacks something, and its sessions go on (A11, B5)', () => {
+    let server: Postgres;
+    let own: DatabaseConnection;
+    beforeAll(async () => {
+      server = await startPostgres({ settings: { max_locks_per_transaction: '10' } });
+      const place = { url: server.url(), schema: 'paddock' };
+      await migrate(place);
+      own = connectDatabase({ ...place, poolSize: 1, applicationName: 'test' });
+      await putPoolsOf(own, CONFIG);
+    });
+    afterAll(async () => {
+      await own.close();
+      await server.stop();
+    });
+
+    test.each([
+      {
+        lack: 'out of shared memory',
+        begin:
+          'do $$ begin loop perform pg_advisory_lock((random() * 1e9)::int); end loop; exception when out_of_memory then end $$',
+        end: 'select pg_advisory_unlock_all()',
+        code: '53200',
+      },
+      {
+        // In the words of a server whose disk is full.
+        lack: 'could not extend file: No space left on device',
+        begin: `create function lack() returns trigger language plpgsql as $$ begin
+          raise 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+          create trigger lack before insert on installation_events execute function lack()`,
+        end: 'drop function lack cascade',
+        code: '53100',
+      },
+    ])(
+      '$code, $lack: 503 with the reason, which is logged once and is no outage, and stored once it has it',
+      async ({ lack, begin, end, code }) => {
+        const jobId = Number(code);
+        const ingress = await startOne({ url: server.url(), schema: 'paddock' });
+        await ingress.untilReady();
+        await own.db.connection().execute(async (session) => {
+          await sql.raw(begin).execute(session);
+          for (const id of [jobId, jobId, jobId + 1])
+            expect(await ingress.queue(id)).toEqual(refused);
+          await expectUnready(ingress, lack);
+          await sql.raw(end).execute(session);
+        });
+        await expectRecovered(ingress, jobId);
+        expect(await ingress.queue(jobId + 1)).toMatchObject(stored);
+        const lines = ingress.lines().map((line) => JSON.parse(line) as Record<string, unknown>);
+        const errors = lines.filter(({ error }) => error !== undefined);
+        expect(errors).toMatchObject([
+          { message: 'a batch of deliveries failed', error: { code } },
+          { message: 'delivery refused', error: { code } },
+        ]);
+        expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+      },
+    );
+  });
+
+  const limited = spawnSync('prlimit').status === 0 ? describe : describe.skip;
+  limited('no file handle is left (A11, B5; needs prlimit)', () => {
+    test('connections are closed, it is no outage, and all is stored once there are some', async () => {
+      const ingress = await start();
+      await ingress.untilReady();
+      const allow = (most: number) =>
+        spawnSync('prlimit', [`--pid=${ingress.pid}`, `--nofile=${most}:`]);
+      allow(readdirSync(`/proc/${ingress.pid}/fd`).length + 4);
+      const ids = Array.from({ length: 40 }, (_, nth) => 900 + nth);
+      const answers = await Promise.allSettled(ids.map((id) => ingress.queue(id)));
+      expect(answers.filter(({ status }) => status === 'rejected')).not.toEqual([]);
+      allow(4_096);
+      for (const id of ids) expect(await ingress.queue(id)).toMatchObject({ status: 200 });
+      expect(await jobIds()).toEqual(ids);
+      expect(ingress.lines().join('\n')).not.toContain('"level":"error"');
     });
   });
 

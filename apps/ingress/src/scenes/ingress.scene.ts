@@ -94,7 +94,7 @@ export async function createIngressDatabase(config = CONFIG): Promise<TestDataba
 }
 
 /** Puts the pools of a configuration file in force. */
-export async function putPoolsOf({ db }: TestDatabase, config: string): Promise<void> {
+export async function putPoolsOf({ db }: Pick<TestDatabase, 'db'>, config: string): Promise<void> {
   const { value, problems } = parseYaml('paddock.yaml', config, configFile);
   if (value === undefined) throw new Error(problems.join('\n'));
   await putPools(db, { pools: value.pools, entities: value.entities });

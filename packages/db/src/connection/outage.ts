@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@paddock/runtime/logger';
 import type pg from 'pg';
-import { isLocalShortage, saysAway } from './errors.ts';
+import { createSamples } from '@paddock/runtime/events';
+import { isLocalShortage, saysAway, sqlStateOf } from './errors.ts';
 import { Client } from './client.ts';
 
 /** Receives failures of connections: broken, not opened, or cut. */
@@ -37,10 +38,12 @@ interface Failing {
 /**
  * Reports an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers
  * again, with its length and what it cost. The returned logger writes lines whose error says the
- * same at level `debug`, and counts them for the second line.
+ * same at level `debug`, and counts them for the second line. Of lines about what PostgreSQL lacks,
+ * as a full disk, it writes each once a minute.
  */
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const reported = new WeakSet<object>();
+  const sample = createSamples();
   const onFailure: (() => void)[] = [];
   const onShortage: (() => boolean)[] = [];
   const onAnswer: (() => void)[] = [];
@@ -101,16 +104,14 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
     },
   };
 
-  const isReported = (error: unknown, depth = 0): boolean =>
-    typeof error === 'object' &&
-    error !== null &&
-    (reported.has(error) ||
-      ('cause' in error && depth < DEEPEST_CAUSE && isReported(error.cause, depth + 1)));
+  const isReported = (error: object): boolean => reported.has(error);
   const writeUnlessReported =
     (level: 'error' | 'warn' | 'info') =>
     (message: string, fields?: { readonly error?: unknown }): Logger => {
-      if (failing === undefined || !isReported(fields?.error)) {
-        log[level](message, fields);
+      if (failing === undefined || findCause(fields?.error, isReported) === undefined) {
+        const lack = sqlStateOf(findCause(fields?.error, isLack));
+        const sampled = lack === undefined ? {} : sample(`${message} ${lack}`);
+        log[sampled === undefined ? 'debug' : level](message, { ...fields, ...sampled });
         return quiet;
       }
       failing.cost[message] = (failing.cost[message] ?? 0) + 1;
@@ -125,6 +126,16 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   } as Logger;
   return { outage, log: quiet };
 }
+
+/** PostgreSQL has no room on its disk, no memory, or a limit of it is reached. */
+const isLack = (error: object): boolean => sqlStateOf(error)?.startsWith('53') === true;
+
+/** The error or one of its causes. */
+const findCause = (error: unknown, is: (error: object) => boolean, depth = 0): unknown => {
+  if (typeof error !== 'object' || error === null || depth > DEEPEST_CAUSE) return undefined;
+  if (is(error)) return error;
+  return 'cause' in error ? findCause(error.cause, is, depth + 1) : undefined;
+};
 
 /** A refusal by several addresses of one host has no message. */
 function reasonOf(error: unknown): string {
