@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEPLOYED } from '../scenes/chart-releases.scene.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const REGISTRY = 'registry.test/paddock';
@@ -41,12 +40,13 @@ described('deploy/release makes (needs helm)', () => {
     expect(run('sha256sum', '--check', '--quiet', 'SHA256SUMS')).toBe(0);
   });
 
-  test('a chart that names its own place, and its images by digest', () => {
+  test('a chart that names its own place, and its images by digest, with the examples', () => {
     const chart = join(folder, `paddock-${version}.tgz`);
     expect(runHelm(['show', 'readme', chart])).toContain(
       `helm install paddock oci://${REGISTRY}/charts/paddock --version ${version} -n paddock`,
     );
-    const values = [join(DEPLOYED, 'examples/openshift.yaml')];
+    expect(run('tar', '-xzf', chart)).toBe(0);
+    const values = [join(folder, 'paddock/examples/openshift.yaml')];
     const pods = podsOf(renderChart({ chart, release: 'paddock', namespace: 'paddock', values }));
     const images = pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image));
     expect(new Set(images)).toEqual(
