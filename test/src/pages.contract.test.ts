@@ -19,14 +19,14 @@ const blocksOf = (page: string, language: string): string[] =>
 
 /** Nothing runs pods here, and the terminal's commands have a test of their own (apps/cli). */
 const NEEDS_PODS =
-  /kubectl (?:exec|logs|port-forward|rollout)|--watch|helm test|psql |pnpm@12|^\s*paddock /;
+  /kubectl (?:exec|logs|port-forward|rollout)|--watch|helm test|psql |pnpm@12|^pg_|oci:\/\/|deploy\/images|^\s*paddock /;
 
 /** The commands of a page that an API server is enough for, as one script. */
 const commandsOf = (page: string): string =>
   blocksOf(page, 'sh')
     .flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'))
     .filter((line) => line.trim() !== '' && !NEEDS_PODS.test(line))
-    .map((line) => line.replace(/ --wait\b/, ''))
+    .map((line) => line.replace(/ --wait\b/, '').replace('deploy/helm', join(ROOT, 'deploy/helm')))
     .join('\n');
 
 described(
@@ -73,8 +73,8 @@ described(
     const all = (kinds: string) =>
       run(`kubectl get ${kinds} -A -o name -l app.kubernetes.io/part-of=paddock.paddock`);
 
-    test('install makes a release, rotate changes its Secret, and uninstall leaves nothing', () => {
-      run(commandsOf(pageOf('install')).replaceAll('deploy/helm', join(ROOT, 'deploy/helm')));
+    test('install makes a release, rotate changes its Secret, change-pools clears a namespace that is left, upgrading makes its objects again and goes back, and uninstall leaves nothing', () => {
+      run(commandsOf(pageOf('install')));
       expect(run('helm list -n paddock -q')).toBe('paddock\n');
       const mounted = run(
         `kubectl get deployment,job -n paddock -o jsonpath='{..secretName} {..secretKeyRef.name}'`,
@@ -89,6 +89,16 @@ described(
       const kinds = 'role,rolebinding,networkpolicy,poddisruptionbudget';
       const made = all(kinds);
       expect(made).not.toBe('');
+      run(commandsOf(pageOf('change-pools')).replaceAll('OLD', 'runners'));
+      expect(all(kinds)).toBe('');
+      run(commandsOf(pageOf('upgrading')));
+      expect(all(kinds)).toBe(made);
+      expect(run('helm history paddock -n paddock')).toMatch(/Upgrade complete.*Rollback to 1/s);
+      const counted =
+        "kubectl get deployment,job -n paddock -o jsonpath='{..spec.replicas} {..kind}'";
+      const before = run(counted);
+      run(commandsOf(pageOf('back-up')));
+      expect(run(counted)).toBe(before);
       run(commandsOf(pageOf('uninstall')));
       expect(all(kinds)).toBe(made);
       const [commands = ''] = [...pageOf('uninstall').matchAll(/`(kubectl delete [^`]*)`/g)].map(

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { Db } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { APP_ID, kill, useSystem } from './start-system.ts';
 
 /**
@@ -24,6 +30,7 @@ const SHORT = {
     reconciler: { endedPodsEverySeconds: 1 },
   },
 };
+const ROOT = join(import.meta.dirname, '..', '..');
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 /** Longer than the test: such a job ends when it is cancelled. */
 const LONG_MS = 3_600_000;
@@ -106,6 +113,38 @@ describe('the database is restored from a backup while pods and runners live on 
     },
     NET_MS,
   );
+});
+
+describe('the commands of docs/back-up.md', () => {
+  const database = useTestDatabase();
+
+  test('they bring rows, roles and rights back: pg_dump and pg_restore where they fit the server, else only what follows (E6, H6)', async () => {
+    const page = readFileSync(join(ROOT, 'docs/back-up.md'), 'utf8');
+    const [, block = ''] = /^```sh\n(pg_dump.*?)^```/ms.exec(page) ?? [];
+    const [dump = '', restore = '', migrate = ''] = block.split('\n');
+    const folder = mkdtempSync(join(tmpdir(), 'paddock-back-up-'));
+    const run = (command: string) => {
+      const { PATH } = process.env;
+      // The package manager is there, and would look for itself in the registry.
+      const npx = `npx() { '${process.execPath}' '${join(ROOT, 'apps/migrate')}'; }`;
+      const env = { PATH, DATABASE_URL: database.url };
+      const given = { cwd: folder, encoding: 'utf8', env } as const;
+      return spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', `${npx}\n${command}`], given);
+    };
+    const pools = () => database.dbOf('scheduler').selectFrom('pools_documents').selectAll();
+    await putPools(database.db, examplePools());
+    const before = await pools().execute();
+    const { stderr } = run(dump);
+    const fits = !/server version mismatch|pg_dump: command not found/.test(stderr);
+    expect(fits ? stderr : '').toBe('');
+    const kept = fits ? undefined : await takeBackup(database.db, database.schema);
+    await sql`truncate pools_documents`.execute(database.db);
+    expect(fits ? run(restore) : { status: 0 }).toMatchObject({ status: 0 });
+    await kept?.restore();
+    expect(run(migrate)).toMatchObject({ status: 0 });
+    expect(await pools().execute()).toEqual(before);
+    rmSync(folder, { recursive: true });
+  });
 });
 
 /**
