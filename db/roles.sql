@@ -75,7 +75,10 @@ grant select, insert, delete on sessions to :console;
 -- The switches of people.
 grant insert, delete on switches to :console;
 -- It enqueues what people ask for, and makes a queued task theirs.
-grant select (name) on schedules to :console;
+grant select (name, succeeded_at, last_pass) on schedules to :console;
+-- It ends pauses, so that what was held back is tried again.
+grant update (paused_until) on demand_keys, runner_groups to :console;
+grant update (refused_until) on apps, installations, repositories to :console;
 grant insert, update (origin, requested_by, payload, due_at) on tasks to :console;
 -- It requests the stop of workers, which the scheduler carries out after its proofs.
 grant update (stopping_at, stop_reason) on workers to :console;

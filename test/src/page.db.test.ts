@@ -4,10 +4,13 @@ import type { WhyAnswer } from '@paddock/api/why/explain-job';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { rulesVariable } from '@paddock/runtime/rules';
 import { waitFor } from '@paddock/testing/wait-for';
+import { putKey } from '@paddock/api/scenes/ask.scene';
+import { noteAway } from '@paddock/db/outages';
 import { putJob } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import {
   ACTIONS,
+  FIRST_LINES,
   type BrowserContext,
   LOOKS,
   type Page,
@@ -265,6 +268,18 @@ describeInBrowser('the page in a browser', () => {
       await settled(page);
     });
     afterAll(() => context.close());
+
+    test('the board’s first line names the cause within five seconds of the first job that it holds back (P5)', async () => {
+      const first = page.locator('.trouble, .held').first();
+      for (const [pool, reason, cause, away] of FIRST_LINES) {
+        if (away !== undefined) await noteAway(database.db, away, 'timed out');
+        await putKey(database.db, await putJob(database.db, { ...GLOBEX, k8s_pool: pool }), reason);
+        await first.filter({ hasText: cause }).waitFor({ timeout: 5_000 });
+        expect(await first.textContent()).toMatch(/^1 job held back: /);
+      }
+      await sql`with away as (delete from outages), keys as (delete from demand_keys where entity_id = ${GLOBEX.entity_id})
+        delete from jobs where entity_id = ${GLOBEX.entity_id}`.execute(database.db);
+    });
 
     test('the board has the newest failures, each with its reason and a link (D12)', async () => {
       const failed = page.getByRole('region', { name: 'What failed in the last day' });

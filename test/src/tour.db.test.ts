@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { WhyAnswer as Answer } from '@paddock/api/why/explain-job';
 import { asker, signIn } from '@paddock/console/scenes/console.scene';
+import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { runDemo } from '@paddock/demo/run-demo';
 import { OTHERS, REASONS } from '@paddock/demo/tour/stops';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
@@ -10,6 +11,9 @@ import type { WorkerState } from '@paddock/domain/why/worker-progress';
 import { appProgram } from '@paddock/testing/processes';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
+import type { z } from 'zod';
+
+type Diagnoses = z.input<typeof listDiagnosesEndpoint.output>;
 
 const database = useTestDatabase();
 
@@ -96,6 +100,13 @@ async function check(shown: string): Promise<void> {
     expect(reasons).toContain(Object.hasOwn(WAIT_REASONS, state) ? state : answer.reason);
     pages.set(state, path);
   }
+  // Nothing is away at the end: what a person holds back comes first on the board.
+  const { items } = (await (await ask('diagnoses', undefined, { headers })).json()) as Diagnoses;
+  expect(items[0]).toMatchObject({
+    name: 'making_stopped',
+    act: 'resume',
+    job: expect.any(Number),
+  });
   for (const [state, at] of Object.entries(ANSWERS))
     expect([at, (await whyAt(pages.get(at) ?? '')).state]).toEqual([at, state]);
   // A stuck worker is stopped after a while, and another one is tried after a pause.

@@ -6,6 +6,7 @@ import {
   redeliverDeliveryEndpoint,
 } from '@paddock/api/deliveries/deliveries';
 import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
+import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
 import { createToken } from '@paddock/api/endpoints';
 import { traceEventEndpoint } from '@paddock/api/events/events';
 import { findEndpoint } from '@paddock/api/find/find';
@@ -30,6 +31,7 @@ import {
 } from '@paddock/api/repositories/repositories';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
 import { endSessionsEndpoint, listSessionsEndpoint } from '@paddock/api/sessions/sessions';
+import { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import {
   liftSwitchEndpoint,
@@ -48,6 +50,7 @@ import {
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { appCheck } from './app-check.ts';
 import { appCreate } from './app-create.ts';
+import { PAUSED } from '@paddock/domain/why/diagnose-fleet';
 import { ask, table } from './ask-command.ts';
 import { asYaml, printable } from './columns.ts';
 import type { Command } from './command.ts';
@@ -64,6 +67,7 @@ import {
   readAccess,
   readFailed,
   readRepository,
+  sweepTable,
   tokenTable,
 } from './describe.ts';
 import { describeDiagnoses, why } from './why.ts';
@@ -98,9 +102,15 @@ export const COMMANDS: readonly Command[] = [
     print: describeDiagnoses,
   }),
   ask('troubles', listDiagnosesEndpoint, {
-    summary: 'Says what holds back work anywhere, the worst first, and who can mend it.',
+    summary: `Says what holds back work anywhere, or in a pool, the worst first, who can mend it, and
+the command that ends it.`,
     without: ['of'],
     print: describeDiagnoses,
+  }),
+  ask('try-again', tryAgainEndpoint, {
+    word: ['name', 'NAME'],
+    words: Object.values(PAUSED).flat(),
+    print: ({ tried }) => `${tried} pauses have ended.\n`,
   }),
   ask('find', findEndpoint, {
     word: ['text', 'TEXT'],
@@ -331,6 +341,7 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
     without: ['since'],
     print: describeStarted,
   }),
+  ask('sweeps', listSweepsEndpoint, { print: sweepTable }),
   ask('switches', listSwitchesEndpoint, {
     print: table(['subject', 'name', 'by', 'since', 'note'], 'Nothing is paused.'),
   }),
@@ -381,8 +392,8 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
   appCreate,
   appCheck,
   ask('pools', listPoolsEndpoint, {
-    summary: `Lists all pools: demand, supply, caps, queue times of the last hour's starts, and what
-holds new workers back.`,
+    summary: `Lists all pools: demand, supply, caps, and queue times of the last hour's starts.
+\`paddock troubles --pool NAME\` says what holds work of one back.`,
     print: poolTable,
   }),
   completion,

@@ -5,10 +5,12 @@ import {
 } from '@paddock/api/operations/list-operations';
 import type { operation } from '@paddock/api/operations/operation';
 import type { DrainedPool } from '@paddock/api/pools/pools';
+import { duration } from '@paddock/domain/text/duration';
 import type { z } from 'zod';
 import type { traceAnswer } from '@paddock/api/trace/read-trace';
 import type { listUsageEndpoint } from '@paddock/api/usage/usage';
 import type { Named } from '@paddock/api/find/find';
+import type { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
 import type { switchState } from '@paddock/api/switches/switches';
 import type { token } from '@paddock/api/tokens/tokens';
 import { table } from './ask-command.ts';
@@ -199,6 +201,19 @@ export function describeSwitch({ subject, held }: z.input<typeof switchState>): 
   const why = held.note === null ? '' : `: ${printable(held.note)}`;
   return `${subject} is paused by ${printable(held.by)} since ${held.since}${why}\n`;
 }
+
+export const sweepTable = table<z.input<typeof listSweepsEndpoint.output>['items'][number]>(
+  [
+    'name',
+    ['SUCCEEDED', ({ succeededAt }) => succeededAt],
+    ['LAST RUN', ({ lastRun }) => lastRun && `${lastRun.status} ${lastRun.endedAt}`],
+    ['TOOK', ({ lastRun }) => lastRun && duration(lastRun.tookMs)],
+    ['PAUSED BY', ({ pausedBy }) => pausedBy],
+    ['NOT REACHED', ({ unreached, failing }) => [...unreached, ...failing].join(', ') || null],
+    ['WHY', ({ lastRun }) => lastRun && lastRun.message],
+  ],
+  'The reconciler has not begun yet.',
+);
 
 export const tokenTable = table<z.input<typeof token>>(
   [

@@ -25,7 +25,6 @@ export const poolTable = table<Pool>(
     ['CAP', ({ cap }) => known(cap, ({ used, limit }) => `${used}/${limit}`)],
     ['P50', ({ lastHour }) => known(lastHour.queuedP50Ms, duration)],
     ['P95', ({ lastHour }) => known(lastHour.queuedP95Ms, duration)],
-    ['HELD BY', ({ heldBack }) => heldBack.map(describeHeldBack).join('; ') || null],
   ],
   'No pools have been loaded.',
 );
@@ -33,14 +32,4 @@ export const poolTable = table<Pool>(
 function nameOf({ name, inForce }: Pool): string {
   if (name === NO_POOL) return 'no pool fits';
   return inForce ? name : `${name} (not in force)`;
-}
-
-/** Somebody's will, not a service that is away. */
-const isOurs = (what: string): boolean => ['switch', 'paused'].includes(what);
-
-function describeHeldBack(held: Pool['heldBack'][number]): string {
-  const { what, entity, login, message, since, until } = held;
-  if (entity === null)
-    return `${isOurs(what) ? what : `${what} is away`} since ${since}: ${message}`;
-  return `${what} for ${login ?? `entity ${entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;
 }

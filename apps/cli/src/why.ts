@@ -59,10 +59,12 @@ export const describeDiagnoses = ({
   items.length === 0
     ? 'The rows know of nothing that is wrong.\n'
     : items
-        .map(({ name, sentence, since, actor, advice, jobs = 0 }) =>
+        .map(({ name, subject, sentence, since, until, act, actor, advice, jobs = 0 }) =>
           [
             jobs > 0 ? `${jobs} waiting jobs: ${sentence}` : sentence,
             `  ${name}${since === null ? '' : ` since ${since}`}; ${ACTORS[actor]}: ${advice}`,
+            ...(until ? [`  tried again at ${until}`] : []),
+            ...(act ? [`  paddock ${act} ${act === 'resume' ? subject : name}`] : []),
           ]
             .map((line) => `${printable(line)}\n`)
             .join(''),

@@ -87,5 +87,10 @@ export interface Fault {
   readonly atUsualTimes?: boolean;
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
   readonly isTunnelled?: true;
+  /**
+   * What the first line of the board says, as `NAME: SENTENCE`, within 5 s of the first job that the
+   * fault holds back. Absent: it holds back no job that is known, or several do at once.
+   */
+  readonly board?: RegExp;
   readonly begin?: Beginning;
 }

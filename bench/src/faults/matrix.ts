@@ -32,6 +32,7 @@ const LONG = [18_000, 24_000] as const;
 const REPLACED = 1;
 const REPEATED = { deliveriesRepeated: 1 };
 const FIRST_THIRD = { from: 0, to: 1 / 3 };
+const CLUSTER_AWAY = /^cluster_unavailable: /;
 const MIDDLE = { from: 1 / 3, to: 2 / 3 };
 
 /** Redelivery repairs it, alone. */
@@ -138,6 +139,7 @@ const refusal = (nth: number, status: number, message?: string): Strike => ({
 const refusing: Fault = {
   name: 'github-refuses',
   signs: { githubErrors: 1, githubRefusals: 1, githubLimits: 1 },
+  board: /^github_(unavailable|budget): /,
   atUsualTimes: true,
   begin: strikes(
     refusal(0, 500),
@@ -149,6 +151,7 @@ const refusing: Fault = {
 const away: Fault = {
   name: 'api-server-away',
   signs: { clusterCallsFailed: 1 },
+  board: CLUSTER_AWAY,
   atUsualTimes: true,
   begin: strikes({
     ...MIDDLE,
@@ -256,6 +259,7 @@ const ALL_AT_ONCE: readonly Fault[] = [
 const everything: Fault = {
   ...Object.assign({}, ...ALL_AT_ONCE),
   name: 'everything',
+  board: undefined,
   signs: Object.assign({}, ...ALL_AT_ONCE.map(({ signs }) => signs)),
   deliveries: Object.assign({}, ...ALL_AT_ONCE.map(({ deliveries }) => deliveries)),
   runners: Object.assign({}, ...ALL_AT_ONCE.map(({ runners }) => runners)),
@@ -289,6 +293,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'github-hangs',
     signs: { githubCallsFailed: 1 },
+    board: /^github_unavailable: /,
     atUsualTimes: true,
     begin: strikes({ ...MIDDLE, ...github({ path: '', hang: true }) }),
   },
@@ -297,6 +302,7 @@ export const FAULTS: readonly Fault[] = [
     // repository alone.
     name: 'repository-refuses',
     signs: { githubRefusals: 1 },
+    board: /^repository_refused: /,
     begin: strikes({
       from: 0,
       to: 1,
@@ -313,6 +319,7 @@ export const FAULTS: readonly Fault[] = [
     // Open watches continue.
     name: 'api-server-hangs',
     signs: { clusterCallsFailed: 1 },
+    board: CLUSTER_AWAY,
     atUsualTimes: true,
     begin: strikes({ ...MIDDLE, ...cluster({ hang: true }) }),
   },
@@ -332,6 +339,7 @@ export const FAULTS: readonly Fault[] = [
     // jobs have run. They live long enough that as many run at once as may.
     name: 'one-entity-first',
     signs: { environmentsAtCap: 1 },
+    board: /^at_(entity|pool)_cap: /,
     oneFirst: true,
     tightCaps: true,
     excess: 0,

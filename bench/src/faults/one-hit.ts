@@ -29,6 +29,7 @@ type Row = Pick<Fault, 'name' | 'signs'> &
 
 /** Lasts until all others' jobs have run, however long that takes, and until why names the cause. */
 const rowOf = ({ strike, why, ...fault }: Row): Fault => ({
+  ...(why !== undefined && { board: why }),
   ...fault,
   begin: strikes({
     from: 0,
@@ -66,7 +67,8 @@ async function untilCapIsSilent(stage: Stage): Promise<void> {
 }
 
 const ALL_WAIT: Hit = { ...UMBRA_JOBS, first: 40 };
-const WHY_AWAY = whySays(ALL_WAIT, /^github_unavailable: /);
+const AWAY = /^github_unavailable: /;
+const WHY_AWAY = whySays(ALL_WAIT, AWAY);
 
 /** Each hits one organisation, one repository or one namespace. */
 const ROWS: readonly Row[] = [
@@ -147,6 +149,7 @@ const ROWS: readonly Row[] = [
     signs: { servicesKilled: KILLS_WHILE_IT_TRIES + 1, githubErrors: 1 },
     atUsualTimes: true,
     hit: ALL_WAIT,
+    board: AWAY,
     strike: {
       to: 0,
       start: goAway.start,

@@ -5,6 +5,7 @@ import { complaintsOf, othersStarts, waitedAfter } from './judge.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { queueJobs } from './queue-jobs.ts';
 import { readSigns, signsSince } from './signs.ts';
+import { watchBoard } from './watch-board.ts';
 
 /** The result of a run with one fault. */
 export type Played = Awaited<ReturnType<typeof playFault>>;
@@ -35,8 +36,12 @@ export async function playFault(stage: Stage, fault: Fault, jobs: number, patien
   const { progress, advance, held, overAt } = createProgress();
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.().then(() => [], messagesOf) ?? Promise.resolve([]);
+  const watching = watchBoard(stage, fault, acting);
   const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance, held });
-  const [queued, failures] = await Promise.race([Promise.all([queueing, acting]), broken]);
+  const [queued, ...failures] = await Promise.race([
+    Promise.all([queueing, acting, watching]),
+    broken,
+  ]);
   const ids = [...queued.keys()];
   const left = await Promise.race([untilSettled(stage, ids, patienceMs), broken]);
   const seconds = (performance.now() - begun) / 1_000;
@@ -44,7 +49,7 @@ export async function playFault(stage: Stage, fault: Fault, jobs: number, patien
   const truth = await github.truth();
   const { callsAgainstWait, firstAgainstWait } = await github.report();
   const unsettled = [
-    ...failures,
+    ...failures.flat(),
     ...left.unsettled,
     ...complaintsOf(fault, jobs, { ...left, signs, callsAgainstWait, firstAgainstWait }),
   ];

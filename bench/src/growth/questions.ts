@@ -22,7 +22,7 @@ export function questionsOf({
   operation,
 }: Given): string[] {
   const places = ['', 'entity=entity-1', 'pool=pool-3', 'pool=(none)', 'from=-200d&to=-190d'];
-  const lists = ['repositories', 'redeliveries', 'installations', 'switches', 'actions'];
+  const lists = ['repositories', 'redeliveries', 'installations', 'switches', 'sweeps', 'actions'];
   return [
     ...of('jobs', ...places, 'repository=entity%2Frepository-77', 'conclusion=timed_out'),
     ...of('jobs', 'entity=entity-1&pool=pool-0&state=ended', 'to=-364d', 'state=running'),
@@ -56,6 +56,8 @@ export function questionsOf({
     'repositories/entity/repository-77',
     'trace/payload/77',
     'diagnoses?of=entity-1',
+    'diagnoses',
+    'diagnoses?pool=pool-3',
     'installations/1',
     'find?text=77',
     `find?text=${guid}`,

@@ -13,6 +13,7 @@ import {
 } from './deliveries/deliveries.ts';
 import { findEndpoint } from './find/find.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
+import { tryAgainEndpoint } from './diagnoses/try-again.ts';
 import { countWaitsEndpoint, listJobsEndpoint } from './jobs/list-jobs.ts';
 import { findJobEndpoint } from './jobs/job.ts';
 import { listOperationsEndpoint } from './operations/list-operations.ts';
@@ -21,6 +22,7 @@ import { findRepositoryEndpoint, listRepositoriesEndpoint } from './repositories
 import { resyncRepositoryEndpoint } from './repositories/resync.ts';
 import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools/pools.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
+import { listSweepsEndpoint } from './sweeps/list-sweeps.ts';
 import { runSweepEndpoint } from './sweeps/run-sweep.ts';
 import {
   liftSwitchEndpoint,
@@ -57,6 +59,7 @@ const SUBJECTS: readonly Endpoint[] = [
   listPoolsEndpoint,
   lastHourEndpoint,
   listDiagnosesEndpoint,
+  tryAgainEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
   listUsageEndpoint,
@@ -74,6 +77,7 @@ const SUBJECTS: readonly Endpoint[] = [
   redeliverDeliveryEndpoint,
   drainWorkerEndpoint,
   drainPoolEndpoint,
+  listSweepsEndpoint,
   runSweepEndpoint,
   listSwitchesEndpoint,
   setSwitchEndpoint,

@@ -25,6 +25,7 @@ import type {
 import type { listSwitchesEndpoint } from '@paddock/api/switches/switches';
 import type { createToken } from '@paddock/api/endpoints';
 import type { endSessionsEndpoint } from '@paddock/api/sessions/sessions';
+import type { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
 import type { listTokensEndpoint } from '@paddock/api/tokens/tokens';
 import type { traceEndpoint } from '@paddock/api/trace/trace';
 import type { traceEventEndpoint } from '@paddock/api/events/events';
@@ -68,6 +69,7 @@ export type Token = Item<typeof listTokensEndpoint>;
 export type MadeToken = Output<typeof createToken>;
 export type EndedSessions = Output<typeof endSessionsEndpoint>;
 export type OperationCount = Item<typeof countOperationsEndpoint>;
+export type Sweep = Item<typeof listSweepsEndpoint>;
 export type Switch = Item<typeof listSwitchesEndpoint>;
 export type Diagnoses = Output<typeof listDiagnosesEndpoint>;
 export type RepositoryRow = Item<typeof listRepositoriesEndpoint>;

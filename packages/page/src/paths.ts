@@ -25,6 +25,7 @@ export const PATHS = [
   '/trace/job/{job}',
   '/trace/payload/{event}',
   '/find',
+  '/sweeps',
   '/switches',
   '/actions',
   '/tokens',

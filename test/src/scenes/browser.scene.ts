@@ -223,6 +223,14 @@ const HANDLE = { endpoint: 'handleFailedOperations', at: FAILED };
 const HELD_BACK = 'token ada holds back';
 const SINCE = { app: '1001', since: '-24h' };
 
+/** Of the board: of which pool's job, why it waits, the words of the cause, and what is away. */
+export const FIRST_LINES = [
+  ['gpu-a100', 'no_capacity', 'No node takes'],
+  ['windows', 'making_stopped', 'ada holds back the making of workers of the pool windows'],
+  ['linux-arm64', 'cluster_unavailable', 'The cluster has not answered', 'default'],
+  ['linux-x64', 'github_unavailable', 'GitHub has not answered', 'github'],
+] as const;
+
 /** Every action of the page. */
 export const ACTIONS: readonly ByKeyboard[] = [
   { endpoint: 'setSwitch', at: 'gpu-a100', button: 'Stop making …' },
@@ -238,7 +246,8 @@ export const ACTIONS: readonly ByKeyboard[] = [
   { endpoint: 'resyncInstallation', at: '51000001', button: 'Resync …' },
   { endpoint: 'resyncRepository', at: 'acme/api', button: 'Resync …' },
   { endpoint: 'setSwitch', at: 'acme/api', button: 'Forbid resyncs …' },
-  { endpoint: 'runSweep', at: '/switches', button: 'Run a sweep …' },
+  { endpoint: 'runSweep', at: '/sweeps', button: /redeliver:1001/ },
+  { endpoint: 'tryAgain', at: 'gpu-a100', button: 'Try again now …' },
   { endpoint: 'setSwitch', at: '/switches', button: 'Pause a sweep …' },
   { endpoint: 'liftSwitch', at: '/switches', button: /all sweeps/ },
   { endpoint: 'liftSwitch', at: '/switches', button: /pool windows/ },
@@ -299,6 +308,7 @@ async function act(page: Page, action: ByKeyboard): Promise<string> {
 const WITHIN: Readonly<Record<string, string>> = {
   [FAILED]: '.top nav a[href$="/operations"]',
   '/redeliveries': '.top nav a[href$="/installations"]',
+  '/sweeps': '.top nav a[href$="/operations"]',
   '/switches': '.top nav a[href$="/operations"]',
   '/tokens': '.person summary',
 };

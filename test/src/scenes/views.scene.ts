@@ -33,6 +33,7 @@ export const viewsOf = (
   ['jobs-of-repository', () => '/jobs?repository=acme%2Fapi'],
   ['event', () => `/trace/payload/${ids().event}`],
   ['found-nothing', () => `/find?text=${encodeURIComponent(HOSTILE)}`],
+  ['sweeps', () => '/sweeps'],
   ['switches', () => '/switches'],
   ['actions', () => '/actions'],
   ['tokens', () => '/tokens'],

@@ -1,56 +1,105 @@
 import { LONGEST_FAILURE } from '@paddock/db/newest-first';
+import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
+import { SUBJECT } from '@paddock/db/switches';
 import type { FleetDiagnosis, Hindrance } from '@paddock/domain/why/diagnose-fleet';
 import { diagnoseFleet } from '@paddock/domain/why/diagnose-fleet';
 import { explainWait } from '@paddock/domain/why/explain-wait';
-import { sql } from 'kysely';
+import { explainReason } from '@paddock/domain/why/reason-explanations';
+import { type RawBuilder, sql } from 'kysely';
+import { IS_FORSAKEN } from '../operations/operation.ts';
 import { findWaitFacts } from '../why/find-wait-facts.ts';
 
-/** Everything that holds work back, grouped by cause, the worst first. */
-export const readFleetDiagnoses = (db: Db): Promise<FleetDiagnosis[]> =>
+/** Everything that holds work back, or the work of one pool, grouped by cause, the worst first. */
+export const readFleetDiagnoses = (db: Db, pool?: string): Promise<FleetDiagnosis[]> =>
   db
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (trx) => {
-      const { rows } = await sql<Hindrance>`${HINDRANCES}`.execute(trx);
-      const explained = new Map<string, ReturnType<typeof explainWait>>();
+      const { rows } = await sql<Hindrance>`${hindrancesOf(pool)}`.execute(trx);
+      const explained = new Map<number, ReturnType<typeof explainReason>>();
       for (const { name, job } of rows) {
-        const facts = job === null ? undefined : await findWaitFacts(trx, job);
-        if (facts !== undefined) explained.set(name, explainWait(facts));
+        if (job === null || name === 'making_stopped') continue;
+        const facts = await findWaitFacts(trx, job);
+        if (facts === undefined) continue;
+        const { reason, actor, sentence, advice } = explainWait(facts);
+        const isIt = reason === name && actor !== null;
+        explained.set(job, isIt ? { actor, sentence, advice } : explainReason(name, facts));
       }
       return diagnoseFleet(rows, explained);
     });
 
-/** SQL: waiting jobs by the reason of their key, with the oldest; then what holds up what is not there. */
-const HINDRANCES = sql`
-  with waiting as materialized (
-    select demand_key, count(*) as jobs, (array_agg(job_id order by created_at, job_id))[1] as job, min(created_at) as oldest
-    from jobs where wants_worker group by 1
-  )
-  select coalesce(wait_reason, '') as name, null as subject, sum(jobs)::bigint as jobs, min(greatest(wait_since, oldest)) as since, null::timestamptz as until,
-    null as message, array_agg(distinct k8s_pool order by k8s_pool) as pools, (array_agg(job order by oldest, job))[1] as job
-  from waiting join demand_keys using (demand_key) where wait_reason is not null group by 1
-  union all
-  select 'service_silent', service, 0, coalesce(seen_at, created_at), null, null, '{}', null
-  from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
-  where coalesce(seen_at, created_at) < now() - interval '1 minute'
-  union all
-  select case service when 'github' then 'github_unavailable' else 'cluster_unavailable' end, service, 0, since, null, message, '{}', null from outages
-  union all
-  select 'making_stopped', concat_ws(' ', subject_type, nullif(subject_id, '')), 0, since, null, concat_ws(': ', switched_by, note), '{}', null
-  from switches
-  union all
-  select 'github_budget', login, 0, updated_at, wait_until, wait_message, '{}', null from installations where wait_until > now()
-  union all
-  select coalesce(refused_reason, ''), login, 0, refused_since, refused_until, refused_message, '{}', null from installations where refused_since is not null
-  union all
-  select 'workers_failing', case count(distinct entity_id) when 1 then min(entity_name) else count(distinct entity_id) || ' entities' end, 0, min(failing_since), max(paused_until),
-    left(min(failure_message), ${LONGEST_FAILURE}), array_agg(distinct k8s_pool order by k8s_pool), null
-  from demand_keys where pauses > 0 and failures > 0 group by failure_class
-  union all
-  select 'stops_held', min(pod_name), 0, min(stop_held_since), null, min(stop_held_by), array_agg(distinct k8s_pool order by k8s_pool), null
-  from workers where ${LIVE} and stop_held_since < now() - interval '1 minute' having count(*) > 0
-  union all
-  select 'tasks_asleep', kind, 0, min(queued_at), min(due_at), left(min(failures -> -1 ->> 'message'), ${LONGEST_FAILURE}), '{}', null
-  from tasks where status = 'queued' and due_at > now() + interval '1 minute' and failures <> '[]' group by kind`;
+type Sql = RawBuilder<unknown>;
+
+/** SQL: the one, or null where there are several. */
+const only = (name: Sql) => sql`case count(distinct ${name}) when 1 then min(${name}) end`;
+
+/** SQL: no waiting job has this cause already. */
+const isQuiet = (name: Sql, of: Sql = sql`true`) =>
+  sql`not exists (select from held where wait_reason = ${name} and ${of})`;
+
+const POOLS = sql`array_agg(distinct k8s_pool order by k8s_pool)`;
+const LAST_FAILURE = sql`left(min(failures -> -1 ->> 'message'), ${LONGEST_FAILURE})`;
+
+/** SQL: a row of causes, with its own columns in the order of the first one. */
+function hindrancesOf(pool: string | undefined) {
+  const isOf = pool === undefined ? sql`true` : sql`k8s_pool = ${pool}`;
+  const everywhere: Sql[] = [
+    sql`select 'github_budget', ${only(sql`login`)}, count(*), 0, null::timestamptz, min(until), null, min(message), '{}'::text[], null::bigint from (
+      select login, entity_id, greatest(wait_until, core_wait_until, case registrations_left when 0 then registrations_reset_at end) as until,
+        case when wait_until > now() then wait_message else 'its budget is used up' end as message from installations where deleted_at is null
+      union all select 'the App ' || app_id, null, wait_until, wait_message from apps
+    ) told where until > now() and ${isQuiet(sql`'github_budget'`, sql`held.entity_id = told.entity_id`)} group by message`,
+    sql`select coalesce(refused_reason, ''), ${only(sql`name`)}, count(*), 0, min(refused_since), min(refused_until), null, min(refused_message), '{}', null from (
+      select entity_id, login as name, refused_reason, refused_since, refused_until, refused_message from installations where refused_since is not null and deleted_at is null
+      union all select null, 'the App ' || app_id, refused_reason, refused_since, refused_until, refused_message from apps where refused_since is not null
+      union all select entity_id, coalesce(full_name, repo_id::text), refused_reason, refused_since, refused_until, refused_message from repositories where refused_since is not null
+    ) refused where ${isQuiet(sql`refused_reason`, sql`held.entity_id = refused.entity_id`)} group by refused_reason, entity_id is null`,
+    sql`select 'app_unfit', null, 1, 0, null, null, null, problem, '{}', null from (
+      select output from operations where kind = 'check-apps' and status = 'OK' and subject_id = 'check-apps' and output ? 'problems' order by finished_at desc limit 1
+    ) newest, jsonb_array_elements_text(output -> 'problems') problem`,
+    sql`select 'tasks_asleep', kind, count(*), 0, min(queued_at), min(due_at), null, ${LAST_FAILURE}, '{}', null
+      from tasks where status = 'queued' and due_at > now() + interval '1 minute' and failures <> '[]' group by kind`,
+    sql`select 'kind_unserved', kind, count(*), 0, min(due_at), null, null, null, '{}', null
+      from tasks where status = 'queued' and ${IS_FORSAKEN} group by kind`,
+  ];
+  const causes = sql.join(
+    [
+      sql`select coalesce(wait_reason, '') as name, null as subject, count(distinct entity_id) as many, sum(jobs)::bigint as jobs,
+        min(since) as since, min(paused_until) filter (where paused_until > now()) as until, null as by, null as message, ${POOLS} as pools, (array_agg(job order by oldest, job))[1] as job
+        from held where wait_reason <> 'making_stopped' group by 1`,
+      sql`select 'making_stopped', coalesce('entity:' || min(login), ${SUBJECT}), 1, coalesce(sum(jobs), 0)::bigint,
+        s.since, null, switched_by, note, case when subject_type = 'pool' then array[subject_id] else coalesce(${POOLS} filter (where k8s_pool is not null), '{}') end, (array_agg(job order by oldest, job))[1]
+        from switches s left join held on wait_reason = 'making_stopped' and case subject_type
+          when 'environment' then true when 'pool' then k8s_pool = subject_id when 'entity' then entity_id::text = subject_id end
+        left join lateral (select login from installations i where i.entity_id::text = subject_id order by updated_at desc limit 1) i on subject_type = 'entity'
+        group by subject_type, subject_id having ${pool === undefined} or subject_type = 'environment' or subject_id = ${pool ?? ''} or count(job) > 0`,
+      sql`select 'service_silent', service, 1, 0, coalesce(seen_at, created_at), null, null, null, '{}', null
+        from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
+        where coalesce(seen_at, created_at) < now() - interval '1 minute'`,
+      sql`select name, service, 1, 0, since, null, null, message, '{}', null
+        from (select *, case service when 'github' then 'github_unavailable' else 'cluster_unavailable' end as name from outages) away where ${isQuiet(sql`name`)}`,
+      sql`select 'pool_paused', ${only(sql`k8s_pool`)}, count(*), 0, min(loaded_at), null, null, null, ${POOLS}, null
+        from (select p ->> 'name' as k8s_pool, loaded_at from ${POOLS_IN_FORCE} join pools_documents using (version) where (p -> 'paused')::boolean) paused
+        where ${isOf} and ${isQuiet(sql`'pool_paused'`, sql`held.k8s_pool = paused.k8s_pool`)} having count(*) > 0`,
+      sql`select 'runner_group_open', ${only(sql`k8s_pool`)}, count(distinct k8s_pool), 0, min(read_at), min(paused_until), null, min(excess), ${POOLS}, null
+        from runner_groups g where ${isOf} and paused_until is not null and ${isQuiet(sql`'runner_group_open'`, sql`held.demand_key = g.demand_key`)} having count(*) > 0`,
+      sql`select 'workers_failing', ${only(sql`k8s_pool`)}, count(distinct k8s_pool), 0, min(failing_since), min(paused_until), null, left(min(failure_message), ${LONGEST_FAILURE}), ${POOLS}, null
+        from demand_keys k where ${isOf} and pauses > 0 and failures > 0 and not exists (select from held where held.demand_key = k.demand_key) group by failure_class`,
+      sql`select 'stops_held', (array_agg(pod_name order by stop_held_since))[1], count(*), 0, min(stop_held_since), null, null,
+        (array_agg(stop_held_by order by stop_held_since))[1], ${POOLS}, null
+        from workers where ${isOf} and ${LIVE} and stop_held_since < now() - interval '1 minute' having count(*) > 0`,
+      ...(pool === undefined ? everywhere : []),
+    ],
+    sql` union all `,
+  );
+  return sql`
+    with waiting as materialized (
+      select demand_key, count(*) as jobs, (array_agg(job_id order by created_at, job_id))[1] as job, min(created_at) as oldest
+      from jobs where wants_worker group by 1
+    ), held as materialized (
+      select demand_key, entity_id, k8s_pool, wait_reason, paused_until, jobs, job, oldest, greatest(wait_since, oldest) as since
+      from waiting join demand_keys using (demand_key) where wait_reason is not null and ${isOf}
+    ) ${causes}`;
+}

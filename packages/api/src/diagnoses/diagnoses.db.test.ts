@@ -1,10 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { noteLife } from '@paddock/db/instance';
-import { putJob } from '@paddock/testing/demand-rows';
+import { noteAway } from '@paddock/db/outages';
+import { setSwitch } from '@paddock/db/switches';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, putKey } from '../scenes/ask.scene.ts';
 import { listDiagnosesEndpoint } from './list-diagnoses.ts';
+import { tryAgainEndpoint } from './try-again.ts';
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 
@@ -36,6 +40,13 @@ beforeAll(async () => {
     values (1001, 'a', 1, 'workflow_job', 70, now(), now(), 502)`.execute(db);
   await putKey(db, await putJob(db, {}), 'at_pool_cap');
 });
+
+/** Of the pool linux alone. */
+const LINUX = [
+  '1 The last pass found no room under maxWorkers of the pool linux.',
+  '0 Workers in linux fail before they have a job: quota.',
+  '0 The runner group of linux lets in more than the pool serves: it lets in more.',
+] as const;
 
 describe('the diagnoses (G3)', () => {
   test('of an account are all that its rows say', async () => {
@@ -85,6 +96,83 @@ describe('the diagnoses (G3)', () => {
     expect([entity, items.length]).toEqual([null, 1]);
     expect(items[0]).toMatchObject({ name: 'at_pool_cap', jobs: 1, pools: ['linux'], until: null });
     expect(items[0]?.job).toBeGreaterThan(0);
+  });
+
+  test('of the fleet and of a pool are all causes, also without a waiting job, and who tries them again (P5)', async () => {
+    const { db } = database;
+    const pools = ['linux', 'gpu', 'still'].map((name) => ({
+      name,
+      labels: [name],
+      paused: name === 'still',
+    }));
+    await putPools(db, examplePools({ pools }));
+    await putKey(db, await putJob(db, { k8s_pool: 'gpu', repo_id: 9 }), 'making_stopped');
+    await setSwitch(db, 'pool:gpu', 'ada', 'new image');
+    await setSwitch(db, 'entity:2', 'bob');
+    await noteAway(db, 'github', 'timed out');
+    await sql`with keys as (
+        insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, failures, pauses, failure_class, failure_message, failing_since, paused_until)
+        values (1, 9, 'globex', 0, 'linux', 0, 0, 3, 1, 'pod_refused', 'quota', now() - interval '3 minutes', now() + interval '1 hour'),
+          (3, 9, 'globex', 3, 'linux', 0, 0, 2, 0, 'exit_code', 'failed twice', now(), null)
+      ), groups as (
+        insert into runner_groups (demand_key, entity_id, k8s_pool, name, excess, paused_until, read_at)
+        values (1, 9, 'linux', 'open', 'it lets in more', now() + interval '1 hour', now() - interval '2 minutes'), (3, 9, 'linux', 'open', 'a warning', null, now())
+      ), slow as (
+        insert into apps (app_id, wait_until, wait_message) values (7, now() + interval '1 hour', 'Slow down.')
+      ), unkeyed as (
+        insert into apps (app_id, refused_since, refused_until, refused_reason, refused_message)
+        values (8, now() - interval '1 minute', now() + interval '1 hour', 'installation_refused', 'Bad key.')
+      ), used_up as (
+        update installations set registrations_left = 0, registrations_reset_at = now() + interval '1 hour' where entity_id = 2
+      ), hidden as (
+        insert into repositories (repo_id, entity_id, app_id, full_name, active_at, refused_since, refused_until, refused_reason, refused_message)
+        select n, 2, 3003, 'well/r' || n, now(), now(), now() + interval '1 hour', 'repository_refused', 'No.' from generate_series(1, 3) n
+      ), asleep as (
+        insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, failures, due_at)
+        values ('redeliver', 'app', '7', 3, 3, '[{"message": "no log"}]', now() + interval '1 hour'), ('upkeep', 'schedule', 'upkeep', 3, 3, '[]', now() - interval '1 hour')
+      ) insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures, queued_at, expires_at, output)
+      values (gen_random_uuid(), 'check-apps', 'schedule', 'check-apps', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now() + interval '1 day', '{"problems": ["App 7: no webhook"]}')`.execute(
+      db,
+    );
+    for (const [pod_name, minute] of [
+      ['young', 5],
+      ['zold', 1],
+    ] as const) {
+      const stop = { stop_held_since: new Date(at(minute)), stop_held_by: `no ${pod_name}` };
+      await putWorker(db, { pod_name, status: 'running', ...stop });
+    }
+
+    const told = async (pool?: string) =>
+      (await ask(listDiagnosesEndpoint, db, { pool })).items.map(
+        ({ sentence, jobs }) => `${jobs} ${sentence}`,
+      );
+    expect(await told()).toEqual([
+      '0 GitHub does not answer: timed out.',
+      '1 ada holds back the making of workers of the pool gpu: new image.',
+      LINUX[0],
+      '0 An App lacks something: App 7: no webhook.',
+      '0 2 workers do not go, zold for the longest: no zold.',
+      '0 1 task waits, and no living process runs those of the kind upkeep.',
+      ...LINUX.slice(1),
+      '0 GitHub refuses what Paddock asks for the App 8: Bad key.',
+      '0 The configuration has paused still.',
+      '0 GitHub refuses what Paddock asks for 3 repositories: No.',
+      '0 1 failed task waits for the next try, redeliver: no log.',
+      '0 GitHub has Paddock wait with its calls for the App 7: Slow down.',
+      '0 GitHub has Paddock wait with its calls for well: its budget is used up.',
+      '0 bob holds back the making of workers for well.',
+    ]);
+    const [away, held, full, , stops] = await told();
+    expect(await told('gpu')).toEqual([away, held]);
+    expect(await told('linux')).toEqual([away, full, stops, ...LINUX.slice(1)]);
+    await expect(told('gpux')).rejects.toThrow('There is no pool of the name gpux.');
+    const tried = (input: object) => ask(tryAgainEndpoint, db, { ...input, note: 'mended' });
+    expect(await tried({ name: 'repository_refused' })).toEqual({ tried: 3 });
+    expect(await tried({ name: 'workers_failing', pool: 'gpu' })).toEqual({ tried: 0 });
+    for (const name of ['workers_failing', 'runner_group_open', 'installation_refused'])
+      expect([name, await tried({ name })]).toEqual([name, { tried: 1 }]);
+    expect(await tried({ name: 'tasks_asleep', kind: 'redeliver' })).toEqual({ tried: 1 });
+    expect(await told()).not.toContainEqual(expect.stringContaining('next try'));
   });
 
   test('are none where the rows know of nothing, and one where there is no row', async () => {

@@ -14,6 +14,7 @@ import { endpoint } from '../endpoint.ts';
 import { readFleetDiagnoses } from './diagnose-fleet.ts';
 import { SAID_BY_GITHUB } from '../installations/installations.ts';
 import { instant } from '../lists/dates.ts';
+import { requireKnown } from '../switches/switches.ts';
 import { findEntityByLogin, findRepositoryByName, ID } from '../lists/named.ts';
 
 export const listDiagnosesEndpoint = endpoint({
@@ -30,6 +31,11 @@ export const listDiagnosesEndpoint = endpoint({
       .describe(
         'A login, also a former one, an id, or OWNER/NAME of a repository; without it: what holds back work anywhere',
       ),
+    pool: z
+      .string()
+      .max(300)
+      .optional()
+      .describe('Without `of`: what holds back work of this pool'),
   }),
   output: z.object({
     entity: z.object({ id: z.int(), login: z.string().nullable() }).nullable(),
@@ -42,6 +48,8 @@ export const listDiagnosesEndpoint = endpoint({
         since: instant.nullable(),
         actor: z.enum(['wait', 'author', 'platform']),
         advice: z.string(),
+        subject: z.string().nullish().describe('Of the fleet: what it is about, if that is one'),
+        act: z.enum(['resume', 'try-again']).nullish().describe('What may be done about it here'),
         until: instant.nullable().optional().describe('Of the fleet: when it is tried again'),
         jobs: z.int().optional().describe('Of the fleet: how many waiting jobs it holds back'),
         job: z.int().nullable().optional().describe('The oldest of them'),
@@ -49,8 +57,10 @@ export const listDiagnosesEndpoint = endpoint({
       }),
     ),
   }),
-  async answer({ db }, { of }) {
-    if (of === undefined) return { entity: null, items: [...(await readFleetDiagnoses(db))] };
+  async answer(caller, { of, pool }) {
+    const { db } = caller;
+    if (of === undefined && pool !== undefined) await requireKnown(caller, `pool:${pool}`);
+    if (of === undefined) return { entity: null, items: [...(await readFleetDiagnoses(db, pool))] };
     const [login = '', repository = null] = of.split('/');
     const id = ID.test(login) ? Number(login) : await findEntityByLogin(db, login);
     const asked = { login, repository };

@@ -69,7 +69,7 @@ export const STATUS = sql`case when status = 'running' and not ${isExpired} then
 const SOON = sql`now() - interval '15 seconds'`;
 
 /** SQL: no process that lives runs tasks of this kind, or it would have taken this one. */
-const IS_FORSAKEN = sql`due_at < ${SOON}
+export const IS_FORSAKEN = sql`due_at < ${SOON}
   and not exists (select from tasks other where other.kind = tasks.kind and other.status = 'running' and other.locked_until > now())
   and not exists (
     select from operations o where o.kind = tasks.kind and o.status in ('OK', 'ERROR') and o.finished_at > ${SOON})`;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { recordDone } from '@paddock/queue/operations';
 import { snooze } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
@@ -13,6 +14,7 @@ import { findRepositoryEndpoint, listRepositoriesEndpoint } from '../repositorie
 import { resyncRepositoryEndpoint } from '../repositories/resync.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
+import { listSweepsEndpoint } from '../sweeps/list-sweeps.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/check-token.ts';
 import { findOperationEndpoint, type operation } from './operation.ts';
@@ -178,6 +180,31 @@ test('of several Apps one must be named (F5)', async () => {
   const detail = expect.stringContaining('7, 8');
   await expect(runSweep('redeliver')).rejects.toMatchObject({ status: 400, detail });
   expect(await runSweep('redeliver', { app: '8' })).toMatchObject({ subject: { id: '8' } });
+});
+
+test('sweeps say when they last succeeded, how their last run went and what it could not reach (D10)', async () => {
+  const { db } = database;
+  const at = new Date('2026-01-31T00:00:00Z');
+  const unreached = { 90000001: 2, 5: 1 };
+  const last_pass = JSON.stringify({ unreached, failing: { 'app 7': { times: 1 } } });
+  const checked = db.updateTable('schedules').where('name', '=', 'check-apps');
+  await checked.set({ succeeded_at: at, last_pass }).execute();
+  const subject = { type: 'schedule', id: 'check-apps' };
+  const task = { kind: 'check-apps', subject, requestedBy: 'ada' };
+  const run = await db.transaction().execute((trx) => recordDone(trx, task, {}));
+  await ask(setSwitchEndpoint, db, { subject: 'check-apps' });
+  const all = await askAll(listSweepsEndpoint, db, { limit: '1' });
+  expect(all).toMatchObject([
+    {
+      name: 'check-apps',
+      succeededAt: at.toISOString(),
+      lastRun: { operation: run, status: 'OK', tookMs: 0, message: null },
+      pausedBy: 'ada',
+      unreached: ['5', 'acme'],
+      failing: ['app 7'],
+    },
+    { name: 'redeliver:7', lastRun: null, pausedBy: null, unreached: [], failing: [] },
+  ]);
 });
 
 const show = (more: object = {}) => ask(findRepositoryEndpoint, database.db, { ...path, ...more });

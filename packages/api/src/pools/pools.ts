@@ -39,30 +39,6 @@ const poolRow = z.object({
     .object({ used: count, limit: count })
     .nullable()
     .describe('The workers that live, and maxWorkers; null: the pool has no cap'),
-  heldBack: z
-    .array(
-      z.object({
-        what: z
-          .string()
-          .describe(
-            'How workers fail, or runner_group_open; switch: a person did it; paused: the file says so; else the service that is away: github, or a cluster',
-          ),
-        entity: z
-          .int()
-          .nullable()
-          .describe('Only workers for this entity are held back; null: all'),
-        login: z.string().nullable().describe('Of that entity'),
-        message: z.string(),
-        since: instantText,
-        until: z.iso
-          .datetime()
-          .nullable()
-          .describe(
-            'No new workers until then; past: one may try whether it works again; null: until the service answers, or somebody ends it',
-          ),
-      }),
-    )
-    .describe('What holds new workers of the pool back'),
   lastHour: z
     .object({
       started: count,
@@ -77,8 +53,7 @@ const poolRow = z.object({
 export const listPoolsEndpoint = endpoint({
   name: 'listPools',
   path: '/api/v1/pools',
-  summary:
-    'Lists all pools by name: demand, supply, caps, what holds workers back, and queue times.',
+  summary: 'Lists all pools by name: demand, supply, caps and queue times.',
   input: z.object({}),
   output: z.object({ items: z.array(poolRow) }),
   answer: async ({ db }) => ({ items: await listPools(db) }),
@@ -87,7 +62,7 @@ export const listPoolsEndpoint = endpoint({
 type Pool = z.output<typeof poolRow>;
 
 /**
- * All pools, by name: demand, supply and what holds them back. One statement, so that the figures
+ * All pools, by name: demand, supply and caps. One statement, so that the figures
  * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
  */
 async function listPools(db: Db): Promise<Pool[]> {
@@ -108,33 +83,12 @@ async function listPools(db: Db): Promise<Pool[]> {
       select k8s_pool as pool, count(*) as started, percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
       from (select * from jobs order by created_at desc limit ${MOST_RECENT}) newest
       where started_at > now() - interval '1 hour' and queued_at is not null group by 1
-    ), cause as materialized (
-      select k8s_pool as pool, failure_class as what, entity_id, entity_name, failure_message as message, failing_since as since, paused_until
-      from demand_keys where pauses > 0
-      union all
-      select g.k8s_pool, 'runner_group_open', g.entity_id, k.entity_name, g.excess, g.read_at, g.paused_until
-      from runner_groups g left join demand_keys k using (demand_key) where g.paused_until is not null
-      union all
-      select null, service, null, null, message, since, null from outages
-      union all
-      select nullif(subject_id, ''), 'switch', null, null, concat_ws(': ', switched_by, note), since, null
-      from switches where subject_type in ('environment', 'pool')
-      union all
-      select p ->> 'name', 'paused', null, null, 'the configuration file says so', loaded_at, null
-      from ${POOLS_IN_FORCE} join pools_documents using (version) where (p -> 'paused')::boolean
-    ), held as materialized (
-      select pool, json_build_object('what', what, 'entity', entity_id, 'login', coalesce((
-          select login from installations i where i.entity_id = c.entity_id order by deleted_at desc nulls first, updated_at desc limit 1), entity_name),
-        'message', message, 'since', ${isoText('since')}, 'until', ${isoText('paused_until')}) as is_held, paused_until, entity_id, what, since
-      from cause c
     )
     select named.pool as name, labels is not null as "inForce", coalesce(labels, '[]') as labels,
       json_build_object('waiting', coalesce(waiting, 0), 'oldestSince', ${isoText('oldestWaitingAt')}, 'oldestJob', "oldestJobId") as demand,
       json_build_object('starting', coalesce(starting, 0), 'idle', coalesce(idle, 0), 'busy', coalesce(busy, 0), 'stopping', coalesce(stopping, 0)) as supply,
       case when "maxWorkers" is not null then json_build_object('used', coalesce(alive, 0), 'limit', "maxWorkers") end as cap,
-      to_json(array(
-        select is_held from held where held.pool is null or held.pool = named.pool order by paused_until desc nulls first, entity_id, what, since
-      )) as "heldBack", json_build_object('started', coalesce(started, 0), 'queuedP50Ms', ms[1], 'queuedP95Ms', ms[2]) as "lastHour"
+      json_build_object('started', coalesce(started, 0), 'queuedP50Ms', ms[1], 'queuedP95Ms', ms[2]) as "lastHour"
     from (in_force full join demand using (pool) full join supply using (pool)) named left join recent using (pool)
     order by named.pool`.execute(db);
   return rows;

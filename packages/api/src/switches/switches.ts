@@ -86,11 +86,13 @@ export async function requireKnown({ db }: Caller, subject: SwitchSubject): Prom
     throw notFound(`No App was ever installed on an entity of the id ${name}.`);
 }
 
-/** Whether a pool of this name is in force, or workers of it are alive. */
+/** Whether a pool of this name is in force, or live workers or waiting jobs name it. */
 async function isKnownPool(db: Db, name: string): Promise<boolean> {
   const { rows } = await sql`
     select where exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = ${name})
-      or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
+      or exists (select from workers where k8s_pool = ${name} and ${LIVE}) or exists (select from jobs where k8s_pool = ${name} and wants_worker)`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 

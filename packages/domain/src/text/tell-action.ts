@@ -37,6 +37,9 @@ const thing =
 const TELLS: Readonly<Record<string, (of: Subject) => Told>> = {
   setSwitch: ({ subject }) => ['stopped ', ...tellSwitch(String(subject))],
   liftSwitch: ({ subject }) => ['let go on ', ...tellSwitch(String(subject))],
+  tryAgain: ({ name, pool = '', kind = pool }) => [
+    `had tried again what ${String(name).replaceAll('_', ' ')} held back ${kind}`.trimEnd(),
+  ],
   drainPool: ({ pool, dryRun }) => [
     dryRun === undefined ? 'drained the pool ' : 'counted what to drain in the pool ',
     { kind: 'pool', id: String(pool) },

@@ -1,15 +1,20 @@
+import { tellSwitch, textOf } from '../text/tell-action.ts';
 import type { WaitAnswer } from './explain-wait.ts';
-import { type Actor, actorOn, withoutStop } from './reason-explanations.ts';
+import { type Actor, actorOn, count, withoutStop } from './reason-explanations.ts';
 
 /** What holds up work, as the rows have it: waiting jobs of one reason, or a cause without any. */
 export interface Hindrance {
-  /** The reason to wait, `service_silent`, `stops_held` or `tasks_asleep`. */
+  /** A reason to wait, or a word such as `service_silent`. */
   readonly name: string;
-  /** Of a cause without jobs: the service, the login, the worker or the kind of task. */
+  /** What it is about, if that is one: a switch, a kind of task, a service, a login, a pool, … */
   readonly subject: string | null;
+  /** How many of these it is about; of a cause with jobs, how many entities have them. */
+  readonly many: number;
   readonly jobs: number;
   readonly since: Date | null;
   readonly until: Date | null;
+  /** The person of a switch. */
+  readonly by: string | null;
   readonly message: string | null;
   readonly pools: readonly string[];
   /** The oldest of the jobs. */
@@ -17,18 +22,15 @@ export interface Hindrance {
 }
 
 /** One cause, for people. */
-export interface FleetDiagnosis {
-  readonly name: string;
+export interface FleetDiagnosis extends Hindrance {
   readonly sentence: string;
-  readonly since: Date | null;
-  readonly until: Date | null;
   readonly actor: Actor;
   readonly advice: string;
-  readonly jobs: number;
-  readonly job: number | null;
-  readonly pools: readonly string[];
+  /** What a person may do about it here: lift the switch `subject`, or have it tried again now. */
+  readonly act: 'resume' | 'try-again' | null;
 }
 
+/** What holds back all work, or all that a person named; the worst first. */
 const RANKS: readonly string[] = [
   'service_silent',
   'github_unavailable',
@@ -36,38 +38,78 @@ const RANKS: readonly string[] = [
   'making_stopped',
 ];
 
-/** Lower is worse: what is away, what people hold back, what somebody must mend, what time mends. */
+/** What a pause of ours holds back, which a person may end before its time. */
+export const PAUSED = {
+  keys: ['workers_failing', 'github_does_not_assign', 'runner_outdated'],
+  refusals: ['installation_refused', 'installation_gone', 'repository_refused', 'repository_gone'],
+  groups: ['runner_group_open'],
+  tasks: ['tasks_asleep'],
+} as const;
+
+const TRIED_AGAIN: ReadonlySet<string> = new Set(Object.values<readonly string[]>(PAUSED).flat());
+
+/**
+ * Lower is worse: what is away, what people hold back, what holds back jobs, and the rest; what
+ * somebody must mend before what time or will mends.
+ */
 function rankOf({ name, actor, jobs }: FleetDiagnosis): number {
-  if (RANKS.includes(name)) return RANKS.indexOf(name);
-  return RANKS.length + (actor === 'wait' ? 2 : 0) + (jobs > 0 ? 0 : 1);
+  const isWill = name === 'making_stopped' && jobs === 0;
+  if (RANKS.includes(name) && !isWill) return RANKS.indexOf(name);
+  return RANKS.length + (jobs > 0 ? 0 : 2) + (actor === 'wait' || isWill ? 1 : 0);
 }
+
+/** Causes of one name that are shown. */
+const MOST_OF_NAME = 10;
 
 /** Causes, the worst first. One that holds back jobs has the words of the oldest of them. */
 export function diagnoseFleet(
   found: readonly Hindrance[],
-  explained: ReadonlyMap<string, Pick<WaitAnswer, 'sentence' | 'actor' | 'advice'>>,
+  explained: ReadonlyMap<number, Explained>,
 ): FleetDiagnosis[] {
-  const withJobs = new Set(found.filter(({ jobs }) => jobs > 0).map(({ name }) => name));
-  return found
-    .filter(({ name, jobs }) => jobs > 0 || !withJobs.has(name))
-    .map(({ subject, message, ...one }) => {
-      const words = one.jobs > 0 ? explained.get(one.name) : undefined;
-      return Object.assign(one, {
-        sentence: words?.sentence ?? quietSentence(one.name, subject ?? '', message ?? ''),
-        actor: words?.actor ?? actorOn(one.name),
-        advice: words?.advice ?? adviceOn(one.name),
-      });
-    })
+  const all = found
+    .map((one) => diagnose(one, one.job === null ? undefined : explained.get(one.job)))
     .toSorted(
       (a, b) =>
         rankOf(a) - rankOf(b) || b.jobs - a.jobs || Number(a.since ?? 0) - Number(b.since ?? 0),
     );
+  return all.flatMap((one) => {
+    const ofName = all.filter(({ name }) => name === one.name);
+    const [place, left] = [ofName.indexOf(one) + 1, ofName.length - MOST_OF_NAME];
+    const more = place === MOST_OF_NAME && left > 0 ? ` And ${left} more of this kind.` : '';
+    return place > MOST_OF_NAME ? [] : [{ ...one, sentence: one.sentence + more }];
+  });
 }
 
-const adviceOn = (name: string): string =>
-  name === 'service_silent'
-    ? 'Look at its pods, their restarts and their log.'
-    : 'Nothing waits for it now; it will hold back the next job.';
+type Explained = Pick<WaitAnswer, 'sentence' | 'actor' | 'advice'>;
+
+function diagnose(one: Hindrance, words?: Explained): FleetDiagnosis {
+  const { name } = one;
+  return {
+    ...one,
+    sentence: words === undefined ? quietSentence(one) : `${among(one)}${words.sentence}`,
+    actor: words?.actor ?? actorOn(name),
+    advice: words?.advice ?? ADVICE[name] ?? NOTHING_WAITS,
+    act: name === 'making_stopped' ? 'resume' : TRIED_AGAIN.has(name) ? 'try-again' : null,
+  };
+}
+
+/** The words are those of one job: of how many pools or accounts they hold besides. */
+function among({ name, pools, many }: Hindrance): string {
+  if (RANKS.includes(name)) return '';
+  if (pools.length > 1) return `In ${pools.length} pools; of the oldest job: `;
+  return many > 1 ? `For ${many} accounts; of the oldest job: ` : '';
+}
+
+const NOTHING_WAITS = 'Nothing waits for it now; it will hold back the next job.';
+
+const ADVICE: Readonly<Record<string, string>> = {
+  service_silent: 'Look at its pods, their restarts and their log.',
+  making_stopped: 'Resume it once its reason is over.',
+  stops_held: 'Look at the worker: its pod, its node and its log.',
+  tasks_asleep: 'Mend what their failures say; they are tried again by themselves.',
+  kind_unserved: 'See whether the service that runs this kind lives, in this version.',
+  app_unfit: 'Mend it at GitHub; the sweep check-apps looks again.',
+};
 
 /** What does not happen while no process of a service lives. */
 const WITHOUT: Readonly<Record<string, string>> = {
@@ -76,20 +118,47 @@ const WITHOUT: Readonly<Record<string, string>> = {
   reconciler: 'nothing that was missed is found',
 };
 
-function quietSentence(name: string, subject: string, message: string): string {
-  const because = message === '' ? '' : `: ${withoutStop(message)}`;
-  switch (name) {
-    case 'service_silent':
-      return `No process of the service ${subject} gives a sign of life: ${WITHOUT[subject]}.`;
-    case 'making_stopped':
-      return `A person holds back ${subject}${because}.`;
-    case 'stops_held':
-      return `Workers that should go do not, ${subject} for the longest${because}.`;
-    case 'tasks_asleep':
-      return `Tasks that failed wait for their next try, ${subject}${because}.`;
-    case 'workers_failing':
-      return `Workers for ${subject} fail before they have a job${because}.`;
-    default:
-      return `${subject} (${name.replaceAll('_', ' ')})${because}.`;
-  }
+interface Words extends Pick<Hindrance, 'many' | 'by'> {
+  readonly subject: string;
+  /** As `: no answer`. */
+  readonly because: string;
+  /** The one that it is about, or how many. */
+  readonly of: (one: string, others?: string) => string;
+}
+
+const refused = ({ of, because }: Words, one = 'account', others = `${one}s`) =>
+  `GitHub refuses what Paddock asks for ${of(one, others)}${because}.`;
+const ofRepository = (words: Words) => refused(words, 'repository', 'repositories');
+
+/** Of each cause without jobs. */
+const QUIET: Readonly<Record<string, (words: Words) => string>> = {
+  service_silent: ({ subject }) =>
+    `No process of the service ${subject} gives a sign of life: ${WITHOUT[subject]}.`,
+  github_unavailable: ({ because }) => `GitHub does not answer${because}.`,
+  cluster_unavailable: ({ because }) => `The cluster does not answer${because}.`,
+  making_stopped: ({ by, subject, because }) =>
+    `${by} holds back ${textOf(tellSwitch(subject))}${because}.`,
+  pool_paused: ({ of }) => `The configuration has paused ${of('pool')}.`,
+  runner_group_open: ({ of, because }) =>
+    `The runner group of ${of('pool')} lets in more than the pool serves${because}.`,
+  workers_failing: ({ of, because }) =>
+    `Workers in ${of('pool')} fail before they have a job${because}.`,
+  github_budget: ({ of, because }) =>
+    `GitHub has Paddock wait with its calls for ${of('account')}${because}.`,
+  app_unfit: ({ because }) => `An App lacks something${because}.`,
+  stops_held: ({ many, subject, because }) =>
+    `${count(many, 'worker does', 'workers do')} not go, ${subject} for the longest${because}.`,
+  tasks_asleep: ({ many, subject, because }) =>
+    `${count(many, 'failed task waits', 'failed tasks wait')} for the next try, ${subject}${because}.`,
+  kind_unserved: ({ many, subject }) =>
+    `${count(many, 'task waits', 'tasks wait')}, and no living process runs those of the kind ${subject}.`,
+  repository_refused: ofRepository,
+  repository_gone: ofRepository,
+};
+
+function quietSentence({ name, subject, many, by, message }: Hindrance): string {
+  const because = message ? `: ${withoutStop(message)}` : '';
+  const of = (one: string, others?: string) =>
+    many === 1 && subject !== null ? subject : count(many, one, others);
+  return (QUIET[name] ?? refused)({ subject: subject ?? '', many, by, because, of });
 }

@@ -34,10 +34,10 @@ export function totalsOf(pools: readonly Pool[]) {
 }
 
 /** Those with trouble first, then those with demand, then by name. */
-export const inOrder = (pools: readonly Pool[]): Pool[] =>
+export const inOrder = (pools: readonly Pool[], troubled: ReadonlySet<string>): Pool[] =>
   pools.toSorted(
     (a, b) =>
-      Number(b.heldBack.length > 0) - Number(a.heldBack.length > 0) ||
+      Number(troubled.has(b.name)) - Number(troubled.has(a.name)) ||
       Number(b.demand.waiting > 0) - Number(a.demand.waiting > 0) ||
       (a.name < b.name ? -1 : 1),
   );

@@ -1,35 +1,15 @@
 import { duration } from '@paddock/domain/text/duration';
-import { tellSwitch } from '@paddock/domain/text/tell-action';
 import { type Failure, newestFailures } from '@paddock/domain/text/newest-failures';
-import type {
-  Diagnoses,
-  Items,
-  LastHour,
-  List,
-  OperationRow,
-  Pool,
-  PoolHour,
-  Switch,
-  WorkerRow,
-} from '../answers.ts';
-import { Ago, Dash, HowMany, Link, Sentence, Thing, Took, Until } from '../parts/inline.tsx';
+import type { Items, LastHour, List, OperationRow, Pool, PoolHour, WorkerRow } from '../answers.ts';
+import { Ago, Dash, HowMany, Link, Thing, Took } from '../parts/inline.tsx';
 import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
 import { type Column, Headline, Table } from '../parts/table.tsx';
 import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
 import { at } from '../paths.ts';
-import type { Watched } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { count, NO_POOL, number, poolName } from '../text/words.ts';
+import { NO_POOL, number, poolName } from '../text/words.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
-
-/** By what the list of pools grows old. */
-export const OF_POOLS: readonly Watched[] = [
-  'jobs',
-  'workers',
-  'demand_keys',
-  'outages',
-  'pools_documents',
-];
+import { Hindrances, OF_POOLS, useHindrances } from './hindrances.tsx';
 
 /** The instants of the last hour are a minute apart. */
 export const HOUR_EVERY_MS = 60_000;
@@ -39,8 +19,8 @@ export function Board() {
   const shown = useAnswer<Items<Pool>>('/pools', OF_POOLS);
   const lastHour = useAnswer<LastHour>('/pools/last-hour', [], HOUR_EVERY_MS).answer;
   const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
-  // What people hold back goes before every other reason to wait.
-  const held = useAnswer<Items<Switch>>('/switches', ['switches']).answer;
+  const held = useHindrances();
+  const troubled = new Set(held.answer?.items.flatMap(({ pools = [] }) => pools));
   return (
     <>
       <Heading title="Fleet" />
@@ -48,12 +28,11 @@ export function Board() {
         {({ items }) => (
           <>
             <Sums pools={items} />
-            <Hindrances />
-            <Held items={held?.items ?? []} />
+            <Hindrances of={held} />
             <Table
               caption="Pools"
               columns={columnsWith(hours)}
-              rows={inOrder(items)}
+              rows={inOrder(items, troubled)}
               keyOf={({ name }) => name}
               none="No pool is in force. The scheduler loads them from the configuration file."
             />
@@ -65,71 +44,6 @@ export function Board() {
     </>
   );
 }
-
-const OF_HINDRANCES: readonly Watched[] = [...OF_POOLS, 'switches', 'installations', 'tasks'];
-
-/** Whatever holds work back, grouped by cause, the worst first. */
-function Hindrances() {
-  const { answer, trouble } = useAnswer<Diagnoses>('/diagnoses', OF_HINDRANCES);
-  if (trouble !== undefined) return <TroubleNote trouble={trouble} />;
-  const shown = (answer?.items ?? []).filter(
-    ({ name, jobs = 0 }) => jobs > 0 || name !== 'making_stopped',
-  );
-  return (
-    <>
-      {shown.map(({ name, sentence, since, until, actor, advice, jobs = 0, job, pools = [] }) => (
-        <p class={actor === 'wait' ? 'held' : 'trouble'} key={`${name} ${sentence}`}>
-          {jobs > 0 && (
-            <strong>
-              <Link to={at`/jobs?state=waiting&reason=${name}`}>{count(jobs, 'job')}</Link> held
-              back:{' '}
-            </strong>
-          )}
-          {sentence} {actor !== 'wait' && advice}{' '}
-          <span class="quiet">
-            {since !== null && (
-              <>
-                Since <Ago at={since} />.{' '}
-              </>
-            )}
-            {until && (
-              <>
-                Tried again: <Until at={until} />.{' '}
-              </>
-            )}
-          </span>
-          {pools.slice(0, MOST_POOLS).map((pool) => (
-            <>
-              <Thing key={pool} kind="pool" id={pool} />{' '}
-            </>
-          ))}
-          {pools.length > MOST_POOLS && `and ${pools.length - MOST_POOLS} more pools `}
-          {job && <Thing kind="job" id={job} as="Why the oldest waits" />}
-        </p>
-      ))}
-    </>
-  );
-}
-
-const MOST_POOLS = 5;
-
-/** Who holds back what, since when and why. */
-export const Held = ({ items }: Items<Switch>) => (
-  <>
-    {items.map(({ subject, name, by, since, note }) => (
-      <p class="held" key={subject}>
-        <strong>{by}</strong> holds back{' '}
-        {name === null ? (
-          <Sentence of={tellSwitch(subject)} />
-        ) : (
-          `the making of workers for ${name}`
-        )}
-        , since <Ago at={since} />
-        {note !== null && `: ${note}`} <Link to="/switches">Switches</Link>
-      </p>
-    ))}
-  </>
-);
 
 function Sums({ pools }: { pools: readonly Pool[] }) {
   const { waiting, coming, busy, oldest, started } = totalsOf(pools);
@@ -240,31 +154,6 @@ const Key = () => (
     </li>
   </ul>
 );
-
-/** What holds new workers of a pool back, beside switches, which `Held` shows. */
-export const HeldBack = ({ pool: { name, heldBack } }: { pool: Pool }) => (
-  <>
-    {heldBack.filter(isNoSwitch).map(({ what, entity, login, message, since, until }) => (
-      <p class="trouble" key={`${what} ${entity} ${since}`}>
-        <strong>{isAway(what, entity) ? what : name}</strong>
-        {entity !== null && ` for ${login ?? `the entity ${entity}`}`}: {message}{' '}
-        <span class="quiet">
-          ({isAway(what, entity) ? 'away' : what} since <Ago at={since} />
-          {until !== null && (
-            <>
-              , tries again <Until at={until} />
-            </>
-          )}
-          )
-        </span>
-      </p>
-    ))}
-  </>
-);
-
-const isNoSwitch = ({ what }: Pool['heldBack'][number]): boolean => what !== 'switch';
-const isAway = (what: string, entity: number | null): boolean =>
-  entity === null && what !== 'paused';
 
 /**
  * Workers as an area and waiting jobs as a line, in the size of a word. Two paths of our own: a

@@ -1,17 +1,14 @@
-import {
-  DELETING_SWEEPS,
-  REDELIVER,
-  SCHEDULED_SWEEPS,
-  SWEEPS,
-} from '@paddock/domain/tasks/sweep-names';
-import { tellAction, tellSwitch, textOf } from '@paddock/domain/text/tell-action';
-import type { Action, EndedSessions, MadeToken, Switch, Token } from '../answers.ts';
+import { DELETING_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { tellAction, tellSwitch } from '@paddock/domain/text/tell-action';
+import { duration } from '@paddock/domain/text/duration';
+import type { Action, EndedSessions, MadeToken, Sweep, Switch, Token } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Ago, At, Chip, Link, Sentence, Thing } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { at, type ViewProps } from '../paths.ts';
+import { Resume } from './hindrances.tsx';
 
 /** What people did. */
 export const Actions = ({ query }: ViewProps) => (
@@ -48,7 +45,7 @@ const ACTIONS: readonly Column<Action>[] = [
   { name: 'Ago', isNumber: true, of: (row) => <Ago at={row.at} /> },
 ];
 
-/** What people hold back now, and what they may set off. */
+/** What people hold back now. */
 export const Switches = ({ query }: ViewProps) => (
   <ListView<Switch>
     title="Switches"
@@ -59,10 +56,7 @@ export const Switches = ({ query }: ViewProps) => (
     none="Nobody holds anything back."
     tables={['switches']}
     act={({ subject, name }, again) => (
-      <Act label="Resume …" method="DELETE" path={at`/switches/${subject}`} again={again}>
-        Lets go on{' '}
-        {name === null ? textOf(tellSwitch(subject)) : `the making of workers for ${name}`}.
-      </Act>
+      <Resume subject={name === null ? subject : `entity:${name}`} again={again} />
     )}
   >
     <Act
@@ -88,20 +82,6 @@ export const Switches = ({ query }: ViewProps) => (
     >
       Pauses a sweep of the reconciler, or all. A pass that runs ends within seconds.
     </Act>
-    <Act
-      label="Run a sweep …"
-      method="POST"
-      path={({ sweep = '' }) => at`/sweeps/${sweep}/run`}
-      fields={[
-        { name: 'sweep', label: 'Sweep', of: [REDELIVER, ...SCHEDULED_SWEEPS], isRequired: true },
-        { name: 'app', label: 'App’s id, for redeliver of several Apps' },
-      ]}
-      inBody={['app']}
-      hasDryRun
-    >
-      Runs a sweep of the reconciler now. The operation’s output is its counts. Of{' '}
-      {[...DELETING_SWEEPS].join(', ')} it can only count.
-    </Act>
   </ListView>
 );
 
@@ -119,6 +99,56 @@ const SWITCHES: readonly Column<Switch>[] = [
   { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
   { name: 'By', of: ({ by }) => by },
   { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
+];
+
+/** When each sweep last succeeded, what it could not reach, and a run of it now. */
+export const Sweeps = ({ query }: ViewProps) => (
+  <ListView<Sweep>
+    title="Sweeps"
+    path="/sweeps"
+    query={query}
+    columns={SWEEP_COLUMNS}
+    keyOf={({ name }) => name}
+    none="The reconciler has not begun yet."
+    tables={['operations', 'switches']}
+    act={({ name }, again) => {
+      const [sweep = '', app] = name.split(':');
+      return (
+        <Act
+          label="Run …"
+          method="POST"
+          path={at`/sweeps/${sweep}/run`}
+          {...(app !== undefined && { body: { app: Number(app) } })}
+          hasDryRun={DELETING_SWEEPS.has(sweep)}
+          again={again}
+        >
+          Runs the sweep {name} now. The operation’s output is its counts.
+        </Act>
+      );
+    }}
+  />
+);
+
+const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
+  { name: 'Sweep', of: ({ name }) => name },
+  { name: 'Succeeded', isNumber: true, of: ({ succeededAt }) => <Ago at={succeededAt} /> },
+  {
+    name: 'Last run',
+    of: ({ lastRun }) =>
+      lastRun && (
+        <Link to={at`/operations/${lastRun.operation}`}>
+          <Chip of={lastRun.status} /> <Ago at={lastRun.endedAt} />, {duration(lastRun.tookMs)} long
+        </Link>
+      ),
+  },
+  {
+    name: 'Could not reach',
+    isWide: true,
+    of: ({ pausedBy, unreached, failing, lastRun }) =>
+      [pausedBy && `paused by ${pausedBy}`, ...unreached, ...failing, lastRun?.message]
+        .filter(Boolean)
+        .join(', '),
+  },
 ];
 
 /** Who may ask and act. A new token is shown once. */

@@ -1,7 +1,7 @@
 import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
-import type { Items, LastHour, Operation, Pool as PoolAnswer, Switch } from '../answers.ts';
+import type { Items, LastHour, Operation, Pool as PoolAnswer } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { History } from '../parts/history.tsx';
@@ -10,30 +10,38 @@ import { instantsOf, inWords } from '../parts/last-hour.ts';
 import { Facts } from '../parts/table.tsx';
 import { Answer, Heading } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
-import { type Shown, useAnswer } from '../state/use-answer.ts';
+import { useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
-import { Bar, Held, HeldBack, HOUR_EVERY_MS, OF_POOLS } from './board.tsx';
+import { Bar, HOUR_EVERY_MS } from './board.tsx';
+import { Hindrances, OF_POOLS, useHindrances } from './hindrances.tsx';
 
 /** One pool, with what may be done to it. */
 export function Pool({ fields: { pool: name = '' } }: ViewProps) {
   const shown = useAnswer<Items<PoolAnswer>>('/pools', OF_POOLS);
   const pool = shown.answer?.items.find((one) => one.name === name);
   const { idle = 0, starting = 0 } = pool?.supply ?? {};
-  const switches = useAnswer<Items<Switch>>('/switches?limit=100', ['switches']);
-  const held = switches.answer?.items.filter(({ subject }) =>
-    [`pool:${name}`, 'environment'].includes(subject),
-  );
+  const held = useHindrances(name);
+  const isHeld = held.answer?.items.some(({ subject }) => subject === `pool:${name}`);
   return (
     <>
       <Heading title={name}>
         {pool?.inForce && (
           <>
-            <Making pool={name} of={switches} />
+            {isHeld !== true && (
+              <Act
+                label="Stop making …"
+                method="PUT"
+                path={at`/switches/${`pool:${name}`}`}
+                again={held.again}
+              >
+                Stops the making of workers in the pool {name} at once. Its workers go on.
+              </Act>
+            )}
             <Act
               label="Drain …"
               method="POST"
               path={at`/pools/${name}/drain`}
-              again={switches.again}
+              again={held.again}
               shown={drained}
               hasDryRun
               isGrave
@@ -44,13 +52,15 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
           </>
         )}
       </Heading>
-      <Held items={held ?? []} />
       <Answer of={shown}>
         {() =>
           pool === undefined ? (
             <p class="none">There is no pool of this name, and neither job nor worker names it.</p>
           ) : (
-            <Row {...pool} />
+            <>
+              <Hindrances of={held} pool={name} />
+              <Row {...pool} />
+            </>
           )
         }
       </Answer>
@@ -67,21 +77,6 @@ const drained = ({ output }: Operation) => {
   );
 };
 
-/** Stops the making of the pool's workers, or lets it go on: whoever sees the one acts on it here. */
-function Making({ pool, of: { answer, again } }: { pool: string; of: Shown<Items<Switch>> }) {
-  const subject = `pool:${pool}`;
-  const path = at`/switches/${subject}`;
-  return answer?.items.some((held) => held.subject === subject) ? (
-    <Act label="Resume …" method="DELETE" path={path} again={again}>
-      Lets the making of workers in the pool {pool} go on.
-    </Act>
-  ) : (
-    <Act label="Stop making …" method="PUT" path={path} again={again}>
-      Stops the making of workers in the pool {pool} at once. Its workers go on.
-    </Act>
-  );
-}
-
 function Row(pool: PoolAnswer) {
   const { name, labels, demand, supply, cap, lastHour } = pool;
   const { queuedP50Ms, queuedP95Ms } = lastHour;
@@ -90,7 +85,6 @@ function Row(pool: PoolAnswer) {
   );
   return (
     <>
-      <HeldBack pool={pool} />
       <Bar pool={pool} />
       {cap !== null && (
         <ul class="meters">

@@ -7,7 +7,7 @@ import { Installation, Installations } from './installations.tsx';
 import { Job, Run } from './job.tsx';
 import { Jobs } from './jobs.tsx';
 import { Operation, Operations } from './operations.tsx';
-import { Actions, Switches, Tokens } from './people.tsx';
+import { Actions, Sweeps, Switches, Tokens } from './people.tsx';
 import { Pool } from './pool.tsx';
 import { Repositories, Repository } from './repositories.tsx';
 import { Event, Trace } from './trace.tsx';
@@ -40,6 +40,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/trace/payload/{event}': Event,
   '/find': Find,
   '/switches': Switches,
+  '/sweeps': Sweeps,
   '/actions': Actions,
   '/tokens': Tokens,
 };
@@ -68,7 +69,12 @@ export const BAR: readonly Entry[] = [
   },
   {
     name: 'Operations',
-    views: { '/operations': 'Operations', '/switches': 'Switches', '/actions': 'Actions' },
+    views: {
+      '/operations': 'Operations',
+      '/sweeps': 'Sweeps',
+      '/switches': 'Switches',
+      '/actions': 'Actions',
+    },
   },
   { name: 'Usage', views: { '/usage': 'Usage', '/active': 'Active now' } },
 ];
