@@ -773,6 +773,8 @@ CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_i
 
 CREATE INDEX workers_ended_by_entity ON workers USING btree (entity_id, created_at DESC, pod_name DESC, k8s_pool, status) WHERE (completed_at IS NOT NULL);
 
+CREATE INDEX workers_ended_by_node ON workers USING btree (k8s_node, created_at DESC, pod_name DESC, status) WHERE ((completed_at IS NOT NULL) AND (k8s_node IS NOT NULL));
+
 CREATE INDEX workers_ended_by_pool ON workers USING btree (k8s_pool, created_at DESC, pod_name DESC, status) WHERE (completed_at IS NOT NULL);
 
 CREATE INDEX workers_failed ON workers USING btree (created_at DESC, pod_name DESC) WHERE ((completed_at IS NOT NULL) AND (status = 'failed'::status_enum));

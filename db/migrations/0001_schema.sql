@@ -392,6 +392,8 @@ create index workers_ended_by_entity on workers (entity_id, created_at desc, pod
   where completed_at is not null;
 create index workers_ended_by_pool on workers (k8s_pool, created_at desc, pod_name desc, status)
   where completed_at is not null;
+create index workers_ended_by_node on workers (k8s_node, created_at desc, pod_name desc, status)
+  where completed_at is not null and k8s_node is not null;
 create index workers_failed on workers (created_at desc, pod_name desc)
   where completed_at is not null and status = 'failed';
 -- Those that show whether GitHub still refuses us.

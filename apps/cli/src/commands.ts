@@ -24,6 +24,7 @@ import {
   handleFailedOperationsEndpoint,
   retryOperationEndpoint,
 } from '@paddock/api/operations/failed-operations';
+import { findPoolEndpoint } from '@paddock/api/pools/pool';
 import { drainPoolEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
 import {
   findRepositoryEndpoint,
@@ -42,6 +43,7 @@ import { listTokensEndpoint, revokeTokenEndpoint } from '@paddock/api/tokens/tok
 import { traceEndpoint } from '@paddock/api/trace/trace';
 import { countActiveEndpoint } from '@paddock/api/usage/active';
 import { listUsageEndpoint } from '@paddock/api/usage/usage';
+import { listNodesEndpoint } from '@paddock/api/workers/nodes';
 import {
   drainWorkerEndpoint,
   findWorkerEndpoint,
@@ -172,6 +174,15 @@ with workflow and conclusion, or an entity, a pool and a conclusion.`,
     summary: `Shows one worker: its timeline, the job that it runs or ran, and the diagnosis of its pod with
 the end of its log.`,
     print: asYaml,
+  }),
+  ask('nodes', listNodesEndpoint, {
+    print: table(
+      [
+        ...(['node', 'workers', 'busy'] as const),
+        ['TROUBLE', ({ troubles }) => troubles.map(({ sentence }) => sentence).join(' ') || null],
+      ],
+      'No worker lives on a node, and none failed there in the last day.',
+    ),
   }),
   ask('trace installation', traceEndpoint, {
     ...traceOf('installation', 'ID'),
@@ -396,5 +407,6 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
 \`paddock troubles --pool NAME\` says what holds work of one back.`,
     print: poolTable,
   }),
+  ask('pool', findPoolEndpoint, { word: ['pool', 'NAME'], print: asYaml }),
   completion,
 ];

@@ -149,7 +149,7 @@ describe('paddock pools check', () => {
   });
 
   test.each([
-    [['pool', 'check'], "unknown command 'pool'"],
+    [['poll', 'check'], "unknown command 'poll'"],
     [['pools', 'check'], "missing required argument 'FILE'"],
     [['pools', 'check', 'a', '--labels', 'x,,y'], '--labels takes labels'],
   ])('%j is a wrong command: exit code 2 and how it is called', async (words, problem) => {

@@ -56,7 +56,8 @@ export async function fillYear(db: Db, sizes: YearSizes): Promise<void> {
       someRepositories(Math.ceil(history / 100), entities),
     ],
   );
-  for (const rows of [SOME_COUNTS, SOME_USAGE, ...someTroubles(entities)]) await rows.execute(db);
+  for (const rows of [SOME_VERSIONS, SOME_COUNTS, SOME_USAGE, ...someTroubles(entities)])
+    await rows.execute(db);
   await settle(db);
 }
 
@@ -178,6 +179,10 @@ const someRepositories = (count: number, entities: number) => sql`
     select n, n % ${entities}::integer + 1, ${APP}, 'entity/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
       now() + (n % 60 - 3) * interval '1 minute', now() - n % 60 * interval '1 minute', jsonb_build_object('queued', md5(n::text))
     from ${numbers(1, count)}`;
+
+/** As many as are compared. */
+const SOME_VERSIONS = sql`
+    insert into pools_documents (digest, content) select digest || n, content from pools_documents, ${numbers(1, 100)}`;
 
 const SOME_COUNTS = sql`
     insert into task_counts (hour, kind, outcome, ended)

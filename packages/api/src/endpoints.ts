@@ -21,6 +21,8 @@ import { countOperationsEndpoint, findOperationEndpoint } from './operations/ope
 import { findRepositoryEndpoint, listRepositoriesEndpoint } from './repositories/repositories.ts';
 import { resyncRepositoryEndpoint } from './repositories/resync.ts';
 import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools/pools.ts';
+import { findPoolEndpoint } from './pools/pool.ts';
+import { listNodesEndpoint } from './workers/nodes.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
 import { listSweepsEndpoint } from './sweeps/list-sweeps.ts';
 import { runSweepEndpoint } from './sweeps/run-sweep.ts';
@@ -56,7 +58,9 @@ const SUBJECTS: readonly Endpoint[] = [
   countWaitsEndpoint,
   listWorkersEndpoint,
   findWorkerEndpoint,
+  listNodesEndpoint,
   listPoolsEndpoint,
+  findPoolEndpoint,
   lastHourEndpoint,
   listDiagnosesEndpoint,
   tryAgainEndpoint,

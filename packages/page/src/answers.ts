@@ -16,6 +16,7 @@ import type {
   countOperationsEndpoint,
   findOperationEndpoint,
 } from '@paddock/api/operations/operation';
+import type { findPoolEndpoint } from '@paddock/api/pools/pool';
 import type { lastHourEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
 import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/failed-operations';
 import type {
@@ -32,6 +33,7 @@ import type { traceEventEndpoint } from '@paddock/api/events/events';
 import type { countActiveEndpoint } from '@paddock/api/usage/active';
 import type { listUsageEndpoint } from '@paddock/api/usage/usage';
 import type { whyJobEndpoint } from '@paddock/api/why/explain-job';
+import type { listNodesEndpoint } from '@paddock/api/workers/nodes';
 import type { findWorkerEndpoint, listWorkersEndpoint } from '@paddock/api/workers/workers';
 import type { z } from 'zod';
 
@@ -52,6 +54,8 @@ export interface List<T> extends Items<T> {
 }
 
 export type Pool = Item<typeof listPoolsEndpoint>;
+export type OnePool = Output<typeof findPoolEndpoint>;
+export type NodeRow = Item<typeof listNodesEndpoint>;
 export type LastHour = Output<typeof lastHourEndpoint>;
 export type PoolHour = LastHour['items'][number];
 export type JobRow = Item<typeof listJobsEndpoint>;

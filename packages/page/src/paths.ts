@@ -10,6 +10,7 @@ export const PATHS = [
   '/runs/{run}',
   '/workers',
   '/workers/{worker}',
+  '/nodes',
   '/operations',
   '/operations/{operation}',
   '/usage',

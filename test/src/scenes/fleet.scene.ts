@@ -87,13 +87,16 @@ export async function putFleet(db: Db) {
   await sql`update instance set ingress_seen_at = 'infinity', scheduler_seen_at = 'infinity', reconciler_seen_at = 'infinity'`.execute(
     db,
   );
+  const spec = { containers: [{ name: 'runner', env: [{ name: 'API_TOKEN', value: 'hidden' }] }] };
+  const gpu = { name: 'gpu-a100', labels: ['self-hosted', 'gpu'], template: { spec } };
+  await putPools(db, examplePools({ pools: [{ ...gpu, image: 'ghcr.io/acme/runner:0' }] }));
   await putPools(
     db,
     examplePools({
       pools: [
         { name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64'], maxWorkers: 24 },
         { name: 'linux-arm64', labels: ['self-hosted', 'linux', 'arm64'], maxWorkers: 40 },
-        { name: 'gpu-a100', labels: ['self-hosted', 'gpu'], maxWorkers: 4 },
+        { ...gpu, maxWorkers: 4, resources: { limits: { memory: '8Gi', 'nvidia.com/gpu': 1 } } },
         { name: 'windows', labels: ['self-hosted', 'windows'] },
       ],
       entities: { '*': { maxWorkers: 60 } },
@@ -209,6 +212,9 @@ async function putSupply(db: Db): Promise<string> {
       created_at: ago(21 - n / 2),
     });
   }
+  const failure_info = JSON.stringify({ version: 1, message: 'Insufficient cpu.' });
+  const stuck = { stuck_reason: 'unschedulable', stuck_at: ago(9), failure_info };
+  await putWorker(db, { k8s_pool: 'gpu-a100', ...stuck });
   const failed = 'pdk-a1b2c3-gpu-a100-0001';
   await putWorker(db, {
     pod_name: failed,
@@ -221,6 +227,7 @@ async function putSupply(db: Db): Promise<string> {
     completed_at: ago(12),
     created_at: ago(32),
     exit_code: 137,
+    stop_reason: 'out_of_memory',
     failure_info: JSON.stringify(DIAGNOSIS),
   });
   await putKey(db, 1, {
@@ -238,7 +245,7 @@ async function putSupply(db: Db): Promise<string> {
 
 const DIAGNOSIS = {
   version: 2,
-  reason: 'oom_killed',
+  reason: 'out_of_memory',
   message: 'The container runner was killed for using more memory than its limit.',
   pod: {
     phase: 'Failed',

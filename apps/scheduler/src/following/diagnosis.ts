@@ -7,7 +7,7 @@ import { SLOW_START, TERMINATING } from '@paddock/db/workers/stuck-pods';
 import { storable } from '@paddock/domain/text/storable';
 import { connectionProblem } from '@paddock/domain/workers/connection-problem';
 import { describeStop, type StopReason } from '@paddock/domain/workers/stop-reasons';
-import { hideSecrets } from './hide-secrets.ts';
+import { hideSecrets } from '@paddock/domain/text/hide-secrets';
 
 /** Stop reasons that only the pod can explain. The pod goes with the worker. */
 const EXPLAINED_BY_POD = [

@@ -16,7 +16,7 @@ import { podFailure } from '@paddock/kube/pod-failure';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { SchedulerEvents } from '../events.ts';
 import { noteHealth, type NotingFailures } from './note-health.ts';
-import { hideSecrets } from './hide-secrets.ts';
+import { hideSecrets } from '@paddock/domain/text/hide-secrets';
 
 export interface Recording extends NotingFailures {
   readonly events: SchedulerEvents;

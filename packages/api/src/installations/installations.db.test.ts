@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { putInstallation } from '@paddock/testing/demand-rows';
+import { ACME, putInstallation, putJob } from '@paddock/testing/demand-rows';
+import { putWorker } from '@paddock/testing/worker-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -7,6 +8,7 @@ import { ask, askAll } from '../scenes/ask.scene.ts';
 import { findInstallationEndpoint, listInstallationsEndpoint } from './installations.ts';
 
 const database = useTestDatabase();
+const FUTURE = new Date('2099-01-31T00:00:00Z');
 /** Asks with the console's rights. */
 const find = (installation: number) =>
   ask(findInstallationEndpoint, database.dbOf('console'), { installation: String(installation) });
@@ -58,6 +60,25 @@ const install = (entityId: number, appId: number, more: object) =>
     installation_id: 100 * entityId + appId,
     ...more,
   });
+
+const HELD = /suspended.*: 1 job of acme waits, no.*workers \(1\).* ones \(2\).* acme lifts/;
+const TOLD = { wait_until: FUTURE, wait_message: 'slow down.' };
+const LEFT = { registrations_left: 0, registrations_reset_at: FUTURE };
+
+test.each([
+  ['suspended', { suspended_at: new Date() }, HELD],
+  ['deleted', { deleted_at: new Date() }, /^The App is removed.*An owner of acme installs/],
+  ['asked to wait', TOLD, /no more calls for .*down\.$/],
+  ['without calls', { core_wait_until: FUTURE }, /of sweeps for acme until 2099-01-31T00:00:00Z/],
+  ['without budget', LEFT, /no more registrations/],
+])('that is %s says what follows, and who ends it', async (_what, given, sentence) => {
+  await emptyTables(database.db, ['installations', 'jobs', 'workers']);
+  await putInstallation(database.db, given);
+  await putJob(database.db);
+  for (const assigned_at of [new Date(), null, null]) await putWorker(database.db, { assigned_at });
+  const found = await find(ACME.installation_id);
+  expect(found.follows).toEqual([expect.stringMatching(sentence)]);
+});
 
 describe('the installations', () => {
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-operation.ts';
+import { tellWhatFollows } from './tell-what-follows.ts';
 
 /** An installation as GitHub last stated it. */
 const statedInstallation = z.object({
@@ -89,6 +90,9 @@ export const findInstallationEndpoint = endpoint({
     today: statedInstallation
       .nullable()
       .describe('Null: another installation took its place, or only deliveries name it'),
+    follows: z
+      .array(z.string())
+      .describe('What follows where it is suspended, deleted or without budget, and who ends it'),
     events: z
       .array(installationEvent)
       .describe(`The last ${MOST_EVENTS} deliveries about the installation, the newest first`),
@@ -97,10 +101,12 @@ export const findInstallationEndpoint = endpoint({
     const traced = await findTracedInstallation(db, id);
     if (traced === undefined)
       throw notFound('No row names this installation: no delivery of it ever arrived.');
+    const today = await findInstallation(db, id);
     return {
       installation: id,
       entity: traced.entity,
-      today: (await findInstallation(db, id)) ?? null,
+      today: today ?? null,
+      follows: today === undefined ? [] : await tellWhatFollows(db, today),
       events: await findInstallationEvents(db, id),
     };
   },

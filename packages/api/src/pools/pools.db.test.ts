@@ -8,8 +8,9 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { findOperationEndpoint } from '../operations/operation.ts';
-import { ask } from '../scenes/ask.scene.ts';
+import { ask, putKey } from '../scenes/ask.scene.ts';
 import { listSwitchesEndpoint } from '../switches/switches.ts';
+import { findPoolEndpoint } from './pool.ts';
 import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools.ts';
 
 const database = useTestDatabase();
@@ -176,6 +177,64 @@ describe('the last hour', () => {
       { minutes: 19, ms: expect.closeTo(11 * 60_000, -3) },
       { minutes: 10, ms: 0 },
     ]);
+  });
+});
+
+describe('one pool', () => {
+  beforeAll(async () => {
+    const { db } = database;
+    await empty();
+    await sql`truncate pools_documents restart identity`.execute(db);
+    const load = (given: object, cpu: string, password = 'one') => {
+      const env = [{ name: 'DB_PASSWORD', value: password }];
+      const spec = { containers: [{ name: 'runner', env, args: [] }] };
+      const resources = { requests: { cpu }, limits: { memory: '8Gi' } };
+      return putPools(db, examplePools({ pools: [{ resources, template: { spec }, ...given }] }));
+    };
+    await load({ name: 'other' }, '1');
+    await load({}, '1');
+    await load({}, '2');
+    await load({}, '2', 'two');
+    await load({ image: 'ghcr.io/acme/runner:2' }, '2', 'two');
+    await load({ image: 'ghcr.io/acme/runner:2' }, '2', 'two'); // nothing new
+    const short = { stuck_reason: 'unschedulable', stuck_at: ago(3) };
+    for (const pod_name of ['pdk-a-1', 'pdk-a-2']) {
+      const failure_info = JSON.stringify({ message: `Insufficient cpu for ${pod_name}.` });
+      await putWorker(db, { ...short, pod_name, failure_info });
+    }
+    const failed = { status: 'failed', completed_at: ago(5), created_at: ago(9) } as const;
+    const killed = { ...failed, stop_reason: 'out_of_memory', k8s_node: 'node-1' };
+    await putWorker(db, killed);
+    // Neither a person's will nor another pool's trouble is told.
+    await putWorker(db, { ...failed, stop_reason: 'drained' });
+    await putWorker(db, { ...killed, k8s_pool: 'other' });
+    await putKey(db, await putJob(db), null);
+    await sql`update demand_keys set failures = 2, failure_class = 'pod_refused', failure_message = 'exceeded quota: cpu', failing_since = now(), failed_at = now()`.execute(
+      db,
+    );
+  });
+
+  test('says how it is set, what befell its workers, what to do, and what changed last (P5)', async () => {
+    const pool = await ask(findPoolEndpoint, database.dbOf('console'), { pool: 'linux' });
+    expect(pool).toMatchObject({
+      settings: { image: 'ghcr.io/acme/runner:2', 'resources.requests.cpu': '2' },
+      template: expect.stringMatching(/name: DB_PASSWORD\n +value: "\[hidden\]"/),
+    });
+    expect(pool.troubles.map(({ sentence, nodes }) => [sentence, nodes])).toEqual([
+      ['2 pods could not be made: exceeded quota: cpu.', []],
+      ['2 workers could not be scheduled: Insufficient cpu for ….', []],
+      ['1 worker ran out of memory.', ['node-1']],
+    ]);
+    expect(pool.troubles[1]?.advice).toMatch(/^Add nodes/);
+    const image = 'image: ghcr.io/acme/runner';
+    expect(pool.changes).toMatchObject([
+      { version: 5, lines: [`- ${image}:1`, `+ ${image}:2`] },
+      { version: 4, lines: ['a value that is hidden'] },
+      { version: 3, lines: ['- resources.requests.cpu: 1', '+ resources.requests.cpu: 2'] },
+      { version: 2, lines: ['+ the pool'] },
+    ]);
+    const unknown = ask(findPoolEndpoint, database.db, { pool: 'none' });
+    await expect(unknown).rejects.toMatchObject({ status: 404 });
   });
 });
 

@@ -174,7 +174,7 @@ const pool = z.object({
 
 export const lastHourEndpoint = endpoint({
   name: 'lastHour',
-  path: '/api/v1/pools/last-hour',
+  path: '/api/v1/last-hour',
   summary: 'Tells how many jobs waited and how many workers lived in each minute of the last hour.',
   input: z.object({ pool: z.string().max(300).optional().describe('Of this pool only') }),
   output: z.object({

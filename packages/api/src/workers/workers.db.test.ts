@@ -4,6 +4,7 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { ask, askAll } from '../scenes/ask.scene.ts';
+import { listNodesEndpoint } from './nodes.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers.ts';
 
 const database = useTestDatabase();
@@ -33,6 +34,7 @@ beforeAll(async () => {
       status: state === 'ended' && n % 2 > 0 ? 'failed' : status,
       entity_id: (n % 2) + 1,
       k8s_pool: n % 7 < 4 ? 'linux' : 'gpu',
+      k8s_node: `node-${n % 3}`,
       stopping_at: state === 'stopping' ? at(30) : null,
       stop_reason: STOPS[state] ?? null,
       completed_at: state === 'ended' || state === 'failed' ? at(40) : null,
@@ -60,6 +62,7 @@ describe('the list of workers (D12)', () => {
   const FILTERS: Readonly<Record<string, readonly [string, (worker: Item) => boolean]>> = {
     entity: ['2', ({ entity }) => entity.id === 2],
     pool: ['gpu', ({ pool }) => pool === 'gpu'],
+    node: ['node-1', ({ node }) => node === 'node-1'],
     reason: ['drained', ({ stop }) => stop?.reason === 'drained'],
     from: ['2026-01-31T05:00:00Z', ({ createdAt }) => createdAt >= '2026-01-31T05'],
     to: ['2026-01-31T15:00:00Z', ({ createdAt }) => createdAt < '2026-01-31T15'],
@@ -68,7 +71,7 @@ describe('the list of workers (D12)', () => {
     ['from to', 'entity pool from'].map((filters) => [state, filters]),
   );
 
-  OFFERED.push(['', 'reason pool'], ['ended', 'reason']);
+  OFFERED.push(['', 'reason pool'], ['ended', 'reason'], ['', 'node'], ['failed', 'node']);
 
   test.each(OFFERED)('of state %j filters by %j', async (state = '', filters = '') => {
     const chosen = filters
@@ -147,6 +150,26 @@ const row = () =>
     .selectFrom('workers')
     .select(['stopping_at', 'stop_reason'])
     .executeTakeFirstOrThrow();
+
+test('nodes tell the workers on them, and what befell some in the last day, the latest first', async () => {
+  await emptyTables(database.db, ['workers']);
+  const now = new Date();
+  await put({ k8s_node: 'a', status: 'running', assigned_at: now });
+  await put({ k8s_node: 'a', status: 'running' });
+  const failure_info = JSON.stringify({ version: 1, message: 'low on memory' });
+  const ended = { status: 'failed', failure_info, stop_reason: 'evicted' } as const;
+  const failed = { ...ended, completed_at: now };
+  await put({ k8s_node: 'b', ...failed });
+  const newest = await put({ k8s_node: 'b', ...failed, completed_at: new Date(Date.now() + 1) });
+  await put({ k8s_node: 'c', ...failed, created_at: at(0) });
+  const stuck = await put({ k8s_node: 'd', stuck_reason: 'image_pull', stuck_at: now });
+  const { items } = await ask(listNodesEndpoint, database.dbOf('console'));
+  expect(items).toMatchObject([
+    { node: 'b', workers: 0, troubles: [{ workers: 2, worker: newest }] },
+    { node: 'd', workers: 1, busy: 0, troubles: [{ reason: 'image_pull', worker: stuck }] },
+    { node: 'a', workers: 2, busy: 1, troubles: [] },
+  ]);
+});
 
 describe('draining a worker (F5)', () => {
   beforeEach(() => emptyTables(database.db, ['workers', 'tasks', 'actions']));

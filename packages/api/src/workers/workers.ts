@@ -51,7 +51,7 @@ export const workerRow = z.object({
 export type WorkerRow = z.output<typeof workerRow>;
 
 /** SQL: it ended well, or because nobody wanted it any longer. */
-const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in (${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
+export const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in (${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */
 const WORKER_COLUMNS = sql`
@@ -191,13 +191,14 @@ export const listWorkersEndpoint = endpoint({
       .describe('A stopping worker is neither pending nor running; `ended` means well'),
     entity,
     pool: poolName,
+    node: z.string().max(253).optional().describe('The node of its pod'),
     reason: z.string().max(100).optional().describe('Of its failure, its stop, or why it is stuck'),
     ...dates,
     ...pageInput(z.tuple([z.iso.datetime(), z.string().max(100)])),
   }),
   output: pageOf(workerRow),
-  async answer(caller, { state, pool, reason, ...given }) {
-    const filter = { entityId: await entityIdOf(caller, given.entity), pool, state, reason };
+  async answer(caller, { state, pool, node, reason, ...given }) {
+    const filter = { entityId: await entityIdOf(caller, given.entity), pool, state, node, reason };
     return toPage(await listWorkers(caller.db, filter, given), given.limit);
   },
 });
@@ -205,6 +206,7 @@ export const listWorkersEndpoint = endpoint({
 interface Place {
   readonly entityId?: number | undefined;
   readonly pool?: string | undefined;
+  readonly node?: string | undefined;
   readonly reason?: string | undefined;
 }
 
@@ -248,9 +250,10 @@ export function listWorkers(
 }
 
 /** SQL: whether a row of `workers` is one of these. */
-const isAt = ({ entityId, pool, reason }: Place): RawBuilder<boolean> =>
+const isAt = ({ entityId, pool, node, reason }: Place): RawBuilder<boolean> =>
   allOf(
     has('entity_id', entityId),
     has('k8s_pool', pool),
+    has('k8s_node', node),
     reason === undefined ? undefined : sql`${reason} in (stop_reason, stuck_reason)`,
   );

@@ -17,7 +17,7 @@ export const HOUR_EVERY_MS = 60_000;
 /** The fleet: each pool’s demand beside its supply beside its cap. */
 export function Board() {
   const shown = useAnswer<Items<Pool>>('/pools', OF_POOLS);
-  const lastHour = useAnswer<LastHour>('/pools/last-hour', [], HOUR_EVERY_MS).answer;
+  const lastHour = useAnswer<LastHour>('/last-hour', [], HOUR_EVERY_MS).answer;
   const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
   const held = useHindrances();
   const troubled = new Set(held.answer?.items.flatMap(({ pools = [] }) => pools));

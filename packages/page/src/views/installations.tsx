@@ -38,19 +38,11 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'Entity id', isNumber: true, of: ({ entity }) => entity.id },
 ];
 
-/** What follows for jobs, and who ends it. */
-const FOLLOWS = {
-  suspended:
-    'GitHub gives the App no access while it is suspended: jobs wait, and no worker is made. Lift the suspension in the entity’s settings at GitHub.',
-  deleted:
-    'The App is no longer installed here: GitHub announces no jobs of the entity, and no worker is made. Install the App again; what was missed meanwhile is found by discovery.',
-};
-
 /** What an installation is, and what GitHub said of it. */
 export const Installation = ({ fields: { installation: id = '' } }: ViewProps) => (
   <View<OneInstallation>
     path={at`/installations/${id}`}
-    tables={['installation_events', 'installations']}
+    tables={['installation_events', 'installations', 'jobs', 'workers']}
     title={`installation ${id}`}
     titleOf={({ entity }) => `${entity?.login ?? ''} installation ${id}`.trim()}
     beside={({ today }, again) => (
@@ -63,9 +55,13 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
       </>
     )}
   >
-    {({ installation, entity, today, events }) => (
+    {({ installation, entity, today, follows, events }) => (
       <>
-        {today && today.state !== 'installed' && <p class="trouble">{FOLLOWS[today.state]}</p>}
+        {follows.map((sentence) => (
+          <p class="trouble" key={sentence}>
+            {sentence}
+          </p>
+        ))}
         <Facts
           of={{
             'So since': today?.since && <Ago at={today.since} />,

@@ -1,7 +1,7 @@
 import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
-import type { Items, LastHour, Operation, Pool as PoolAnswer } from '../answers.ts';
+import type { Items, LastHour, OnePool, Operation, Pool as PoolAnswer } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { History } from '../parts/history.tsx';
@@ -14,6 +14,7 @@ import { useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
 import { Bar, HOUR_EVERY_MS } from './board.tsx';
 import { Hindrances, OF_POOLS, useHindrances } from './hindrances.tsx';
+import { PoolState, Settings } from './pool-state.tsx';
 
 /** One pool, with what may be done to it. */
 export function Pool({ fields: { pool: name = '' } }: ViewProps) {
@@ -79,6 +80,7 @@ const drained = ({ output }: Operation) => {
 
 function Row(pool: PoolAnswer) {
   const { name, labels, demand, supply, cap, lastHour } = pool;
+  const wrong = useAnswer<OnePool>(at`/pools/${name}`, OF_POOLS);
   const { queuedP50Ms, queuedP95Ms } = lastHour;
   const of = (kind: 'jobs' | 'workers', state: string, many: number) => (
     <HowMany of={kind} state={state} pool={name} many={many} />
@@ -91,6 +93,7 @@ function Row(pool: PoolAnswer) {
           <Meter name="maxWorkers" {...cap} />
         </ul>
       )}
+      <Answer of={wrong}>{(one) => <PoolState name={name} {...one} />}</Answer>
       <Charts pool={name} limit={cap?.limit} />
       <History of={{ pool: name }} />
       <h2>Pool</h2>
@@ -114,13 +117,14 @@ function Row(pool: PoolAnswer) {
           Failures: <Link to={at`/workers?state=failed&pool=${name}`}>its failed workers</Link>,
         }}
       />
+      {wrong.answer?.template && <Settings {...wrong.answer} />}
     </>
   );
 }
 
 /** The last hour of a pool: demand, supply and cap, and how long jobs were queued. */
 function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
-  const { answer } = useAnswer<LastHour>(at`/pools/last-hour?pool=${pool}`, [], HOUR_EVERY_MS);
+  const { answer } = useAnswer<LastHour>(at`/last-hour?pool=${pool}`, [], HOUR_EVERY_MS);
   const drawn = useMemo(() => answer && toLines(answer, limit), [answer, limit]);
   if (answer === undefined) return null;
   const [hour] = answer.items;

@@ -12,7 +12,7 @@ import { Pool } from './pool.tsx';
 import { Repositories, Repository } from './repositories.tsx';
 import { Event, Trace } from './trace.tsx';
 import { Active, Usage } from './usage.tsx';
-import { Worker, Workers } from './workers.tsx';
+import { Nodes, Worker, Workers } from './workers.tsx';
 
 /** What is drawn at each path. */
 export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
@@ -24,6 +24,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/runs/{run}': Run,
   '/workers': Workers,
   '/workers/{worker}': Worker,
+  '/nodes': Nodes,
   '/operations': Operations,
   '/operations/{operation}': Operation,
   '/usage': Usage,
@@ -57,7 +58,7 @@ interface Entry {
 export const BAR: readonly Entry[] = [
   { name: 'Fleet', views: { '/': 'Fleet' }, also: ['/pools'] },
   { name: 'Jobs', views: { '/jobs': 'Jobs' }, also: ['/runs', '/trace/job'] },
-  { name: 'Workers', views: { '/workers': 'Workers' } },
+  { name: 'Workers', views: { '/workers': 'Workers', '/nodes': 'Nodes' } },
   {
     name: 'GitHub',
     views: {

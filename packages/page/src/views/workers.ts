@@ -8,9 +8,9 @@ export function stateOf({ state, stuck, job }: WorkerRow): string {
   return state;
 }
 
-/** Why it is as it is, shortly; empty: there is nothing to say. */
+/** Why it is as it is, in a word and shortly; empty: there is nothing to say. */
 export const remarkOf = ({ failure, stuck, stop }: WorkerRow): string =>
-  failure ?? plain(stuck?.reason ?? stop?.reason ?? '');
+  [...new Set([plain(stuck?.reason ?? stop?.reason ?? ''), failure])].filter(Boolean).join(': ');
 
 /** What the page draws of a diagnosis, whose shape is the scheduler’s. */
 export interface Diagnosis {

@@ -1,17 +1,18 @@
-import type { Worker as WorkerAnswer, WorkerRow } from '../answers.ts';
+import type { Items, NodeRow, Worker as WorkerAnswer, WorkerRow } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, Chip, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
+import { Ago, Chip, Link, OfNode, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
-import { plain } from '../text/words.ts';
+import { number, plain } from '../text/words.ts';
 import { conditionInWords, type Diagnosis, endOf, remarkOf, stateOf } from './workers.ts';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['pending', 'running', 'stopping', 'ended', 'failed'] },
   { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' as const },
   { name: 'pool', label: 'Pool', suggest: 'pools' as const },
+  { name: 'node', label: 'Node' },
   { name: 'reason', label: 'Reason', hint: 'image_pull, drained' },
   ...DATES,
 ];
@@ -23,14 +24,15 @@ export const Workers = ({ query }: ViewProps) => (
     path="/workers"
     query={query}
     filters={FILTERS}
-    columns={COLUMNS}
+    columns={WORKERS}
     keyOf={({ name }) => name}
     none="No worker fits."
     tables={['workers']}
   />
 );
 
-const COLUMNS: readonly Column<WorkerRow>[] = [
+/** Of a list of workers. */
+export const WORKERS: readonly Column<WorkerRow>[] = [
   {
     name: 'Worker',
     of: ({ name, warm }) => (
@@ -53,13 +55,44 @@ const COLUMNS: readonly Column<WorkerRow>[] = [
         <Thing kind="repository" id={repository} />
       ),
   },
-  { name: 'Node', of: ({ node }) => node ?? '' },
+  { name: 'Node', of: ({ node }) => <OfNode node={node} /> },
   {
     name: 'Lived',
     isNumber: true,
     of: ({ createdAt, completedAt }) => <Took from={createdAt} to={completedAt} />,
   },
   { name: 'Made', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
+];
+
+/** Where workers live, and what befell them there: those with the latest trouble first. */
+export const Nodes = () => (
+  <View<Items<NodeRow>> path="/nodes" tables={['workers']} title="Nodes">
+    {({ items }) => (
+      <Table
+        caption="Nodes"
+        columns={NODES}
+        rows={items}
+        keyOf={({ node }) => node}
+        none="No worker lives on a node, and none had trouble there in the last day."
+      />
+    )}
+  </View>
+);
+
+const NODES: readonly Column<NodeRow>[] = [
+  { name: 'Node', of: ({ node }) => <OfNode node={node} /> },
+  { name: 'Workers', isNumber: true, of: ({ workers }) => number(workers) },
+  { name: 'At work', isNumber: true, of: ({ busy }) => number(busy) },
+  {
+    name: 'What befell some in the last day',
+    isWide: true,
+    of: ({ troubles }) =>
+      troubles.map(({ sentence, advice, worker, lastAt }) => (
+        <p key={sentence}>
+          {sentence} {advice} <Thing kind="worker" id={worker} as={<Ago at={lastAt} />} />
+        </p>
+      )),
+  },
 ];
 
 /** One worker: why it failed or does not start, then all that is known of it. */
@@ -111,7 +144,7 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   Entity: <Thing kind="entity" id={worker.entity.id} as={worker.entity.login} />,
   Repository: worker.repository && <Thing kind="repository" id={worker.repository} />,
   Lived: <Took from={worker.createdAt} to={worker.completedAt} />,
-  Node: worker.node,
+  Node: <OfNode node={worker.node} />,
   Namespace: worker.namespace,
   Cluster: worker.cluster,
   'Pod uid': worker.podUid && <span class="mono">{worker.podUid}</span>,

@@ -1,0 +1,76 @@
+import type { Items, OnePool, WorkerRow } from '../answers.ts';
+import { Ago, At, OfNode, Thing } from '../parts/inline.tsx';
+import { type Column, Facts, Table } from '../parts/table.tsx';
+import { at } from '../paths.ts';
+import { useAnswer } from '../state/use-answer.ts';
+import { WORKERS } from './workers.tsx';
+
+/** What is wrong with a pool, and what changed last. */
+export function PoolState({ name, troubles, changes }: OnePool & { name: string }) {
+  const path = at`/workers?state=failed&limit=10&pool=${name}`;
+  const failed = useAnswer<Items<WorkerRow>>(path, ['workers']).answer;
+  return (
+    <>
+      <Table
+        caption="What befell its workers in the last day"
+        isPart
+        columns={TROUBLES}
+        rows={troubles}
+        none="Its workers start, and none failed in the last day."
+      />
+      <Table
+        caption="Its last failed workers"
+        isPart
+        columns={WORKERS}
+        rows={failed?.items ?? []}
+        keyOf={(worker) => worker.name}
+      />
+      <Table
+        caption="What changed last in the file"
+        isPart
+        columns={CHANGES}
+        rows={changes}
+        keyOf={({ version }) => version}
+      />
+    </>
+  );
+}
+
+const TROUBLES: readonly Column<OnePool['troubles'][number]>[] = [
+  { name: 'Trouble', isWide: true, of: ({ sentence }) => sentence },
+  { name: 'What to do', isWide: true, of: ({ advice }) => advice },
+  {
+    name: 'Nodes',
+    of: ({ nodes }) => nodes.slice(0, 3).map((node) => <OfNode key={node} node={node} />),
+  },
+  { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
+  { name: 'Newest', of: ({ worker }) => <Thing kind="worker" id={worker} /> },
+];
+
+const CHANGES: readonly Column<OnePool['changes'][number]>[] = [
+  { name: 'Loaded', of: (change) => <At at={change.at} /> },
+  { name: 'Version', isNumber: true, of: ({ version }) => version },
+  {
+    name: 'What',
+    isWide: true,
+    of: ({ lines }) =>
+      lines.map((line) => (
+        <p key={line}>{line.startsWith('-') ? <del>{line}</del> : <ins>{line}</ins>}</p>
+      )),
+  },
+  { name: 'Ago', isNumber: true, of: (change) => <Ago at={change.at} /> },
+];
+
+/** How a pool is set today. */
+export const Settings = ({ settings, template }: OnePool) => (
+  <>
+    <h2>Settings in force</h2>
+    <Facts of={settings} />
+    <details>
+      <summary>The template of its pods</summary>
+      <pre tabIndex={0} aria-label="The template of its pods">
+        {template}
+      </pre>
+    </details>
+  </>
+);
