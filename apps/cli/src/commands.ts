@@ -1,5 +1,3 @@
-import { tellAction, textOf } from '@paddock/domain/text/tell-action';
-import { listActionsEndpoint } from '@paddock/api/actions/list-actions';
 import {
   findDeliveryEndpoint,
   listRedeliveriesEndpoint,
@@ -7,7 +5,6 @@ import {
 } from '@paddock/api/deliveries/deliveries';
 import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
-import { createToken } from '@paddock/api/endpoints';
 import { traceEventEndpoint } from '@paddock/api/events/events';
 import { findEndpoint } from '@paddock/api/find/find';
 import {
@@ -31,7 +28,6 @@ import {
   listRepositoriesEndpoint,
 } from '@paddock/api/repositories/repositories';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
-import { endSessionsEndpoint, listSessionsEndpoint } from '@paddock/api/sessions/sessions';
 import { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import {
@@ -39,7 +35,6 @@ import {
   listSwitchesEndpoint,
   setSwitchEndpoint,
 } from '@paddock/api/switches/switches';
-import { listTokensEndpoint, revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { traceEndpoint } from '@paddock/api/trace/trace';
 import { countActiveEndpoint } from '@paddock/api/usage/active';
 import { listUsageEndpoint } from '@paddock/api/usage/usage';
@@ -54,7 +49,7 @@ import { appCheck } from './app-check.ts';
 import { appCreate } from './app-create.ts';
 import { PAUSED } from '@paddock/domain/why/diagnose-fleet';
 import { ask, table } from './ask-command.ts';
-import { asYaml, printable } from './columns.ts';
+import { asYaml } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import {
@@ -66,13 +61,12 @@ import {
   describeSwitch,
   describeTrace,
   describeUsage,
-  readAccess,
   readFailed,
   readRepository,
   sweepTable,
-  tokenTable,
 } from './describe.ts';
 import { describeDiagnoses, why } from './why.ts';
+import { PEOPLE } from './people.ts';
 import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
 import { top } from './top/top.ts';
@@ -365,40 +359,7 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
     ...SWITCH,
     summary: 'Lets it go on again. What another switch holds back stays.',
   }),
-  ask('actions', listActionsEndpoint, {
-    print: table(
-      [
-        'at',
-        ['WHO', ({ person }) => person],
-        'from',
-        ['DID', ({ endpoint, subject }) => textOf(tellAction(endpoint, subject))],
-        'note',
-      ],
-      'There is no action yet.',
-    ),
-  }),
-  ask('token create', createToken, {
-    word: ['name', 'NAME'],
-    summary: `Makes a token of the API and prints it, this once. It may read, unless told otherwise.
-With --endpoint and --subject it calls this endpoint for this subject, and nothing else.`,
-    fields: readAccess,
-    print: ({ token }) => `${token}\n`,
-  }),
-  ask('token list', listTokensEndpoint, { print: tokenTable }),
-  ask('token revoke', revokeTokenEndpoint, {
-    word: ['token', 'NAME'],
-    print: (revoked) => tokenTable({ items: [revoked] }),
-  }),
-  ask('session list', listSessionsEndpoint, {
-    print: table(
-      ['person', 'sessions', 'since', 'until'],
-      'No person is signed in by an identity provider.',
-    ),
-  }),
-  ask('session end', endSessionsEndpoint, {
-    word: ['person', 'PERSON'],
-    print: ({ person, ended }) => `${ended} sessions of ${printable(person)} have ended.\n`,
-  }),
+  ...PEOPLE,
   poolsCheck,
   appCreate,
   appCheck,
