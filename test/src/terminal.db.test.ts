@@ -71,10 +71,11 @@ describe('the terminal on the database and over the API', () => {
 
   test('a long list is read page by page, each item once (D12)', async () => {
     for (let n = 0; n < 200; n += 1) await putWorker(database.db, {});
+    const { length: all } = await database.db.selectFrom('workers').select('pod_name').execute();
     const first = await namesOf('--limit', '150');
     const rest = await namesOf('--limit', '10000', '--after', first.next ?? '');
     expect(first.names).toHaveLength(150);
-    expect(new Set([...first.names, ...rest.names]).size).toBe(225);
+    expect(new Set([...first.names, ...rest.names]).size).toBe(all);
     expect(rest.next).toBeNull();
   });
 

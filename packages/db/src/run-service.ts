@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { pause } from '@paddock/runtime/pause';
 import { warnOfRules } from '@paddock/runtime/rules';
-import { run, type Service as Part } from '@paddock/runtime/run';
+import { catchSignals, run, type Service as Part } from '@paddock/runtime/run';
 import type { serviceSettings } from '@paddock/runtime/service-settings';
 import type { Declarations, Environment, SettingsOf } from '@paddock/runtime/settings';
 import { untilMended } from '@paddock/runtime/until-mended';
@@ -98,10 +98,11 @@ export const runService = <Config extends ServiceConfig>(
   start: (config: Config, service: Service) => Promise<Readonly<Record<string, Part>>>,
 ): Promise<void> =>
   main(async () => {
+    const caught = catchSignals();
     const readNow = () => read(environment);
     const config = process.argv.includes('--print-config')
       ? readNow()
-      : await untilMended({ name, environment, settings, read: readNow });
+      : await untilMended({ name, environment, settings, read: readNow, caught });
     if (config === undefined || printConfigIfAsked(process.argv, settings, config)) return;
     const { outage, log } = watchOutages(createLogger(name, config.logLevel));
     warnOfRules(environment, log);
@@ -172,7 +173,7 @@ export const runService = <Config extends ServiceConfig>(
           certificates: certificates.run,
           ...(firstDb && name !== 'console' && { life: lives(firstDb, name) }),
         },
-        { graceMs, log, onStop: () => void (isStopping = true) },
+        { graceMs, log, caught, onStop: () => void (isStopping = true) },
       );
     } finally {
       await Promise.all(closes.map((close) => close()));

@@ -86,11 +86,11 @@ export async function problemsOf(
     const { problems } = await checkApp(app, given);
     return { problems: problems.map((problem) => `App ${appId}: ${problem}`) };
   } catch (error) {
+    if (error instanceof UnaskedError) return { unanswered: error.message };
     const { kind, message } = classifyGitHubError(error);
     // The refusal of a call with the wrong time has taught the client GitHub's.
     if (kind === 'outdated' && !isAgain) return problemsOf(app, given, true);
-    if (error instanceof UnaskedError || (kind !== 'unauthorized' && kind !== 'not_found'))
-      return { unanswered: message };
+    if (kind !== 'unauthorized' && kind !== 'not_found') return { unanswered: message };
     const problem = `App ${appId}: GitHub refuses its id with this private key (${message}): compare both, and apiUrl, with the App's settings at GitHub`;
     return { problems: [problem] };
   }

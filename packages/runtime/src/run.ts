@@ -12,16 +12,31 @@ export interface RunOptions {
    * ready".
    */
   onStop?: () => void;
+  /** Of `catchSignals`, where the process has called it before. */
+  caught?: AbortSignal;
 }
 
 /**
- * Runs services until one fails or SIGTERM or SIGINT arrives, then gives all of them `graceMs` to
- * finish. A second signal ends the process at once. The exit code is 0 only if every service
- * stopped cleanly after a signal.
+ * Aborts at the first SIGTERM or SIGINT. A second one ends the process at once: the default action
+ * of a signal does nothing to process 1 of a container.
+ */
+export function catchSignals(): AbortSignal {
+  const caught = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (caught.signal.aborted) process.exit(1);
+    caught.abort(new Error(`received ${name}`));
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return caught.signal;
+}
+
+/**
+ * Runs services until one fails or a signal is caught, then gives all of them `graceMs` to finish.
+ * The exit code is 0 only if every service stopped cleanly after a signal.
  */
 export async function run(
   services: Readonly<Record<string, Service>>,
-  { graceMs, log, onStop }: RunOptions,
+  { graceMs, log, onStop, caught = catchSignals() }: RunOptions,
 ): Promise<void> {
   const stop = new AbortController();
   const unfinished = new Set(Object.keys(services));
@@ -35,14 +50,12 @@ export async function run(
       process.exit(1);
     }, graceMs).unref();
   };
-  const onSignal = (name: NodeJS.Signals) => {
-    // Exits explicitly: the default action of a signal does nothing to process 1 of a container.
-    if (stop.signal.aborted) process.exit(1);
-    log.info('stopping', { signal: name });
-    beginStop(new Error(`received ${name}`));
+  const onSignal = () => {
+    log.info('stopping', { reason: String(caught.reason) });
+    beginStop(caught.reason);
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  if (caught.aborted) onSignal();
+  else caught.addEventListener('abort', onSignal);
 
   await Promise.all(
     Object.entries(services).map(async ([name, service]) => {
@@ -58,7 +71,5 @@ export async function run(
       }
     }),
   );
-  process.off('SIGTERM', onSignal);
-  process.off('SIGINT', onSignal);
   log.info('stopped');
 }

@@ -15,6 +15,8 @@ interface Waiting<C> {
   };
   /** Throws a ConfigError. */
   readonly read: () => C;
+  /** A signal to the process. */
+  readonly caught: AbortSignal;
 }
 
 /** As often as changed files are looked for in a running service. */
@@ -27,7 +29,7 @@ const EVERY_MS = 5_000;
  * file can mend.
  */
 export async function untilMended<C>(waiting: Waiting<C>): Promise<C | undefined> {
-  const { name, environment, settings, read } = waiting;
+  const { name, environment, settings, read, caught } = waiting;
   const first = attempt(read);
   if (!('wrong' in first)) return first.config;
   const { httpHost: host, healthPort: port, logLevel } = readSettings(settings, environment).values;
@@ -40,9 +42,6 @@ export async function untilMended<C>(waiting: Waiting<C>): Promise<C | undefined
     }),
     { port, host },
   );
-  const stop = new AbortController();
-  const end = () => stop.abort();
-  process.once('SIGTERM', end).once('SIGINT', end);
   log.info('listening', { port: health.port });
   const refuse = () =>
     log.error('the configuration is refused: the service starts once you have mended it', {
@@ -51,8 +50,8 @@ export async function untilMended<C>(waiting: Waiting<C>): Promise<C | undefined
   refuse();
   try {
     while (true) {
-      await pause(EVERY_MS, stop.signal);
-      if (stop.signal.aborted) return undefined;
+      await pause(EVERY_MS, caught);
+      if (caught.aborted) return undefined;
       const next = attempt(read);
       if (!('wrong' in next)) return next.config;
       const isNews = next.wrong.join() !== wrong.join();
@@ -60,7 +59,6 @@ export async function untilMended<C>(waiting: Waiting<C>): Promise<C | undefined
       if (isNews) refuse();
     }
   } finally {
-    process.off('SIGTERM', end).off('SIGINT', end);
     await health.close();
   }
 }
