@@ -10,6 +10,8 @@ export interface Progress {
   share(): number;
   /** Resolves when this share (0–1) of the jobs is queued. */
   reached(share: number): Promise<void>;
+  /** Resolves when the board has named the cause, or has failed to; at once where it need not. */
+  boardRead(): Promise<unknown>;
   /** Queues no more jobs until this has resolved. */
   holdUp(until: Promise<unknown>): void;
   /** The faulty part works again from now on; of several calls the last counts. */
@@ -89,7 +91,8 @@ export interface Fault {
   readonly isTunnelled?: true;
   /**
    * What the first line of the board says, as `NAME: SENTENCE`, within 5 s of the first job that the
-   * fault holds back. Absent: it holds back no job that is known, or several do at once.
+   * fault holds back. The fault lasts until then. Absent: it holds back no job that is known, several
+   * do at once, or chance decides whether one is held back.
    */
   readonly board?: RegExp;
   readonly begin?: Beginning;

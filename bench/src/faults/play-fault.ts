@@ -20,6 +20,8 @@ const EVERYDAY_MS = 300;
 const LEAST_MS = 3_000;
 const LEAST_LONG_MS = 12_000;
 const LOOK_EVERY_MS = 500;
+/** From the last job that is queued: how long a fault may hold back none. */
+const HELD_BACK_WITHIN_MS = 120_000;
 
 /**
  * Queues jobs while the fault is at work, and watches until nothing is left. `patienceMs`: how long
@@ -33,10 +35,13 @@ export async function playFault(stage: Stage, fault: Fault, jobs: number, patien
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
-  const { progress, advance, held, overAt } = createProgress();
+  const { progress, advance, held, overAt, readBoard } = createProgress();
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.().then(() => [], messagesOf) ?? Promise.resolve([]);
-  const watching = watchBoard(stage, fault, acting);
+  const unheld = progress
+    .reached(1)
+    .then(() => sleep(HELD_BACK_WITHIN_MS, undefined, { ref: false }));
+  const watching = watchBoard(stage, fault, Promise.race([acting, unheld])).finally(readBoard);
   const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance, held });
   const [queued, ...failures] = await Promise.race([
     Promise.all([queueing, acting, watching]),
@@ -93,6 +98,7 @@ function createProgress() {
   let reachedShare = 0;
   let holding: Promise<unknown> = Promise.resolve();
   let over: number | undefined;
+  const board = Promise.withResolvers<void>();
   const waiting = new Map<() => void, number>();
   const progress: Progress = {
     share: () => reachedShare,
@@ -102,6 +108,7 @@ function createProgress() {
       else waiting.set(resolve, share);
       return promise;
     },
+    boardRead: () => board.promise,
     holdUp: (until) => void (holding = Promise.allSettled([holding, until])),
     over: () => void (over = Date.now()),
   };
@@ -109,6 +116,7 @@ function createProgress() {
     progress,
     held: () => holding,
     overAt: () => over,
+    readBoard: () => board.resolve(),
     advance(share: number): void {
       reachedShare = share;
       for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();

@@ -18,7 +18,7 @@ export interface Strike {
   readonly start?: Act;
   /** After the start no further job is queued until this has happened. */
   readonly first?: Act;
-  /** It lasts until these have happened, in this order. */
+  /** It lasts until these have happened, in this order, and until the board has named the cause. */
   readonly until?: readonly Act[];
   /** Absent: it never ends. */
   readonly end?: Act;
@@ -44,6 +44,7 @@ export const strikes =
           await first?.(stage).finally(isReady[index]?.resolve);
           await progress.reached(to);
           for (const act of happened) await act(stage);
+          await progress.boardRead();
         } finally {
           if (end !== undefined) {
             const ended = end(stage);

@@ -9,8 +9,8 @@ const LOOK_EVERY_MS = 250;
 const WITHIN_MS = 5_000;
 
 /**
- * Watches the first line of the board until `end`. Resolves with a complaint if it has not named the
- * cause in time.
+ * Watches the first line of the board until it names the cause. Resolves with a complaint where it
+ * does not in time, or where the fault held back no job until `end`.
  */
 export async function watchBoard(
   { environments: [environment] }: Stage,
@@ -22,7 +22,6 @@ export async function watchBoard(
   const over = new AbortController();
   void end.finally(() => over.abort());
   let heldAt: number | undefined;
-  let said = 'nothing';
   while (!over.signal.aborted) {
     const { rows } = await sql`
       select from jobs join demand_keys using (demand_key)
@@ -35,12 +34,11 @@ export async function watchBoard(
       { db, person: 'faults', from: 'terminal' },
       {},
     );
-    said = `${items[0]?.name}: ${items[0]?.sentence}`;
+    const said = `${items[0]?.name}: ${items[0]?.sentence}`;
     if (heldAt !== undefined && board.test(said)) return [];
     if (lateMs > WITHIN_MS)
       return [`The board's first line does not say why jobs are held back, but ${said}`];
     await sleep(LOOK_EVERY_MS);
   }
-  // With few jobs a short fault may hold none back.
-  return [];
+  return ['The fault held back no job, so the board had nothing to name.'];
 }
