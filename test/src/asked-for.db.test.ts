@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
+import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
+import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
 import { drainPoolEndpoint } from '@paddock/api/pools/pools';
 import { ask } from '@paddock/api/scenes/ask.scene';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
@@ -11,12 +13,14 @@ import { type Outcome, poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useSweeps } from '@paddock/reconciler/scenes/sweeps.scene';
 import {
+  useFollowedPods,
   useSchedulerWorld,
   useStopScene,
 } from '@paddock/scheduler/scenes/use-scheduler-world.scene';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
+import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { type Page, show, usePages } from './scenes/browser.scene.ts';
 
@@ -239,4 +243,51 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
     await world.match();
     expect(await madeFor()).toContain(waiting);
   });
+});
+
+/** GitHub's answer to the first registrations, and the cause that the board names then. */
+const REFUSED = [
+  { status: 502, name: 'workers_failing' },
+  { status: 403, name: 'installation_refused' },
+] as const;
+
+describe('what a person has tried again is tried at once (F5, P5)', () => {
+  const world = useSchedulerWorld({ playRunners: false });
+  const pods = useFollowedPods(world);
+  beforeEach(() => emptyTables(world.db, ['actions', 'operations']));
+
+  const served = async () =>
+    (await world.alive()).filter(({ pod_uid: pod }) => pod !== null).length;
+  const matchAndRun = async () => {
+    await world.match();
+    await world.makeDue();
+    await world.runTasks();
+  };
+
+  test.each(REFUSED)(
+    'registrations answered with $status: the pass after it makes a worker, and $name is gone',
+    async ({ status, name }) => {
+      const fault = { path: '/actions/runners/generate-jitconfig$', status, times: 1_000 };
+      await world.gitHub.failNext(fault);
+      await world.queueJobs(3);
+      for (let n = 0; n < 3; n += 1) await matchAndRun();
+      await world.gitHub.clearCallFaults();
+      await matchAndRun();
+      expect(await served()).toBe(0);
+      const named = async () =>
+        (await ask(listDiagnosesEndpoint, world.db)).items.find(({ act }) => act === 'try-again');
+      expect(await named()).toMatchObject({ name, jobs: 3 });
+
+      expect(await ask(tryAgainEndpoint, world.db, { name, note: 'mended' })).toEqual({ tried: 1 });
+      await matchAndRun();
+      expect(await served()).toBeGreaterThan(0);
+      // The others follow once the first one has shown that it works.
+      await waitFor('a runner for each job', async () => {
+        await pods.take(await pods.list());
+        await matchAndRun();
+        return (await served()) === 3;
+      });
+      expect(await named()).toBeUndefined();
+    },
+  );
 });
