@@ -22,7 +22,7 @@ import { examplePools, putInstallation, putPools } from '@paddock/testing/demand
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type Page, show, usePages } from './scenes/browser.scene.ts';
+import { type Page, show, signIn, usePages } from './scenes/browser.scene.ts';
 
 /** As much of the answers as the questions below need. */
 interface Said {
@@ -135,7 +135,7 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     const answer = async (path: string) => (await service.ask(path, token)).json() as Promise<Said>;
     const printed = async (_: string, words: string) =>
       JSON.parse((await terminal(words)).stdout) as Said;
-    const page = await pageOf(service, token);
+    const page = await pageOf(await signIn(service, token));
 
     // A token for one resync of one repository starts that, follows it, and does nothing else.
     const post = { method: 'POST', body: JSON.stringify({ note: 'it does not start' }) };

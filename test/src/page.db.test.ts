@@ -19,6 +19,7 @@ import {
   bringJudge,
   cutOffInBar,
   describeInBrowser,
+  firstLine,
   keepPicture,
   reach,
   see,
@@ -270,7 +271,7 @@ describeInBrowser('the page in a browser', () => {
     afterAll(() => context.close());
 
     test('the board’s first line names the cause within five seconds of the first job that it holds back (P5)', async () => {
-      const first = page.locator('.trouble, .held').first();
+      const first = firstLine(page);
       for (const [pool, reason, cause, away] of FIRST_LINES) {
         if (away !== undefined) await noteAway(database.db, away, 'timed out');
         await putKey(database.db, await putJob(database.db, { ...GLOBEX, k8s_pool: pool }), reason);

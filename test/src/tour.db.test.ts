@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { WhyAnswer as Answer } from '@paddock/api/why/explain-job';
-import { asker, signIn } from '@paddock/console/scenes/console.scene';
+import { asker } from '@paddock/console/scenes/console.scene';
 import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { runDemo } from '@paddock/demo/run-demo';
 import { OTHERS, REASONS } from '@paddock/demo/tour/stops';
@@ -12,10 +12,15 @@ import { appProgram } from '@paddock/testing/processes';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { z } from 'zod';
+import { firstLine, signIn, usePages } from './scenes/browser.scene.ts';
+
+/** What the console's API answers to a GET. */
+type Read = <T>(path: string) => Promise<T>;
 
 type Diagnoses = z.input<typeof listDiagnosesEndpoint.output>;
 
 const database = useTestDatabase();
+const pageOf = usePages();
 
 const STOPS = Object.entries({ ...REASONS, ...OTHERS }).flatMap(([state, stop]) =>
   'play' in stop ? [{ state, ...stop }] : [],
@@ -66,9 +71,32 @@ test('the tour reaches each state, and the console that stays says so (P5)', asy
     stop.signal,
   );
   try {
+    const [, base = '', port, token = ''] = await waitFor(
+      'the console',
+      () => /console: (\S+:(\d+))\/#sign-in=(\S+) /.exec(shown) ?? undefined,
+    );
+    const ask = asker(base);
+    // The link signs in once.
+    const session = await signIn({ ask, port: Number(port) }, token);
+    const headers = { cookie: `paddock=${session.value}` };
+    const read: Read = async (path) => (await ask(path, undefined, { headers })).json() as never;
+    const page = await pageOf(session);
+    await waitFor('a job to be held back', async () => {
+      const { items } = await read<Diagnoses>('diagnoses');
+      return items.some(({ jobs = 0 }) => jobs > 0);
+    });
+    if (page !== undefined)
+      await firstLine(page)
+        .filter({ hasText: /^\d+ jobs? held back: / })
+        .waitFor({ timeout: 5_000 });
     const stays = () => shown.includes('Staying up until Ctrl-C');
     await Promise.race([running, waitFor('the end of the tour', stays, { timeoutMs: 240_000 })]);
-    await check(shown);
+    expect(shown).not.toContain('The tour did not reach');
+    // It is a secret.
+    expect(shown.split(token)).toHaveLength(2);
+    await check(shown, base, read);
+    if (page !== undefined)
+      await firstLine(page).filter({ hasText: 'holds back the making of workers' }).waitFor();
   } finally {
     stop.abort();
   }
@@ -79,15 +107,8 @@ test('the tour reaches each state, and the console that stays says so (P5)', asy
 }, 300_000);
 
 /** Holds what the demo printed against the tour's tables and the console. */
-async function check(shown: string): Promise<void> {
-  expect(shown).not.toContain('The tour did not reach');
-  const [, base = '', token = ''] = /console: (\S+)\/#sign-in=(\S+) /.exec(shown) ?? [];
-  // The link is printed once, and signs in.
-  expect(shown.split(token)).toHaveLength(2);
-  const ask = asker(base);
-  const headers = { cookie: await signIn({ ask }, token) };
-  const whyAt = async (path: string) =>
-    (await (await ask(`${path.slice(1)}/why`, undefined, { headers })).json()) as Answer;
+async function check(shown: string, base: string, read: Read): Promise<void> {
+  const whyAt = (path: string) => read<Answer>(`${path.slice(1)}/why`);
   const pages = new Map<string, string>();
   for (const { state, says } of STOPS) {
     const [, sentence = '', path = ''] =
@@ -101,7 +122,7 @@ async function check(shown: string): Promise<void> {
     pages.set(state, path);
   }
   // Nothing is away at the end: what a person holds back comes first on the board.
-  const { items } = (await (await ask('diagnoses', undefined, { headers })).json()) as Diagnoses;
+  const { items } = await read<Diagnoses>('diagnoses');
   expect(items[0]).toMatchObject({
     name: 'making_stopped',
     act: 'resume',

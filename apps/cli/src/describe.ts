@@ -183,6 +183,7 @@ const SHOWN_BY = {
   pool: 'pools',
   event: 'trace payload',
   worker: 'worker',
+  node: 'workers --node',
   operation: 'operation',
   delivery: 'delivery',
   installation: 'installation',

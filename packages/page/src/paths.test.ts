@@ -23,6 +23,7 @@ test.each([
   [{ kind: 'delivery', id: '0b98' }, '/deliveries/0b98'],
   [{ kind: 'worker', id: 'pdk-1' }, '/workers/pdk-1'],
   [{ kind: 'installation', id: 70 }, '/installations/70'],
+  [{ kind: 'node', id: 'a.b' }, '/workers?node=a.b'],
 ] as const)('%j is at %s', (thing, path) => {
   expect([placeOf(thing), findPath(path.split('?')[0] ?? '')]).toEqual([path, expect.anything()]);
 });

@@ -91,6 +91,8 @@ export function placeOf({ kind, id, name }: Thing): string {
       return at`/trace/payload/${id}`;
     case 'delivery':
       return at`/deliveries/${id}`;
+    case 'node':
+      return at`/workers?node=${id}`;
     case 'job':
     case 'worker':
     case 'operation':

@@ -32,12 +32,11 @@ export async function signIn({ ask, port }: Pick<Console, 'ask' | 'port'>, token
   return { name: 'paddock', value, url: `http://127.0.0.1:${port}/` };
 }
 
-/** Opens a page of a console, signed in with a token; without a browser there is none. */
+/** Opens a page of a console in a session; without a browser there is none. */
 export function usePages() {
   if (CHROMIUM === undefined) return () => Promise.resolve(undefined);
   const browser = useBrowser();
-  return async (service: Console, token: string): Promise<Page> => {
-    const cookie = await signIn(service, token);
+  return async (cookie: Awaited<ReturnType<typeof signIn>>): Promise<Page> => {
     const context = await browser.newContext(SIZES.desk);
     await context.addCookies([cookie]);
     const page = await context.newPage();
@@ -57,6 +56,9 @@ export function troublesOf(page: Page): readonly string[] {
   });
   return troubles;
 }
+
+/** What the board says first of what holds back work. */
+export const firstLine = (page: Page): Locator => page.locator('.trouble, .held').first();
 
 /** Waits until the view has its answers. */
 export async function settled(page: Page): Promise<void> {

@@ -27,7 +27,7 @@ beforeAll(async () => {
     repo_full_name: 'acme/api',
   });
   await putJob(db, { job_id: 70, job_name: 'null', repo_full_name: 'acme/web' });
-  await putWorker(db, { pod_name: 'pdk-1-linux-0001' });
+  await putWorker(db, { pod_name: 'pdk-1-linux-0001', k8s_node: 'ip-10-0-1-2.internal' });
   await sql`insert into installation_events (source, event, outcome, app_id, entity_id, installation_id, job_id, delivery_guid, payload)
     values ('webhook', 'workflow_job.queued', 'ignored_no_label', 7, 1, 71, 500, ${STORED}, '{}')`.execute(
     db,
@@ -69,6 +69,8 @@ describe('one box for all ids (P5)', () => {
     [STORED.toUpperCase(), `delivery ${STORED} workflow_job.queued`],
     [MISSING, `delivery ${MISSING} workflow_job.queued`],
     ['pdk-1-l', 'worker pdk-1-linux-0001 null'],
+    ['IP-10-0-1-2.internal', 'node ip-10-0-1-2.internal null'],
+    ['ip-10', 'node ip-10-0-1-2.internal null'],
     ['acme/none', ''],
     ['../<img>', ''],
     ['', ''],

@@ -18,6 +18,7 @@ const named = z.object({
     'job',
     'run',
     'worker',
+    'node',
     'operation',
     'delivery',
     'repository',
@@ -45,7 +46,7 @@ export const findEndpoint = endpoint({
       .max(1_000)
       .transform((text) => text.trim())
       .describe(
-        'The id of a job, of a run that waits or runs, of an installation, an entity, an operation, a delivery or an event; the name of a worker, a pool, a repository or an entity; or the address of a job, a run or a repository at GitHub',
+        'The id of a job, of a run that waits or runs, of an installation, an entity, an operation, a delivery or an event; the name of a worker, a node, a pool, a repository or an entity; or the address of a job, a run or a repository at GitHub',
       ),
   }),
   output: z.object({
@@ -101,7 +102,7 @@ const findByUuid = (db: Db, uuid: string): Promise<Named[]> =>
       and not exists (select from installation_events where delivery_guid = ${uuid}) limit 1)`,
   );
 
-/** What has this name, or begins with it: a worker, a pool, or an entity, also by a former login. */
+/** What has this name, or begins with it: a worker, a pool, a node of the last day's workers, or an entity, also by a former login. */
 const findByName = (db: Db, name: string): Promise<Named[]> =>
   read(
     db,
@@ -114,7 +115,9 @@ const findByName = (db: Db, name: string): Promise<Named[]> =>
       and not exists (select from installations where lower(login) = lower(${name})) order by left_at desc limit 1)
     union all (select 4, 'pool', p ->> 'name', null from ${POOLS_IN_FORCE} where ${beginsWith(sql`p ->> 'name'`, name)} limit ${MOST_BEGUN})
     union all (select 5, 'entity', entity_id::text, max(login) from installations where ${beginsWith(sql`login`, name)} group by entity_id limit ${MOST_BEGUN})
-    union all (select 6, 'worker', pod_name, null from workers where ${LIVE} and ${beginsWith(sql`pod_name`, name)} order by pod_name limit ${MOST_BEGUN})`,
+    union all (select 6, 'worker', pod_name, null from workers where ${LIVE} and ${beginsWith(sql`pod_name`, name)} order by pod_name limit ${MOST_BEGUN})
+    union all (select 7, 'node', k8s_node, null from workers where (${LIVE} or created_at > now() - interval '1 day')
+      and (lower(k8s_node) = lower(${name}) or ${beginsWith(sql`k8s_node`, name)}) group by k8s_node order by k8s_node limit ${MOST_BEGUN})`,
   );
 
 /** Of each kind whose names begin so. */

@@ -1,6 +1,6 @@
 import type { Told } from '@paddock/domain/text/tell-action';
 import type { ComponentChildren } from 'preact';
-import { at, placeOf, type Thing as Named } from '../paths.ts';
+import { placeOf, type Thing as Named } from '../paths.ts';
 import { now } from '../state/clock.ts';
 import { hrefOf } from '../state/place.ts';
 import { isLocal, zoneName } from '../state/zone.ts';
@@ -39,10 +39,6 @@ export const Thing = ({ kind, id, name = null, as = id }: ThingProps) =>
 /** A pool, and the way to it. */
 export const OfPool = ({ pool }: { pool: string }) =>
   pool === NO_POOL ? <>{poolName(pool)}</> : <Thing kind="pool" id={pool} />;
-
-/** A node, and the way to its workers; nothing for none. */
-export const OfNode = ({ node }: { node: string | null }) =>
-  node === null ? null : <Link to={at`/workers?node=${node}`}>{node}</Link>;
 
 /** A sentence with its things as links; `names` by id, where a thing has a better one. */
 export const Sentence = ({ of, names }: { of: Told; names?: Record<string, string> }) => (

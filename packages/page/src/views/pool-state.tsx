@@ -1,5 +1,5 @@
 import type { Items, OnePool, WorkerRow } from '../answers.ts';
-import { Ago, At, OfNode, Thing } from '../parts/inline.tsx';
+import { Ago, At, Thing } from '../parts/inline.tsx';
 import { type Column, Facts, Table } from '../parts/table.tsx';
 import { at } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
@@ -41,7 +41,7 @@ const TROUBLES: readonly Column<OnePool['troubles'][number]>[] = [
   { name: 'What to do', isWide: true, of: ({ advice }) => advice },
   {
     name: 'Nodes',
-    of: ({ nodes }) => nodes.slice(0, 3).map((node) => <OfNode key={node} node={node} />),
+    of: ({ nodes }) => nodes.slice(0, 3).map((node) => <Thing key={node} kind="node" id={node} />),
   },
   { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
   { name: 'Newest', of: ({ worker }) => <Thing kind="worker" id={worker} /> },

@@ -1,6 +1,6 @@
 import type { Items, NodeRow, Worker as WorkerAnswer, WorkerRow } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, Chip, Link, OfNode, OfPool, Thing, Took } from '../parts/inline.tsx';
+import { Ago, Chip, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
@@ -55,7 +55,7 @@ export const WORKERS: readonly Column<WorkerRow>[] = [
         <Thing kind="repository" id={repository} />
       ),
   },
-  { name: 'Node', of: ({ node }) => <OfNode node={node} /> },
+  { name: 'Node', of: ({ node }) => <Thing kind="node" id={node} /> },
   {
     name: 'Lived',
     isNumber: true,
@@ -80,7 +80,7 @@ export const Nodes = () => (
 );
 
 const NODES: readonly Column<NodeRow>[] = [
-  { name: 'Node', of: ({ node }) => <OfNode node={node} /> },
+  { name: 'Node', of: ({ node }) => <Thing kind="node" id={node} /> },
   { name: 'Workers', isNumber: true, of: ({ workers }) => number(workers) },
   { name: 'At work', isNumber: true, of: ({ busy }) => number(busy) },
   {
@@ -144,7 +144,7 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   Entity: <Thing kind="entity" id={worker.entity.id} as={worker.entity.login} />,
   Repository: worker.repository && <Thing kind="repository" id={worker.repository} />,
   Lived: <Took from={worker.createdAt} to={worker.completedAt} />,
-  Node: <OfNode node={worker.node} />,
+  Node: <Thing kind="node" id={worker.node} />,
   Namespace: worker.namespace,
   Cluster: worker.cluster,
   'Pod uid': worker.podUid && <span class="mono">{worker.podUid}</span>,
