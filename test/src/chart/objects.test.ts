@@ -35,9 +35,24 @@ const CONTENTS = {
   limits: { memory: expect.any(String) },
 };
 
+/** Where a secret of the configuration comes from. */
+interface Source {
+  readonly env?: string;
+  readonly file?: string;
+}
+
+interface Volume {
+  readonly name: string;
+  readonly secret?: { readonly items?: readonly { readonly path: string }[] };
+}
+
 /** The configuration file of a release. */
 interface Config {
-  readonly github: { readonly apps: Record<'webhookSecret' | 'privateKey', { env?: string }>[] };
+  readonly github: {
+    readonly apps: (Record<'webhookSecret' | 'privateKey', Source> & {
+      previousWebhookSecret?: Source;
+    })[];
+  };
   readonly pools: { namespace: string; template: { metadata: { labels: Labels } } }[];
 }
 
@@ -225,6 +240,35 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
       const has = names.filter((name) => read.some(({ secret }) => secret === name));
       const may = read.filter(({ readers }) => readers.test(owner)).flatMap(({ secret }) => secret);
       expect([owner, has]).toEqual([owner, may.filter((name) => name !== undefined)]);
+    }
+  });
+
+  test('mount of a Secret what the service reads alone, also of one Secret for all (H3)', () => {
+    const { apps } = config.github;
+    const ofIngress = apps.flatMap((app) => [app.webhookSecret, app.previousWebhookSecret]);
+    const ofCallers = apps.map(({ privateKey }) => privateKey);
+    const signIn = all('ConfigMap').find(({ metadata }) => metadata.name.endsWith('-sign-in'));
+    const { oidc } = parse((signIn?.['data'] as Labels | undefined)?.['sign-in.yaml'] ?? '{}') as {
+      oidc?: { clientSecret?: Source };
+    };
+    const readers: [RegExp, (Source | undefined)[]][] = [
+      [/-(ingress|test-ping)$/, ofIngress],
+      [/-(scheduler|reconciler)$/, ofCallers],
+      [/-console$/, [oidc?.clientSecret]],
+    ];
+    for (const { owner, spec } of podsOf([...all('Deployment'), ...all('Pod')])) {
+      const read = readers.find(([pattern]) => pattern.test(owner))?.[1] ?? [];
+      const files = read.flatMap((source) => source?.file ?? []);
+      const volumes = (spec['volumes'] ?? []) as Volume[];
+      const mounts = spec.containers[0]?.volumeMounts ?? [];
+      const mounted = mounts
+        .filter(({ mountPath }) => /\/(webhook|app|signIn)$/.test(mountPath))
+        .flatMap(({ name, mountPath }) => {
+          const items = volumes.find((volume) => volume.name === name)?.secret?.items ?? [];
+          expect(items).not.toEqual([]);
+          return items.map(({ path }) => `${mountPath}/${path}`);
+        });
+      expect([owner, mounted]).toEqual([owner, [...new Set(files)].toSorted()]);
     }
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { CHART, HELM, renderChart, runHelm } from '@paddock/testing/render-chart';
 import { CHART_SCHEMA } from '../../../tools/helm/chart-schema.ts';
 import { fileWith, REFUSED_FILES, TAKEN_POOLS } from '@paddock/domain/scenes/refused-files.scene';
-import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
+import { APP, LEAST, POOL, SIGN_IN } from '../scenes/chart-releases.scene.ts';
 
 const described = HELM === undefined ? describe.skip : describe;
 
@@ -23,15 +23,7 @@ const complaintsAbout = (set: object, release?: string): string[] =>
     .map(([, complaint = '']) => complaint)
     .toArray();
 
-const signIn = {
-  groups: {},
-  oidc: {
-    url: 'https://paddock.example',
-    issuer: 'https://id.example',
-    clientId: 'paddock',
-    clientSecret: { file: '/etc/paddock/signIn/secret' },
-  },
-};
+const signIn = { ...SIGN_IN, groups: {} };
 
 described('helm refuses, with the place and what is allowed (H1; needs helm)', () => {
   test('values that contradict each other, all at once', () => {

@@ -72,6 +72,16 @@ described('a change (needs helm)', () => {
       { config: { ...LEAST.config, github: { apps: [APP], apiUrl: 'https://ghes.test/api/v3' } } },
       { restarts: false, migrates: false },
     ],
+    [
+      'the files of secrets that an App names: these are mounted alone (H5)',
+      {
+        config: {
+          ...LEAST.config,
+          github: { apps: [{ ...APP, privateKey: { file: '/etc/paddock/app/other.pem' } }] },
+        },
+      },
+      { restarts: true, migrates: false },
+    ],
     ['the migrator’s image', { image: { ...LEAST.image, migrate: { tag: '9' } } }, MIGRATES],
     ['the Job’s place', { migration: { nodeSelector: { disk: 'fast' } } }, MIGRATES],
     ['the schema', { settings: { PADDOCK_SCHEMA: 'other' } }, { ...MIGRATES, restarts: true }],

@@ -87,6 +87,17 @@ const release = (values: object, names: Partial<Release> = {}): Release => ({
   set: { ...LEAST, ...values },
 });
 
+/** People sign in at an identity provider. */
+export const SIGN_IN = {
+  groups: { read: ['*'] },
+  oidc: {
+    url: 'https://paddock.example',
+    issuer: 'https://id.example',
+    clientId: 'paddock',
+    clientSecret: { file: '/etc/paddock/signIn/secret' },
+  },
+};
+
 const off = { enabled: false };
 const service = { disruptionBudget: off };
 const placed = {
@@ -206,13 +217,28 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
     }),
   ],
   [
+    'one Secret for two Apps and the console',
+    release({
+      config: {
+        ...LEAST.config,
+        github: {
+          apps: [
+            { ...APP, previousWebhookSecret: { file: '/etc/paddock/webhook/previous' } },
+            { ...APP, id: 8, webhookSecret: { file: '/etc/paddock/webhook/second' } },
+          ],
+        },
+      },
+      credentials: { ...LEAST.credentials, signIn: { existingSecret: 'paddock-github' } },
+      console: { signIn: SIGN_IN },
+    }),
+  ],
+  [
     'secrets of the Apps in variables for all services',
     release({
       config: {
         ...LEAST.config,
         github: { apps: [{ ...APP, webhookSecret: { env: 'HUSH' }, privateKey: { env: 'KEY' } }] },
       },
-      credentials: {},
       env: ['HUSH', 'KEY', 'HTTPS_PROXY'].map((name) => ({
         name,
         valueFrom: { secretKeyRef: { name: 'paddock-variables', key: name } },

@@ -188,7 +188,11 @@ async function isGood(
 
 /** What the chart mounts; the projected sources are those of a service account. */
 interface Source {
-  readonly secret?: { readonly secretName: string };
+  readonly secret?: {
+    readonly secretName: string;
+    readonly optional?: boolean;
+    readonly items?: readonly { readonly key: string; readonly path: string }[];
+  };
   readonly configMap?: { readonly name: string };
   readonly serviceAccountToken?: { readonly path: string; readonly expirationSeconds: number };
   readonly downwardAPI?: { readonly items: readonly { readonly path: string }[] };
@@ -266,6 +270,17 @@ async function filesOf(cluster: ChartCluster, pod: PlayedPod, source: Source): P
   }
   if (downwardAPI !== undefined)
     return Object.fromEntries(downwardAPI.items.map(({ path }) => [path, namespace]));
-  if (secret !== undefined) return dataOf(cluster, 'Secret', namespace, secret.secretName);
+  if (secret !== undefined) {
+    const { secretName, items, optional = false } = secret;
+    const data = await dataOf(cluster, 'Secret', namespace, secretName);
+    if (items === undefined) return data;
+    const texts = items.map(({ key, path }) => {
+      const text = data[key];
+      if (text === undefined && !optional)
+        throw new Error(`references non-existent secret key: ${key}`);
+      return text === undefined ? [] : [[path, text] as const];
+    });
+    return Object.fromEntries(texts.flat());
+  }
   return configMap === undefined ? {} : dataOf(cluster, 'ConfigMap', namespace, configMap.name);
 }

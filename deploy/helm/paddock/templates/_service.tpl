@@ -142,6 +142,26 @@ but its own secret at an identity provider, and no configuration file, which nam
 {{- get (dict "ingress" "webhook" "console" "signIn") .service | default "app" -}}
 {{- end -}}
 
+{{/*
+The keys of that Secret which a service mounts: those that its configuration names. So one Secret for
+all services brings none of them what only another one reads.
+*/}}
+{{- define "paddock.keys" -}}
+{{- $credentials := include "paddock.credentials" . -}}
+{{- $files := list (dig "oidc" "clientSecret" "file" "" .root.Values.console.signIn) -}}
+{{- range $app := .root.Values.config.github.apps -}}
+{{- range $key, $readers := include "paddock.readers" $ | fromYaml -}}
+{{- if has $.service $readers }}{{ $files = append $files (dig $key "file" "" $app) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $keys := list -}}
+{{- range $file := $files -}}
+{{- $key := trimPrefix (printf "/etc/paddock/%s/" $credentials) $file -}}
+{{- if and (ne $key $file) (regexMatch "^[-._a-zA-Z0-9]+$" $key) }}{{ $keys = append $keys $key }}{{ end -}}
+{{- end -}}
+{{- if (index .root.Values.credentials $credentials).existingSecret }}{{ $keys | uniq | sortAlpha | toJson }}{{ else }}[]{{ end -}}
+{{- end -}}
+
 {{/* Whether a service has a ConfigMap of its own, or that of the release; empty: it has none. */}}
 {{- define "paddock.configMap" -}}
 {{- $name := include "paddock.fullname" .root -}}
@@ -153,7 +173,7 @@ but its own secret at an identity provider, and no configuration file, which nam
 {{- if include "paddock.configMap" . }}
 - { name: config, mountPath: /etc/paddock/config, readOnly: true }
 {{- end }}
-{{- if (index .root.Values.credentials $credentials).existingSecret }}
+{{- if include "paddock.keys" . | fromJsonArray }}
 - { name: credentials, mountPath: /etc/paddock/{{ $credentials }}, readOnly: true }
 {{- end }}
 {{- include "paddock.databaseMount" . }}
@@ -164,9 +184,17 @@ but its own secret at an identity provider, and no configuration file, which nam
 - name: config
   configMap: { name: {{ . | quote }} }
 {{- end }}
-{{- with (index .root.Values.credentials (include "paddock.credentials" .)).existingSecret }}
+{{- with include "paddock.keys" . | fromJsonArray }}
 - name: credentials
-  secret: { secretName: {{ . | quote }}, defaultMode: 0440 }
+  secret:
+    secretName: {{ (index $.root.Values.credentials (include "paddock.credentials" $)).existingSecret | quote }}
+    defaultMode: 0440
+    # A service that lacks a key says so in its readiness, and follows the others.
+    optional: true
+    items:
+      {{- range . }}
+      - { key: {{ . | quote }}, path: {{ . | quote }} }
+      {{- end }}
 {{- end }}
 {{- include "paddock.databaseVolume" . }}
 {{- end -}}

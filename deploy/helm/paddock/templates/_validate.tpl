@@ -95,8 +95,7 @@ config.github.apiUrl: it is {{ $url }}, and tokens would cross the network unenc
 {{- $folder := include "paddock.credentials" . -}}
 {{- with .source.file }}
 {{- $file := . -}}
-{{- $known := false -}}
-{{- if (index $.root.Values.credentials $folder).existingSecret }}{{ $known = hasPrefix (printf "/etc/paddock/%s/" $folder) $file }}{{ end -}}
+{{- $known := has (trimPrefix (printf "/etc/paddock/%s/" $folder) $file) (include "paddock.keys" $ | fromJsonArray) -}}
 {{- range $values.volumeMounts }}{{ if hasPrefix (trimSuffix "/" .mountPath) $file }}{{ $known = true }}{{ end }}{{ end -}}
 {{- if not $known }}
 {{ $.place }}.file: it is {{ $file }}, which {{ $.service }} does not mount; allowed: /etc/paddock/{{ $folder }}/KEY with credentials.{{ $folder }}.existingSecret, or a path below {{ $.service }}.volumeMounts
