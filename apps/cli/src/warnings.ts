@@ -2,7 +2,7 @@ import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { mayServe, unnamedUsers } from '@paddock/domain/pools/check-together';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { nodePowersOf } from '@paddock/domain/pools/node-powers';
-import { isForWindows } from '@paddock/domain/pools/pod-keys';
+import { isForWindows } from '@paddock/domain/pools/is-for-windows';
 import {
   DAEMON_CONTAINER,
   isOfficialImage,

@@ -200,15 +200,18 @@ describe('ingress while PostgreSQL fails', () => {
         end: 'select pg_advisory_unlock_all()',
         code: '53200',
       },
-      {
-        // In the words of a server whose disk is full.
-        lack: 'could not extend file: No space left on device',
+      // In the words of a server whose disk is full, and of one at a limit of its configuration.
+      ...[
+        ['53100', 'could not extend file: No space left on device'],
+        ['53400', 'out of file descriptors'],
+      ].map(([code = '', lack = '']) => ({
+        lack,
         begin: `create function lack() returns trigger language plpgsql as $$ begin
-          raise 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+          raise '${lack}' using errcode = '${code}'; end $$;
           create trigger lack before insert on installation_events execute function lack()`,
         end: 'drop function lack cascade',
-        code: '53100',
-      },
+        code,
+      })),
     ])(
       '$code, $lack: 503 with the reason, which is logged once and is no outage, and stored once it has it',
       async ({ lack, begin, end, code }) => {

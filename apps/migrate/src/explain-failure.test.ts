@@ -17,6 +17,7 @@ describe('a failure that an operator can repair is explained in a sentence (A10)
     ['42501', 'lacks a right'],
     ['55P03', 'A lock in the schema prod'],
     ['53300', 'could not run the migration now'],
+    ['53400', 'could not run the migration now'],
     ['57P03', 'could not run the migration now'],
   ])('%s: %s', (code, sentence) => {
     expect(explainFailure(raised(code), 'prod')).toContain(sentence);

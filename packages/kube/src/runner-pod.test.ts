@@ -149,7 +149,7 @@ describe('runnerPod', () => {
     [
       'nodes with Windows',
       OWN,
-      { spec: { nodeSelector: { 'kubernetes.io/os': 'windows' } } },
+      { spec: { nodeSelector: { 'beta.kubernetes.io/os': 'windows' } } },
       undefined,
     ],
     ['a mirror of the official image', `cache.example.com/${OFFICIAL}`, ofRunner({}), RUN],

@@ -1,8 +1,8 @@
 import type { V1Pod, V1Secret } from '@kubernetes/client-node';
 import { asList } from '@paddock/domain/pools/as-record';
+import { isForWindows } from '@paddock/domain/pools/is-for-windows';
 import {
   type CaBundle,
-  isForWindows,
   type PodKeys,
   type Proxy,
   templateWithKeys,

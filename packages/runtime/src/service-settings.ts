@@ -1,3 +1,4 @@
+import { whatIsWrongWithDsn } from './check-dsn.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { choice, duration, port, type Setting, optional, secret, text } from './settings.ts';
 
@@ -67,17 +68,3 @@ export const healthPort = (usual: number): Setting<number> =>
     default: usual,
     doc: 'Port of health and metrics; 0 picks a free one',
   });
-
-/**
- * The parser takes anything after an unescaped / ? or # of a password for another part of the URL,
- * and would show it in an error.
- */
-function whatIsWrongWithDsn(value: string): string | undefined {
-  const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(value) ?? [];
-  if (rest === undefined) return 'must be a URL that begins with postgresql://';
-  const hosts = rest.split(/[/?#]/, 1)[0]?.split('@').at(-1);
-  if (hosts?.includes(',') === true || /[?&]host=[^&]*(,|%2c)/i.test(value))
-    return 'names several hosts, which Paddock does not support: name one address that leads to the primary, as a proxy, a Service or a DNS name that follows it';
-  if (URL.canParse(value) && new URL(value).hash === '') return undefined;
-  return 'is no URL: write special characters of the user and the password in percent-encoding, such as %23 for # and %2F for /';
-}

@@ -108,6 +108,7 @@ describe('reading settings (H1, H6)', () => {
     ['p@a,word@db:x', /is no URL: write special characters .* in percent-encoding/],
     ['word@one:5432,two:5432', /names several hosts, which Paddock does not support/],
     ['word@one,two', /names several hosts, which Paddock does not support/],
+    ['1?word@db', /has a parameter that PostgreSQL does not know: .* %3F for \?/],
   ])('refuses a DSN with %s, says why, and does not show it (A11)', (part, said) => {
     const DATABASE_URL = `postgresql://u:${part}/x`;
     const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
@@ -122,6 +123,34 @@ describe('reading settings (H1, H6)', () => {
       expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL names several hosts, which/)]);
     },
   );
+
+  test.each([
+    ['hostaddr=10.0.0.1', 'hostaddr'],
+    ['load_balance_hosts=random&sslmode=require', 'load_balance_hosts'],
+    ['target_session_attrs=read-only', 'target_session_attrs'],
+    ['channel_binding=require&ssl=0', 'channel_binding, ssl'],
+    ['sslnegotiation=direct', 'sslnegotiation'],
+    ['client_encoding=latin1', 'client_encoding'],
+    ['gssencmode=require', 'gssencmode'],
+    ['sslcrl=/crl.pem', 'sslcrl'],
+    ['dbname=y', 'dbname'],
+  ])('refuses %s in a DSN by its name, for it would have no effect (A11)', (parameter, names) => {
+    const DATABASE_URL = `postgresql://u:hunter2@db/x?${parameter}`;
+    const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
+    expect(problems).toEqual([expect.stringContaining(`DATABASE_URL has ${names}, which`)]);
+  });
+
+  test.each([
+    'sslmode=verify-full&sslrootcert=/ca.pem&sslcert=/a.crt&sslkey=/a.key&options=-c%20work_mem%3D9MB',
+    'host=/run/postgresql&port=6432&user=u&password=p&passfile=/pgpass&application_name=a',
+    'target_session_attrs=read-write&load_balance_hosts=disable&channel_binding=prefer',
+    'connect_timeout=10&keepalives=1&keepalives_idle=5&tcp_user_timeout=9&client_encoding=UTF8',
+    'gssencmode=prefer&sslnegotiation=postgres&sslsni=1',
+  ])('takes a DSN with %s (A11)', (parameters) => {
+    const DATABASE_URL = `postgresql://u:p@db/x?${parameters}`;
+    const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
+    expect(problems).toEqual([]);
+  });
 
   test('takes DATABASE_URL, or POSTGRES_URL without it, and never shows a DSN (A11)', () => {
     expect(

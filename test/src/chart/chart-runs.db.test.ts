@@ -11,7 +11,7 @@ import {
   playService,
 } from '../scenes/chart-cluster.scene.ts';
 import { type PlayedPod, runContainer } from '../scenes/play-container.scene.ts';
-import { POOL } from '../scenes/chart-releases.scene.ts';
+import { APP, POOL } from '../scenes/chart-releases.scene.ts';
 import {
   APP_ID,
   NAMESPACE,
@@ -224,12 +224,17 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
         stringData: { 'webhook-secret': webhookSecret },
       });
       const pools = [{ ...POOL, name: 'next', labels: ['next'] }];
-      expect(await release.configure({ pools })).toEqual({ restarts: false });
+      const apiUrl = github.url.replace('127.0.0.1', 'localhost');
+      const ofGitHub = { apiUrl, apps: [{ ...APP, id: APP_ID }] };
+      expect(await release.configure({ pools, github: ofGitHub })).toEqual({ restarts: false });
       await Promise.all(kubelet.running().map(({ refresh }) => refresh()));
       await waitFor('the secret in both replicas of ingress', async () =>
         Promise.resolve(said('the changed secret of a GitHub App is in use') === 2),
       );
       await github.setApp(APP_ID, { webhookSecret });
+      await waitFor('the address in both schedulers and reconcilers', async () =>
+        Promise.resolve(said('a GitHub App is called at the changed apiUrl') === 4),
+      );
       await waitFor('the pools in force', async () => {
         const { content } = await database.db
           .selectFrom('pools_documents')

@@ -90,8 +90,7 @@ The services would refuse it, and put no such file in force.
 {{- define "paddock.validate.template" -}}
 {{- $pool := .pool -}}
 {{- $spec := ($pool.template | default dict).spec | default dict -}}
-{{- $selector := merge (dict) ($pool.nodeSelector | default dict) ($spec.nodeSelector | default dict) -}}
-{{- if or (eq (get $selector "kubernetes.io/os") "windows") (eq (($spec.os | default dict).name | default "") "windows") }}
+{{- if include "paddock.isForWindows" $pool }}
 {{- if eq ($pool.containerMode | default "none") "dind" }}
 {{ .place }}.containerMode: it is dind, a daemon for Linux, and the nodes have Windows; allowed: none
 {{- end }}
@@ -108,6 +107,33 @@ The services would refuse it, and put no such file in force.
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* Whether all nodes that the pods of a pool fit have Windows. */}}
+{{- define "paddock.isForWindows" -}}
+{{- $spec := (.template | default dict).spec | default dict -}}
+{{- $selected := list -}}
+{{- range $key, $value := merge (dict) (.nodeSelector | default dict) ($spec.nodeSelector | default dict) -}}
+{{- $selected = append $selected (dict "key" $key "operator" "In" "values" (list $value)) -}}
+{{- end -}}
+{{- $affinity := ($spec.affinity | default dict).nodeAffinity | default dict -}}
+{{- $terms := ($affinity.requiredDuringSchedulingIgnoredDuringExecution | default dict).nodeSelectorTerms | default list -}}
+{{- $isEvery := gt (len $terms) 0 -}}
+{{- range $terms }}{{ if not (include "paddock.wantsWindows" .matchExpressions) }}{{ $isEvery = false }}{{ end }}{{ end -}}
+{{- $system := ($spec.os | default dict).name | default "" | lower -}}
+{{- if or $isEvery (eq $system "windows") (include "paddock.wantsWindows" $selected) }}true{{ end -}}
+{{- end -}}
+
+{{/* Whether one of the requirements of labels leaves nodes with Windows alone. */}}
+{{- define "paddock.wantsWindows" -}}
+{{- range . -}}
+{{- $values := .values | default list | join "," | lower -}}
+{{- if eq .key "node.kubernetes.io/windows-build" -}}
+{{- if not (has .operator (list "NotIn" "DoesNotExist")) }}true{{ end -}}
+{{- else if has .key (list "kubernetes.io/os" "beta.kubernetes.io/os") -}}
+{{- if or (and (eq .operator "In") (regexMatch "^windows(,windows)*$" $values)) (and (eq .operator "NotIn") (has "linux" (splitList "," $values))) }}true{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Whom a pool serves without naming them, a line each, with what is allowed. Takes pool and entities. */}}

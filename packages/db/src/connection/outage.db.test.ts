@@ -88,7 +88,7 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test.each(['53300', 'EMFILE'])(
+  test.each(['53300', '53400', 'EMFILE'])(
     'a connection that cannot be added (%s) is none: nothing is logged, and those that are open stay (A11)',
     async (code) => {
       const session = async () =>

@@ -3,7 +3,7 @@ import { asRecord } from './as-record.ts';
 import { isWrongId } from './entities.ts';
 import { type Gate, namesEntities, servesEntity, servesRepository } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
-import { isForWindows } from './pod-keys.ts';
+import { isForWindows } from './is-for-windows.ts';
 import { type Pool, pool as poolSchema } from './pool.ts';
 
 /**

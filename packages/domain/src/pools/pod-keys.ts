@@ -82,12 +82,6 @@ export function templateWithKeys(
   };
 }
 
-/** Whether its pods run on nodes with Windows, by `os` or the label that every node has. */
-export function isForWindows(pool: Parameters<typeof templateWithKeys>[0]): boolean {
-  const { os, nodeSelector } = asRecord(templateWithKeys(pool).spec);
-  return [asRecord(os)['name'], asRecord(nodeSelector)['kubernetes.io/os']].includes('windows');
-}
-
 type Containers = NonNullable<NonNullable<PodTemplate['spec']>['containers']>;
 
 /** Adds fields to the runner's container. Its position among the others does not matter. */

@@ -18,6 +18,16 @@ const CONTAINERS = 'template.spec.containers';
 const NO_MODE =
   'is not supported: leave containerMode out, or write dind for jobs that start containers';
 const atRepositories = { registration: 'repository' };
+/** The node affinity of one requirement. */
+const requires = (requirement: object) => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [requirement] }],
+      },
+    },
+  },
+});
 const onWindows = { nodeSelector: { 'kubernetes.io/os': 'windows' } };
 const ofRepositories = { repositories: ['acme/*'] };
 const inLogs = [{ name: 'setup', terminationMessagePolicy: 'FallbackToLogsOnError' }];
@@ -99,14 +109,17 @@ const REFUSED_POOLS: readonly Row[] = [
     'runnerGroupVisibility: private keeps public repositories out, which publicRepositories lets in',
   ],
   [{ ...onWindows, containerMode: 'dind', runnerGroup: 'a' }, `${MODE}: dind is a daemon for Li`],
-  [
-    { ...withSpec({ os: { name: 'windows' } }), caBundle: { configMap: 'ca' } },
-    'caBundle: is mounted where Linux reads it',
-  ],
-  [
-    { ...withSpec(onWindows), caBundle: { configMap: 'ca' } },
-    'caBundle: is mounted where Linux reads it',
-  ],
+  ...[
+    { os: { name: 'windows' } },
+    onWindows,
+    { nodeSelector: { 'beta.kubernetes.io/os': 'Windows' } },
+    requires({ key: 'kubernetes.io/os', operator: 'In', values: ['windows'] }),
+    requires({ key: 'beta.kubernetes.io/os', operator: 'NotIn', values: ['linux'] }),
+    requires({ key: 'node.kubernetes.io/windows-build', operator: 'Exists' }),
+  ].map((spec): [object, string] => [
+    withAuthority(spec),
+    'caBundle: is mounted where Linux reads',
+  ]),
   [withSpec({ containers: [{ image: 'x' }] }), `${CONTAINERS}.0.name: `],
   [withSpec({ containers: { runner: {} } }), `${CONTAINERS}: Invalid input: expected array`],
   [inContainer({ env: [{ value: 'b' }] }), `${CONTAINERS}.0.env.0.name: `],
@@ -222,6 +235,11 @@ export const REFUSED_FILES: readonly Row[] = [
   ).map(([pool, named]) => serving(pool, named, DEFAULT)),
 ];
 
+/** A pod that the certificates of an authority are mounted into. */
+function withAuthority(spec: object): object {
+  return { ...withSpec(spec), caBundle: { configMap: 'ca' } };
+}
+
 /** Differences from a right pool that neither the file nor the chart refuses. */
 export const TAKEN_POOLS: readonly object[] = [
   {
@@ -239,7 +257,18 @@ export const TAKEN_POOLS: readonly object[] = [
   { caBundle: { configMap: 'ca' } },
   { caBundle: { configMap: 'ca', key: 'a.crt' } },
   { warm: [{ scope: 'acme', workers: 1 }] },
-  withSpec({ nodeSelector: null, os: null, securityContext: null, anything: { new: [1] } }),
+  ...[
+    requires({ key: 'kubernetes.io/os', operator: 'In', values: ['windows', 'linux'] }),
+    requires({ key: 'kubernetes.io/arch', operator: 'NotIn', values: ['linux'] }),
+    { affinity: { nodeAffinity: null } },
+  ].map(withAuthority),
+  withSpec({
+    nodeSelector: null,
+    os: null,
+    affinity: null,
+    securityContext: null,
+    anything: { new: [1] },
+  }),
   inContainer({
     env: [{ name: 'A', value: 'b' }],
     volumeMounts: [{ name: 'w', mountPath: '/w' }],

@@ -191,11 +191,16 @@ test.each<[string, object]>([
     'https://github.com/acme/api/commit/a1b2/checks/8/logs',
     'https://api.github.com/repos/acme/api/actions/jobs/8',
     'https://github.example.com/api/v3/repos/acme/api/check-runs/8',
+    'acme/api/actions/runs/7/job/8',
+    '/acme/api/actions/runs/7/attempts/2/job/8?pr=7#step:3:1',
+    '/repos/acme/api/actions/jobs/8',
   ].map((text): [string, object] => [text, { job: 8 }]),
   ...['', '?pr=7', '/workflow', '/attempts/2#summary-8'].map((end): [string, object] => [
     `github.com/acme/api/actions/runs/7${end}`,
     { run: 7, owner: 'acme' },
   ]),
+  ['acme/api/actions/runs/7', { run: 7, owner: 'acme' }],
+  ['repos/acme/api/actions/runs/7/jobs?filter=all', { run: 7, owner: 'acme' }],
   [RUN, { run: 9_200_000_001, owner: 'acme' }],
   [`${RUN}/`, { run: 9_200_000_001, owner: 'acme' }],
   [`${RUN}/attempts/12`, { run: 9_200_000_001, owner: 'acme' }],
@@ -213,10 +218,13 @@ test.each([
   'https://github.com/acme/api',
   'https://github.com/acme/api/actions/runs/x',
   'https://github.com/acme/api/actions/runs/1/job/x',
-  'acme/api/actions/runs/1',
+  'acme/api',
+  'github.com/actions/runs/1',
   'https://github.com/acme/api/runs/7/jobs/x',
   'https://github.com/acme/api/pull/77/checks',
   'https://example.com/mirror/acme/api/actions/runs/1',
+  'example.com/mirror/acme/api/actions/runs/1',
+  '//acme/api/actions/runs/1',
 ])('%s is neither a job nor a run (P5)', (text) => {
   expect(readJobReference(text)).toBeUndefined();
 });

@@ -6,9 +6,12 @@ export type JobReference =
 const ID = '([1-9]\\d{0,15})';
 const END = '(?:/logs)?/?(?:[?&].*)?$';
 
-/** The owner, and what follows the repository, of an address of GitHub's pages or of its API. */
+/**
+ * The owner, and what follows the repository, of an address of GitHub's pages or of its API. The host
+ * may be missing: no owner has a dot in its name.
+ */
 const ADDRESS =
-  /^(?:https?:\/\/[^/]+|[\w-]+(?:\.[\w-]+)+(?::\d+)?)\/(?:(?:api\/v3\/)?repos\/)?([^/]+)\/[^/]+\/([^#]+)/i;
+  /^(?:https?:\/\/[^/]+\/|[\w-]+(?:\.[\w-]+)+(?::\d+)?\/|\/)?(?:(?:api\/v3\/)?repos\/)?([\w-]+)\/[^/]+\/([^#]+)/i;
 
 /** A job's own address, and those of its check run, which has the same id. */
 const OF_JOB = new RegExp(
