@@ -24,6 +24,8 @@ interface Metric {
 const log = createLogger('generate', 'error');
 
 const answered = () => Promise.resolve(undefined);
+const NO_ROOM = { heldBytes: 0, requests: 0 };
+const nobody = () => Promise.resolve(new Set<number>());
 const NO_PROBES = { github: answered, cluster: answered };
 
 /**
@@ -54,7 +56,7 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
   createConsoleEvents(log, ofConsole);
   return {
     ingress: declare(
-      (metrics) => void createIngressEvents({ log, metrics, held: { heldBytes: 0, requests: 0 } }),
+      (metrics) => void createIngressEvents({ log, metrics, held: NO_ROOM, findHeld: nobody }),
     ),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);

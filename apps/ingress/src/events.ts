@@ -98,26 +98,31 @@ const TABLE = {
 
 export type IngressEvents = ReturnType<typeof createIngressEvents>;
 
+/** The service level: a job that no limit holds has a runner within this time. */
+const SOON_SECONDS = 60;
+
 /**
  * Ingress's events. Each function writes the log line of one event and moves its metrics. `held`:
- * the room that deliveries occupy now.
+ * the room that deliveries occupy now. `findHeld` returns those of these jobs that a limit held.
  */
 export function createIngressEvents({
   log,
   metrics,
-  held,
+  held: room,
+  findHeld,
 }: {
   log: EventLog;
   metrics: Metrics;
   held: Held;
+  findHeld: (jobIds: readonly number[]) => Promise<ReadonlySet<number>>;
 }) {
   const events = tellEvents(TABLE, { log, metrics });
   const sample = createSamples();
-  metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
+  metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => room.heldBytes);
   metrics.reading(
     'paddock_requests_in_flight',
     'Deliveries that are received or wait to be stored',
-    () => held.requests,
+    () => room.requests,
   );
   const deliveries = metrics.counter(
     'paddock_deliveries_total',
@@ -141,9 +146,9 @@ export function createIngressEvents({
   );
   const queueSeconds = metrics.histogram(
     'paddock_job_queue_seconds',
-    'How long jobs waited from being queued to their start, by GitHub’s instants in deliveries, by pool',
-    [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800],
-    ['pool'],
+    'How long jobs waited from being queued to their start, by GitHub’s instants in deliveries, by pool; `limit` held back those that waited over a minute and for a limit of people',
+    [1, 2, 5, 10, 15, 30, SOON_SECONDS, 120, 300, 600, 1_800, 3_600, 10_800],
+    ['pool', 'held'],
   );
   const runSeconds = metrics.histogram(
     'paddock_job_run_seconds',
@@ -184,12 +189,17 @@ export function createIngressEvents({
       const sampled = UNAUTHENTICATED.has(refusal) ? sample(`${refusal} ${kind}`) : {};
       if (sampled !== undefined) events.deliveryRefused(refusal, { ...details, ...sampled });
     },
-    /** A stored delivery says how long its job waited or ran. */
-    jobMoved(times: JobTimes) {
-      if (times.queueSeconds !== undefined)
-        queueSeconds.observe({ pool: times.pool }, times.queueSeconds);
-      if (times.runSeconds !== undefined)
-        runSeconds.observe({ pool: times.pool }, times.runSeconds);
+    /** Stored deliveries say how long their jobs waited or ran. */
+    async jobsMoved(all: readonly JobTimes[]) {
+      const late = all.filter((times) => (times.queueSeconds ?? 0) > SOON_SECONDS);
+      const held = await findHeld(late.map(({ jobId }) => jobId)).catch(() => new Set());
+      for (const times of all) {
+        const { jobId, pool } = times;
+        const by = held.has(jobId) ? 'limit' : 'no';
+        if (times.queueSeconds !== undefined)
+          queueSeconds.observe({ pool, held: by }, times.queueSeconds);
+        if (times.runSeconds !== undefined) runSeconds.observe({ pool }, times.runSeconds);
+      }
     },
     batchWritten: (ms: number) => batchSeconds.observe(ms / 1000),
   };

@@ -1,5 +1,6 @@
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { findHeldJobs } from '@paddock/db/jobs/held-jobs';
 import { runService } from '@paddock/db/run-service';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { appEvents, followApps } from '@paddock/github/follow-apps';
@@ -24,8 +25,6 @@ const declared = { environment: process.env, settings, read: readIngressConfig }
 await runService('ingress', declared, async (config, service) => {
   const { log, metrics } = service;
   const budget = createBodyBudget(config);
-  const events = createIngressEvents({ log, metrics, held: budget });
-
   const { writeTimeoutMs, bodyTimeoutMs } = config;
   // PostgreSQL cancels and names a slow statement before we give up the connection.
   const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
@@ -53,6 +52,12 @@ await runService('ingress', declared, async (config, service) => {
     applicationName: 'paddock-ingress',
   });
   declareSharedGauges(metrics, reading.db);
+  const events = createIngressEvents({
+    log,
+    metrics,
+    held: budget,
+    findHeld: (jobIds) => findHeldJobs(reading.db, jobIds),
+  });
 
   const pools = createPools({
     db: reading.db,
@@ -70,7 +75,7 @@ await runService('ingress', declared, async (config, service) => {
     hasPools: () => pools.current() !== undefined,
   });
   const batcher = createBatcher({
-    write: createWriteDeliveries(writing.db, pools, events.jobMoved),
+    write: createWriteDeliveries(writing.db, pools, events.jobsMoved),
     maxBatch: config.maxBatch,
     maxBatchBytes: MAX_BATCH_BYTES,
     bytesOf: ({ payload }) => payload.length,

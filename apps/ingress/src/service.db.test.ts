@@ -15,6 +15,8 @@ import {
   waitForWriter,
 } from './scenes/ingress.scene.ts';
 
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+
 describe('the ingress as a process', () => {
   const database = useTestDatabase(createIngressDatabase);
   const startOne = useIngresses(database);
@@ -56,8 +58,8 @@ describe('the ingress as a process', () => {
     }
     const page = await Promise.all(
       [
-        'job_queue_seconds_sum{pool="small"}',
-        'job_queue_seconds_count{pool="small"}',
+        'job_queue_seconds_sum{pool="small",held="no"}',
+        'job_queue_seconds_count{pool="small",held="no"}',
         'job_run_seconds_sum{pool="small"}',
         'job_run_seconds_count{pool="small"}',
         'delivery_seconds_count',
@@ -67,6 +69,37 @@ describe('the ingress as a process', () => {
     expect(page).toEqual([30, 1, 600, 1, 4, 4]);
     for (const name of ['delivery', 'delivery_batch'])
       expect(await ingress.metric(`paddock_${name}_seconds_sum`)).toBeGreaterThan(0);
+  });
+
+  test('tells late starts for which a limit of people was the reason from all others (H5)', async () => {
+    const ingress = await start();
+    const count = (held: string, le = '+Inf') =>
+      ingress.metric(`paddock_job_queue_seconds_bucket{le="${le}",pool="small",held="${held}"}`);
+    const startJob = async (id: number, queuedSeconds: number, reasons: readonly string[]) => {
+      const instants = { created_at: inSeconds(10 - queuedSeconds), started_at: inSeconds(10) };
+      const job = { runner_name: null, ...instants };
+      await ingress.deliver(await jobDelivery('queued', id, job));
+      for (const reason of reasons)
+        await sql`insert into wait_reason_changes (demand_key, reason, since, until)
+          select demand_key, ${reason}, now(), now() + interval '1 second' from jobs where job_id = ${id}`.execute(
+          database.db,
+        );
+      await ingress.deliver(await jobDelivery('in_progress', id, { ...job, runner_name: 'pdk-1' }));
+    };
+    await startJob(901, 61, ['github_budget', 'no_capacity']);
+    await waitFor('a late start', async () => (await count('no')) === 1);
+    await startJob(902, 61, ['at_pool_cap']);
+    await waitFor('one behind a limit', async () => (await count('limit')) === 1);
+    await startJob(903, 60, ['at_pool_cap']);
+    await waitFor('a start in time', async () => (await count('no', '60')) === 1);
+    await sql`with gone as (delete from wait_reason_changes returning demand_key)
+      insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
+      select distinct demand_key, 1, 'acme', 0, 'small', 1, 0, 'making_stopped', now() from gone`.execute(
+      database.db,
+    );
+    await startJob(904, 61, []);
+    await waitFor('one that still waits for a limit', async () => (await count('limit')) === 2);
+    expect(await count('no')).toBe(2);
   });
 
   test('the log names a webhook port that is taken, and the process ends (H1)', async () => {

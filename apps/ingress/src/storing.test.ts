@@ -197,6 +197,7 @@ describe('the times of a job (H5)', () => {
       },
     });
     expect(jobTimes(examplePools(), parsed, outcome)).toEqual({
+      jobId: expect.any(Number),
       pool: 'linux',
       queueSeconds,
       runSeconds,

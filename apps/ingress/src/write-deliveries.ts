@@ -18,7 +18,11 @@ export class NotReady extends Error {
  * Stores batches, judged by the pools in force at that moment. If a new job's delivery is old, it
  * asks for a look-up at GitHub. `onTimes` gets the times of the stored jobs.
  */
-export function createWriteDeliveries(db: Db, pools: Pools, onTimes: (times: JobTimes) => void) {
+export function createWriteDeliveries(
+  db: Db,
+  pools: Pools,
+  onTimes: (times: readonly JobTimes[]) => unknown,
+) {
   return async function writeDeliveries(
     batch: readonly DeliveryToRecord[],
   ): Promise<readonly Outcome[]> {
@@ -36,16 +40,15 @@ export function createWriteDeliveries(db: Db, pools: Pools, onTimes: (times: Job
       outcomes[index] === 'job_stored' &&
       isOldDemand(parsed.job, Date.now());
     if (batch.some(needsLookUp)) await wantExtraPasses(db, { schedule: lookUpJobsTask.kind });
-    for (const [index, { parsed }] of batch.entries()) {
-      const times = jobTimes(current.document, parsed, outcomes[index]);
-      if (times !== undefined) onTimes(times);
-    }
+    const { document } = current;
+    onTimes(batch.flatMap(({ parsed }, nth) => jobTimes(document, parsed, outcomes[nth]) ?? []));
     return outcomes;
   };
 }
 
 /** How long a job waited and ran, by GitHub's instants; undefined if the delivery does not say. */
 export interface JobTimes {
+  readonly jobId: number;
   readonly pool: string;
   readonly queueSeconds: number | undefined;
   readonly runSeconds: number | undefined;
@@ -70,6 +73,7 @@ export function jobTimes(
   if ('ignored' in place || job.runnerName === null) return undefined;
   const isEnd = job.status === 'completed';
   return {
+    jobId: job.jobId,
     pool: place.pool,
     queueSeconds: isFirst || !isEnd ? secondsBetween(job.queuedAt, job.startedAt) : undefined,
     runSeconds: isEnd ? secondsBetween(job.startedAt, job.completedAt) : undefined,

@@ -2,6 +2,7 @@ import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
 import { countStuckJobs } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Db } from '@paddock/db/schema/tables';
 import { findProblemsOfApps } from '@paddock/db/schedules/sweep-states';
+import { findOldestSwitches } from '@paddock/db/switches';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
@@ -27,6 +28,10 @@ const GAUGES = {
   paddock_runner_version_days_left: {
     help: 'Days until GitHub stops serving a pool’s runner version, by pool and version; absent without an end',
     labels: ['pool', 'version'],
+  },
+  paddock_oldest_switch_seconds: {
+    help: 'How long the oldest switch of a kind has held something back: environment, pool, entity or sweep',
+    labels: ['kind'],
   },
 } satisfies DeclaredGauges;
 
@@ -56,6 +61,7 @@ export function declareReconcilerGauges(
     const held = await findHeldStops(db, config.stopAlertMs);
     const problems = await findProblemsOfApps(db);
     const versions = await findEndingVersions(db);
+    const switches = await findOldestSwitches(db);
     return [
       reading('paddock_jobs_stuck', stuck),
       reading('paddock_jobs_misjudged', misjudged),
@@ -70,6 +76,11 @@ export function declareReconcilerGauges(
         gauge: 'paddock_runner_version_days_left' as const,
         labels: { pool, version },
         value: daysLeft,
+      })),
+      ...switches.map(({ kind, seconds }) => ({
+        gauge: 'paddock_oldest_switch_seconds' as const,
+        labels: { kind },
+        value: seconds,
       })),
     ];
   });

@@ -203,6 +203,11 @@ test('gauges of the sweeps’ objects are read from the rows, so all replicas ag
   await putPools(db, examplePools({ pools }));
   const versions = [end('a', 12.1), end('b', null), end('c', -6.9), end('gone', 5)];
   await db.insertInto('pool_runner_versions').values(versions).execute();
+  for (const [subject_id, minutes] of [['linux', 30] as const, ['gpu', 10] as const])
+    await db
+      .insertInto('switches')
+      .values({ subject_type: 'pool', subject_id, switched_by: 'ada', since: minutesAgo(minutes) })
+      .execute();
   declareGauges();
   const shown = await waitFor('the gauges', async () => {
     const page = await sweeps.metrics.registry.metrics();
@@ -213,6 +218,7 @@ test('gauges of the sweeps’ objects are read from the rows, so all replicas ag
   expect(shown).toMatch(/\npaddock_redelivery_oldest_unresolved_seconds 60\d/);
   // What the App lacks, from the newest check's operation (H4).
   expect(shown).toMatch(new RegExp(`\npaddock_app_problems{app="${appId}"} [1-9]`));
+  expect(shown).toMatch(/\npaddock_oldest_switch_seconds{kind="pool"} 180\d/);
   const left = shown.matchAll(/\npaddock_runner_version_days_left{pool="(.+?)",.+} (.+)/g);
   expect(Array.from(left, ([, pool, days]) => [pool, Math.round(Number(days))])).toEqual([
     ['a', 12],

@@ -25,7 +25,7 @@ import { readDatabaseFacts } from '@paddock/db/database-checks';
 import { currentVersion, isMigrationNeeded } from '@paddock/db/schema-version';
 import type { Trx } from '@paddock/db/schema/tables';
 import * as usage from '@paddock/db/sum-usage';
-import { findSwitchOfSweep } from '@paddock/db/switches';
+import { findOldestSwitches, findSwitchOfSweep } from '@paddock/db/switches';
 import * as endedPods from '@paddock/db/workers/ended-pods';
 import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
@@ -210,6 +210,7 @@ export const periodicStatements = {
     }),
   findRunnersToRead,
   findEndingVersions,
+  findOldestSwitches,
   findStopsWithoutTask: (trx) =>
     stops.findStopsWithoutTask(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
@@ -272,7 +273,7 @@ export const otherStatements: Readonly<Record<string, string>> = {
     bindWorkers appendEvents recordFindings storeInstallations lockInstallations
     noteInstallations noteOtherRepositories pinLogins repairInstallations
     endRefusalsOfRepositories rememberLostDeliveries recordRedeliveryRequest wantExtraPasses
-    forgetFoundOutKeys`,
+    forgetFoundOutKeys findHeldJobs`,
   'a call of GitHub': 'createWaits',
   'a task about one worker or key, or its end': `
     findWorkerToProvision markRegistrationStarted clearRegistrationStarted saveRegistration

@@ -48,6 +48,17 @@ export const findSwitches = (db: Db, subjects: readonly SwitchSubject[]): Promis
     .orderBy('subject')
     .execute();
 
+/** How long the oldest switch of each kind is on. */
+export const findOldestSwitches = (db: Db): Promise<{ kind: string; seconds: number }[]> =>
+  db
+    .selectFrom('switches')
+    .select([
+      'subject_type as kind',
+      sql<number>`extract(epoch from now() - min(since))::float8`.as('seconds'),
+    ])
+    .groupBy('subject_type')
+    .execute();
+
 /** The oldest switch that holds a sweep's task of this subject back. */
 export const findSwitchOfSweep = async (
   db: Db,

@@ -54,8 +54,8 @@ describe('gauges of rows that all services share (H5)', () => {
     expect(await read('paddock_workers_lacking')).toEqual({ gpu: 0, linux: 1 });
   });
 
-  test('the longest waiting job of a pool, and whether there is an idle worker that could take it', async () => {
-    await putJob(db());
+  test('the longest waiting job of a pool and a reason, and whether there is an idle worker that could take it', async () => {
+    const held = await putJob(db());
     const globex = { entity_id: 5, entity_name: 'globex' };
     await putJob(db(), globex);
     await sql`update jobs set created_at = now() - interval '10 minutes' where entity_id = 5`.execute(
@@ -65,8 +65,14 @@ describe('gauges of rows that all services share (H5)', () => {
     const idle = { status: 'running', registered_at: minutesAgo(2) } as const;
     await putWorker(db(), idle);
     expect(await read('paddock_oldest_waiting_job_seconds')).toEqual({
-      gpu: 0,
-      linux: expect.closeTo(600, -1),
+      'gpu,none': 0,
+      'linux,none': expect.closeTo(600, -1),
+    });
+    await putKey(held.demand_key, { wait_reason: 'at_pool_cap', waiting: 1 });
+    expect(await read('paddock_oldest_waiting_job_seconds')).toEqual({
+      'gpu,none': 0,
+      'linux,at_pool_cap': expect.closeTo(0, -1),
+      'linux,none': expect.closeTo(600, -1),
     });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
     await putWorker(db(), { ...idle, ...globex, stopping_at: minutesAgo(1) });

@@ -12,8 +12,8 @@ const SHARED = {
     labels: ['pool', 'reason'],
   },
   paddock_oldest_waiting_job_seconds: {
-    help: 'How long the longest waiting job of a pool has been known; 0 if none waits',
-    labels: ['pool'],
+    help: 'How long the longest waiting job of a pool has been known, by the reason; 0 if none waits',
+    labels: ['pool', 'reason'],
   },
   paddock_oldest_waiting_job_has_idle_worker: {
     help: '1 if GitHub does not give the longest waiting job of a pool to an idle worker that could run it',
@@ -92,8 +92,8 @@ const sharedState = sql<Sample<SharedGauge>>`
       select pool, state, 0 as workers from pools cross join unnest(array['starting', 'idle', 'busy', 'stopping']) state
       union all select pool, state, workers from alive
     ), reasons as (
-      select pool, 'none' as reason, 0 as jobs from pools
-      union all select pool, coalesce(wait_reason, 'none'), jobs from waiting left join demand_keys using (demand_key)
+      select pool, 'none' as reason, 0 as jobs, now() as oldest_at from pools
+      union all select pool, coalesce(wait_reason, 'none'), jobs, oldest_at from waiting left join demand_keys using (demand_key)
     ), lacking as (
       select pool, 0 as workers from pools
       union all select k8s_pool, greatest(0, waiting - unassigned) from demand_keys where wait_reason is not null
@@ -104,9 +104,9 @@ const sharedState = sql<Sample<SharedGauge>>`
     select 'paddock_jobs_waiting' as gauge, jsonb_build_object('pool', pool, 'reason', reason) as labels, sum(jobs)::float8 as value
     from reasons group by pool, reason
     union all
-    select 'paddock_oldest_waiting_job_seconds', jsonb_build_object('pool', pool),
-      coalesce(greatest(0, extract(epoch from now() - oldest_at)), 0)::float8
-    from pools full join oldest using (pool)
+    select 'paddock_oldest_waiting_job_seconds', jsonb_build_object('pool', pool, 'reason', reason),
+      extract(epoch from now() - least(now(), min(oldest_at)))::float8
+    from reasons group by pool, reason
     union all
     select 'paddock_oldest_waiting_job_has_idle_worker', jsonb_build_object('pool', pool),
       exists (select from alive a where a.demand_key = oldest.demand_key and a.state = 'idle')::integer

@@ -46,3 +46,13 @@ export const WAIT_REASONS = {
 } as const;
 
 export type WaitReason = keyof typeof WAIT_REASONS;
+
+/** Limits that people set: jobs that wait for one of these wait as intended. */
+export const LIMITS_BY_PEOPLE = [
+  'making_stopped',
+  'pool_paused',
+  'at_entity_cap',
+  'at_common_cap',
+  'at_pool_cap',
+  'at_repository_cap',
+] as const satisfies readonly WaitReason[];
