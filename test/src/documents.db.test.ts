@@ -5,12 +5,13 @@ import { sql } from 'kysely';
 import { globSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
+import { documented, metricOf, ROOT } from './scenes/documented-metrics.scene.ts';
 import { type ServiceName, useSystem } from './start-system.ts';
 
-const docs = join(import.meta.dirname, '..', '..', 'docs');
+const docs = join(ROOT, 'docs');
 
 /** The statements that the pages give people for psql, page by page. */
-const blocks = globSync('*.md', { cwd: docs }).flatMap((page) =>
+const blocks = globSync('**/*.md', { cwd: docs }).flatMap((page) =>
   [...readFileSync(join(docs, page), 'utf8').matchAll(/^```sql\n(.*?)^```$/gms)].map(
     ([, text = '']) => ({
       page,
@@ -35,25 +36,6 @@ test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
 });
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
-
-interface Metric {
-  readonly type: string;
-  readonly services: readonly string[];
-  readonly labels: readonly string[];
-  readonly help: string;
-}
-
-/** The page's entry for each metric, by its name. */
-const documented = new Map<string, Metric>(
-  [...PAGE.matchAll(/^\| `(paddock_\w+)` \| (.*?) \| (.*?) \| (.*?) \| (.*) \|$/gm)].map(
-    ([, name = '', type = '', services = '', labels = '', help = '']) => [
-      name,
-      { type, services: services.split(', '), labels: labels.match(/\w+/g) ?? [], help },
-    ],
-  ),
-);
-
 describe('the metrics of the services (H5)', () => {
   const system = useSystem({ ingress: {}, scheduler: {}, reconciler: {} });
   const scrape = async (service: ServiceName): Promise<string[]> => {
@@ -80,23 +62,16 @@ describe('the metrics of the services (H5)', () => {
         .filter((label) => label !== 'le');
       expect({ line, labels: labels.toSorted() }).toEqual({
         line,
-        labels: documented.get(nameOf(line))?.labels.toSorted(),
+        labels: documented.get(metricOf(line))?.labels.toSorted(),
       });
     }
   });
 });
 
-/** Of a sample; a histogram has three. */
-function nameOf(sample: string): string {
-  const name = /^\w+/.exec(sample)?.[0] ?? '';
-  return documented.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
-}
-
 test('every metric is in a test that reads it', async () => {
-  const root = join(import.meta.dirname, '..', '..');
   const read: string[] = [];
-  for await (const file of glob('{apps,packages,test}/**/src/**/*.test.ts', { cwd: root }))
-    read.push(readFileSync(join(root, file), 'utf8'));
+  for await (const file of glob('{apps,packages,test}/**/src/**/*.test.ts', { cwd: ROOT }))
+    read.push(readFileSync(join(ROOT, file), 'utf8'));
   const all = read.join('\n');
   // Some tests leave the prefix to their helper.
   const unread = [...documented.keys()].filter(

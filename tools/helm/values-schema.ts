@@ -49,6 +49,7 @@ const SPECIAL: Readonly<Record<string, z.ZodType>> = {
   'existingSecret.key': text,
   'console.signIn': z.strictObject({ groups: groups.optional(), oidc, proxy }),
   hostnames: z.array(some),
+  'rules.without': z.array(text.regex(/^Paddock/)),
   // As 203.0.113.0/24 or 2001:db8::/32.
   alsoClosed: z.array(text.regex(/^[0-9a-fA-F:.]+\/[0-9]{1,3}$/)),
   metricsFrom: z.array(texts),

@@ -15,7 +15,7 @@ import { EXAMPLES, MATRIX, configOf } from '../scenes/chart-releases.scene.ts';
 /** What the chart may make: each is in a namespace. Custom ones come from an operator. */
 const KINDS = new Set(
   `ConfigMap Deployment HorizontalPodAutoscaler HTTPRoute Ingress Job NetworkPolicy Pod
-  PodDisruptionBudget PodMonitor Role RoleBinding Secret Service ServiceAccount StatefulSet
+  PodDisruptionBudget PodMonitor PrometheusRule Role RoleBinding Secret Service ServiceAccount StatefulSet
   Cluster ExternalSecret`.split(/\s+/),
 );
 

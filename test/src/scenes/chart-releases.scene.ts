@@ -180,7 +180,7 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
       console: {
         gateway: { enabled: true, hostnames: ['b.test'], parentRefs: [{ name: 'private' }] },
       },
-      monitoring: { podMonitor: { enabled: true } },
+      monitoring: { podMonitor: { enabled: true }, rules: { enabled: true } },
       networkPolicy: { metricsFrom: [] },
       migration: { hook: true },
     }),
