@@ -313,6 +313,8 @@ describeInBrowser('the page in a browser', () => {
       await show(page, '/jobs/1');
       const told = await page.getByRole('alert').allTextContents();
       expect(told).toEqual([expect.stringMatching(/^Not found\. Paddock knows no job 1: /)]);
+      await show(page, '/pools/none');
+      await page.getByText('There is no pool of the name none.').waitFor();
       await show(page, '/installations/99');
       await page.getByRole('alert').waitFor();
       expect(await page.getByRole('button', { name: 'Resync …' }).count()).toBe(0);

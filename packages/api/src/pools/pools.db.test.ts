@@ -233,6 +233,12 @@ describe('one pool', () => {
       { version: 3, lines: ['- resources.requests.cpu: 1', '+ resources.requests.cpu: 2'] },
       { version: 2, lines: ['+ the pool'] },
     ]);
+    // What the file no longer has.
+    const former = await ask(findPoolEndpoint, database.db, { pool: 'other' });
+    expect(former).toMatchObject({
+      changes: [{ lines: ['- the pool'] }, { lines: ['+ the pool'] }],
+      settings: {},
+    });
     const unknown = ask(findPoolEndpoint, database.db, { pool: 'none' });
     await expect(unknown).rejects.toMatchObject({ status: 404 });
   });

@@ -56,7 +56,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
       <Answer of={shown}>
         {() =>
           pool === undefined ? (
-            <p class="none">There is no pool of this name, and neither job nor worker names it.</p>
+            <Former name={name} />
           ) : (
             <>
               <Hindrances of={held} pool={name} />
@@ -66,6 +66,21 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
         }
       </Answer>
     </>
+  );
+}
+
+/** A pool that no file has now, and that no job or worker names. */
+function Former({ name }: { name: string }) {
+  const wrong = useAnswer<OnePool>(at`/pools/${name}`, OF_POOLS);
+  return (
+    <Answer of={wrong}>
+      {(one) => (
+        <>
+          <p class="none">The configuration no longer has this pool.</p>
+          <PoolState name={name} {...one} />
+        </>
+      )}
+    </Answer>
   );
 }
 
