@@ -50,10 +50,10 @@ export async function createPod(
     throw new KubeError({ kind: 'forbidden', status: 201, reason: 'Changed', message });
   } catch (error) {
     if (!(error instanceof KubeError) || error.failure.kind !== 'exists') throw error;
-    const there = await findPod(cluster, name, pod);
+    const there = await findAskedPod(cluster, name, pod);
     // Deleted between the two calls: the caller's next attempt starts from the top.
     if (there === undefined) throw error;
-    return { outcome: 'exists', uid: there.uid, warnings: [] };
+    return { outcome: 'exists', ...there };
   }
 }
 
@@ -70,25 +70,42 @@ function hintsOf(
   return warnings.length === 0 ? left : `${left}; it said: ${warnings.join('; ')}`;
 }
 
-/**
- * The pod, or undefined if there is none. One that differs from `asked` in what must stay is
- * deleted, as `createPod` does, if it had no time to; but not once a node has it, since its runner
- * may work there.
- */
+const readIfThere = async (cluster: Cluster, name: ObjectName) => {
+  const found = await unless('not_found', coreApi(cluster).readNamespacedPod(name));
+  return found === undefined ? undefined : readPod(found);
+};
+
+/** The pod, or undefined if there is none. */
 export async function findPod(
   cluster: Cluster,
   { namespace, name }: ObjectName,
-  asked?: WireJson<V1Pod>,
 ): Promise<ObservedPod | undefined> {
-  const found = await unless('not_found', coreApi(cluster).readNamespacedPod({ namespace, name }));
+  const found = await readIfThere(cluster, { namespace, name });
+  return found && observePod(found);
+}
+
+/**
+ * The pod that an earlier call has made, or undefined if there is none. One that differs from `asked`
+ * in what must stay is deleted, as `createPod` does, if it had no time to. Once a node has it, a
+ * warning says so instead, since its runner may work there.
+ */
+export async function findAskedPod(
+  cluster: Cluster,
+  { namespace, name }: ObjectName,
+  asked: WireJson<V1Pod> | undefined,
+): Promise<Pick<CreatedPod, 'uid' | 'warnings'> | undefined> {
+  const found = await readIfThere(cluster, { namespace, name });
   if (found === undefined) return undefined;
-  const pod = observePod(readPod(found));
-  const { uid, resourceVersion, nodeName } = pod;
-  if (asked === undefined || nodeName !== undefined || !changedByAdmission(asked, readPod(found)))
-    return pod;
+  const { uid, resourceVersion, nodeName } = observePod(found);
+  const changed = asked && changedByAdmission(asked, found);
+  if (changed === undefined) return { uid, warnings: [] };
+  if (nodeName !== undefined) {
+    const warning = `A node has a pod that is not as its pool asks, so Paddock keeps it: ${changed}. If the pool has not changed since, a webhook or a policy did it: exempt Paddock's pods from that.`;
+    return { uid, warnings: [warning] };
+  }
   const outcome = await deletePod(cluster, { namespace, name, uid, resourceVersion });
   // A node may have it by now.
-  return outcome === 'changed' ? findPod(cluster, { namespace, name }, asked) : undefined;
+  return outcome === 'changed' ? findAskedPod(cluster, { namespace, name }, asked) : undefined;
 }
 
 export interface PodDeletion extends ObjectName {

@@ -1,6 +1,6 @@
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesWithPin } from '@paddock/domain/pools/gate';
-import { findPod } from '@paddock/kube/pods';
+import { findAskedPod } from '@paddock/kube/pods';
 import { secretExists } from '@paddock/kube/secrets';
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
@@ -52,10 +52,13 @@ async function provision(
   requireTimeLeft(task);
   const place = { namespace: worker.namespace, name: worker.podName };
   const [pod, hasSecret] = await Promise.all([
-    findPod(parts.cluster, place, pool && podOf(worker, pool)),
+    findAskedPod(parts.cluster, place, pool && podOf(worker, pool)),
     secretExists(parts.cluster, place),
   ]);
-  if (pod !== undefined) return finishPod(parts, worker, { uid: pod.uid, isNew: false }, run);
+  if (pod !== undefined) {
+    parts.events.podWarned(worker, pod.warnings);
+    return finishPod(parts, worker, { uid: pod.uid, isNew: false }, run);
+  }
   if (podUid !== null) return done({ ended: 'its pod is gone' });
 
   // 3. Does the pool still serve the worker's entity?

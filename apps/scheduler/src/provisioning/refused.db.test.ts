@@ -219,7 +219,7 @@ test.each([
   ['also one that is followed by then; its worker is not given another', { spec: {} }, true, 2, 1],
   // It has ended, so that the next test can begin without it.
   [
-    'not one that a node has',
+    'not one that a node has, of which a warning tells',
     { spec: { nodeName: 'a' }, status: { phase: 'Failed' } },
     false,
     1,
@@ -237,7 +237,8 @@ test.each([
     await world.runTasks();
     if (isFollowed) await followed.relist();
     await world.makeDue();
-    await world.runTasks();
+    const told = await world.growth('paddock_events_total{event="podWarned"}', world.runTasks);
+    expect(told).toBe('nodeName' in where.spec ? 1 : 0);
     expect([(await deleted()) - before, seen.pods().length]).toEqual([deletions, creations]);
     expect(await seen.runners()).toEqual([podName]);
     const uid = (await followed.find(podName))?.uid;
