@@ -40,6 +40,7 @@ described(
       const shim = `helm() { '${HELM}' "$@"; }\nkubectl() { '${join(assets, 'kubectl')}' "$@"; }\n`;
       writeFileSync(join(folder, 'shims.sh'), shim);
       writeFileSync(join(folder, 'private-key.pem'), 'a key');
+      writeFileSync(join(folder, 'new.private-key.pem'), 'a new key');
       const values = blocksOf(pageOf('install'), 'yaml').find((block) =>
         block.startsWith('# values.yaml'),
       );
@@ -62,8 +63,6 @@ described(
             HOME: folder,
             KUBECONFIG: cluster.kubeconfigFile,
             WEBHOOK_SECRET: 'one',
-            OLD: 'one',
-            NEW: 'two',
           },
         },
       );
@@ -82,9 +81,14 @@ described(
       for (const secret of new Set(mounted.trim().split(/\s+/)))
         run(`kubectl get secret -n paddock ${secret}`);
       run(commandsOf(pageOf('rotate')));
-      expect(
-        run(`kubectl get secret paddock-github -n paddock -o jsonpath='{.data.webhook-secret}'`),
-      ).toBe(btoa('two'));
+      const { data } = JSON.parse(
+        run(`kubectl get secret paddock-github -n paddock -o json`),
+      ) as Record<'data', Record<string, string>>;
+      expect(data).toEqual({
+        'webhook-secret': expect.not.stringMatching(`^(${btoa('one')})?$`),
+        'previous-webhook-secret': data['webhook-secret'],
+        'private-key.pem': btoa('a new key'),
+      });
 
       const kinds = 'role,rolebinding,networkpolicy,poddisruptionbudget';
       const made = all(kinds);

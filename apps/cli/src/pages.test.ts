@@ -1,11 +1,20 @@
 import { expect, test } from '@jest/globals';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { runCommand } from './run-command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const PAGES = globSync(['README.md', 'docs/**/*.md', 'deploy/**/*.md'], { cwd: ROOT });
+
+/** The blocks of a language on a page. */
+function blocksOf(page: string, language: string): string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const blocks = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n(.*?)^\\1\`\`\``, 'gms'));
+  return [...blocks].map(([, , block = '']) => block);
+}
 
 /** What a page writes for what its reader knows. */
 const KNOWN: Readonly<Record<string, string>> = {
@@ -16,9 +25,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 
 /** The commands of the terminal in the shell's blocks of a page, without comments. */
 function commandsIn(page: string): string[][] {
-  const text = readFileSync(join(ROOT, page), 'utf8');
-  const blocks = [...text.matchAll(/^( *)```sh\n(.*?)^\1```/gms)].map(([, , block = '']) => block);
-  return blocks.flatMap((block) =>
+  return blocksOf(page, 'sh').flatMap((block) =>
     block
       .replaceAll(/\\\n\s*/g, ' ')
       .split(/\n|&&/)
@@ -49,4 +56,29 @@ test('each command on a page is one that the terminal knows (H6)', async () => {
   }
   expect(unknown).toEqual([]);
   expect(commands.length).toBeGreaterThan(50);
+});
+
+test('each list of pools on a page can be used (H6)', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-pages-'));
+  const file = join(folder, 'paddock.yaml');
+  const rest = {
+    github: { apps: [{ id: 1, webhookSecret: { env: 'A' }, privateKey: { env: 'B' } }] },
+    entities: { acme: {} },
+  };
+  const files = PAGES.flatMap((page) =>
+    blocksOf(page, 'yaml').flatMap((block) => {
+      const values = parse(block, { merge: true }) as { pools?: unknown; config?: object } | null;
+      const config = values?.config ?? values;
+      return config !== null && 'pools' in config ? [{ page, text: { ...rest, ...config } }] : [];
+    }),
+  );
+  const refused: string[] = [];
+  for (const { page, text } of files) {
+    writeFileSync(file, stringify(text));
+    const { code, stdout, stderr } = await runCommand(['pools', 'check', file], {});
+    if (code !== 0) refused.push(`${page}: ${stdout}${stderr}`);
+  }
+  rmSync(folder, { recursive: true });
+  expect(refused).toEqual([]);
+  expect(files.length).toBeGreaterThan(5);
 });
