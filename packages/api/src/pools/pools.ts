@@ -205,7 +205,11 @@ const HOUR_AGO = sql`now() - interval '1 hour'`;
 
 /** The first instant at or after this one. */
 const instantAfter = (at: unknown) =>
-  sql`greatest(0, ${INSTANTS - 1} - floor(extract(epoch from now() - ${at}) / 60))::integer`;
+  sql`greatest(0, ${INSTANTS - 1} - floor(date_part('epoch', now() - ${at}) / 60))::integer`;
+
+/** By how much one of the lines rises or falls at an instant. */
+const changeOf = (line: 'waiting' | 'workers' | 'busy') =>
+  sql`sum(change) filter (where what = ${sql.lit(line)}) as ${sql.ref(line)}`;
 
 /** A value at each instant; null where too many rows are newer. */
 const line = (value: string) =>
@@ -250,22 +254,18 @@ async function readLastHour(db: Db): Promise<LastHour> {
       union all select pool, 'workers', created_at, completed_at from worker
       union all select pool, 'busy', least(assigned_at, completed_at), completed_at from worker where assigned_at is not null
     ), delta as (
-      select pool, what, n, sum(change) as change from (
+      select pool, n, ${changeOf('waiting')}, ${changeOf('workers')}, ${changeOf('busy')} from (
         select pool, what, ${instantAfter(sql`began`)} as n, 1 as change from span where ended is null or ended > ${HOUR_AGO}
         union all select pool, what, ${instantAfter(sql`ended`)}, -1 from span where ended > ${HOUR_AGO}
-      ) changes group by 1, 2, 3
+      ) changes group by 1, 2
     ), queued as (
       select pool, ${instantAfter(sql`started_at`)} as n,
         percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
       from job where started_at > ${HOUR_AGO} and queued_at is not null group by 1, 2
     ), pool as (select distinct pool from delta), instant as (select generate_series(0, ${INSTANTS - 1}) as n),
     many as (
-      select pool, n, waiting.change as waiting, workers.change as workers, busy.change as busy, ms
-      from pool cross join instant
-        left join (select * from delta where what = 'waiting') waiting using (pool, n)
-        left join (select * from delta where what = 'workers') workers using (pool, n)
-        left join (select * from delta where what = 'busy') busy using (pool, n)
-        left join queued using (pool, n)
+      select pool, n, waiting, workers, busy, ms
+      from pool cross join instant left join delta using (pool, n) left join queued using (pool, n)
     ), sums as (
       select pool, n, n >= first as is_whole, ms, coalesce(sum(waiting) over w, 0) as waiting, coalesce(sum(workers) over w, 0) as workers,
         coalesce(sum(busy) over w, 0) as busy
