@@ -59,13 +59,14 @@ export function Hindrances({ of, pool: here }: { of: Shown<Diagnoses>; pool?: st
                 </>
               )}
             </span>
-            {pools.slice(0, MOST_POOLS).map((pool) => (
-              <>
-                <Thing key={pool} kind="pool" id={pool} as={`Open the pool ${pool}`} />{' '}
-              </>
-            ))}
-            {pools.length > MOST_POOLS && `and ${pools.length - MOST_POOLS} more pools `}
-            {wayOn(one)} {actOn(one, here, again)}
+            <span class="ways">
+              {pools.slice(0, MOST_POOLS).map((pool) => (
+                <Thing key={pool} kind="pool" id={pool} as={`Open the pool ${pool}`} />
+              ))}
+              {pools.length > MOST_POOLS && `and ${pools.length - MOST_POOLS} more pools`}
+              {wayOn(one)}
+              {actOn(one, here, again)}
+            </span>
           </div>
         );
       })}
