@@ -86,6 +86,22 @@ describe('the journey of a job, over HTTP and through processes', () => {
     }
   });
 
+  test('a job that names a runner group alone gets a runner of it, and nobody else’s does (B4, C7)', async () => {
+    const onlyGroup = { labels: [], group: 'deploy', durationMs: 20 };
+    const [id = 0] = await system.queueJobs(1, onlyGroup);
+    expect(await ended(id)).toMatchObject({
+      k8s_pool: 'deploy',
+      job_labels: [],
+      conclusion: 'success',
+    });
+    expect(await workersOf(id).execute()).toMatchObject([{ registered_labels: ['deploy'] }]);
+    const [others = 0] = await system.queueJobs(1, { ...onlyGroup, repo: 'mona/dotfiles' });
+    const event = await waitFor('its event', () =>
+      eventsOf(others).where('source', '=', 'webhook').executeTakeFirst(),
+    );
+    expect([event.outcome, await jobRow(others)]).toEqual(['ignored_pool_closed', undefined]);
+  });
+
   test('a job for none of our pools is recorded and makes no worker (B4)', async () => {
     const [id = 0] = await system.queueJobs(1, { labels: ['ubuntu-latest'], hosted: true });
     const outcomes = await waitFor('its event', async () => {

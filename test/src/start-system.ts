@@ -58,6 +58,15 @@ const POOLS = {
       namespace: NAMESPACE,
       maxWorkers: 2,
     },
+    {
+      name: 'deploy',
+      labels: ['deploy'],
+      image: 'runner:1',
+      namespace: NAMESPACE,
+      entities: ['acme'],
+      runnerGroup: 'deploy',
+      unlabelled: true,
+    },
   ],
   entities: { '*': { maxWorkers: 5 } },
 };

@@ -189,7 +189,7 @@ all services brings none of them what only another one reads.
   secret:
     secretName: {{ (index $.root.Values.credentials (include "paddock.credentials" $)).existingSecret | quote }}
     defaultMode: 0440
-    # A service that lacks a key says so in its readiness, and follows the others.
+    # A service that lacks a key starts, and its readiness says so.
     optional: true
     items:
       {{- range . }}

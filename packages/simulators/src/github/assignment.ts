@@ -6,13 +6,14 @@ export const WORKFLOW = { path: '.github/workflows/ci.yml', branch: 'main' } as 
 
 /**
  * Whether GitHub would give the job to the runner. The runner must have all labels of the job (in
- * any case), be registered for the repository or its organisation, and be in a group that admits
- * the repository and the workflow.
+ * any case), be in the group that it names, be registered for the repository or its organisation, and
+ * be in a group that admits the repository and the workflow.
  */
 export function canRun(runner: Runner, job: Job): boolean {
   const { repository } = job.run;
   if (job.hosted || runner.scope.owner !== repository.owner) return false;
   if (!job.labels.every((label) => runner.lowerLabels.has(label.toLowerCase()))) return false;
+  if (job.group !== undefined && job.group !== runner.group.name) return false;
   if (runner.scope.repository !== undefined) return runner.scope.repository === repository;
   if (!repository.private && !runner.group.allowsPublicRepositories) return false;
   const workflow = `${fullName(repository)}/${WORKFLOW.path}@${WORKFLOW.branch}`;

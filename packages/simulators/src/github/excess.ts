@@ -48,8 +48,8 @@ function isCovered(
   return !left.some((job) => serve(job, serving, new Set()));
 }
 
-const jobKey = remembered(({ run, labels }: Job) =>
-  JSON.stringify([run.repository.id, ...sorted(labels.map((label) => label.toLowerCase()))]),
+const jobKey = remembered(({ run, labels, group = '' }: Job) =>
+  JSON.stringify([run.repository.id, group, ...sorted(labels.map((label) => label.toLowerCase()))]),
 );
 
 const runnerKey = remembered(({ scope, group, lowerLabels }: Runner) =>

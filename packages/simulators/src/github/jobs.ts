@@ -28,6 +28,7 @@ export type NewJob = {
   /** `owner/name` */
   readonly repo: string;
   readonly labels: readonly string[];
+  readonly group?: string | undefined;
   readonly jobName?: string | undefined;
   readonly workflowName?: string | undefined;
   /** How long the runner works, in milliseconds; 100 by default. */
@@ -46,10 +47,10 @@ export type NewJob = {
 };
 
 export function queueJob(world: World, wanted: NewJob): Job {
-  const { runId, labels, durationMs = 100, result = 'success', hosted = false } = wanted;
+  const { runId, labels, group, durationMs = 100, result = 'success', hosted = false } = wanted;
   const run = runId === undefined ? startRun(world, wanted) : findRun(world, runId);
   const name = wanted.jobName ?? `build ${run.jobs.length + 1}`;
-  return addJob(world, run, { name, labels, durationMs, result, hosted }, wanted);
+  return addJob(world, run, { name, labels, group, durationMs, result, hosted }, wanted);
 }
 
 function startRun(world: World, { repo, workflowName = 'CI', event = 'push' }: NewJob): Run {
@@ -73,7 +74,7 @@ function startRun(world: World, { repo, workflowName = 'CI', event = 'push' }: N
 function addJob(
   world: World,
   run: Run,
-  plan: Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'>,
+  plan: Pick<Job, 'name' | 'labels' | 'group' | 'durationMs' | 'result' | 'hosted'>,
   { waiting = false, unannounced = false }: Pick<NewJob, 'waiting' | 'unannounced'> = {},
 ): Job {
   const now = isoNow(world);
@@ -121,8 +122,8 @@ export function rerunJob(world: World, jobId: number): Job {
   if (job.status !== 'completed')
     throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
   job.run.attempt += 1;
-  const { name, labels, durationMs, result, hosted } = job;
-  return addJob(world, job.run, { name, labels, durationMs, result, hosted });
+  const { name, labels, group, durationMs, result, hosted } = job;
+  return addJob(world, job.run, { name, labels, group, durationMs, result, hosted });
 }
 
 /**

@@ -74,6 +74,7 @@ export type Job = {
   readonly attempt: number;
   readonly name: string;
   readonly labels: readonly string[];
+  readonly group: string | undefined;
   readonly durationMs: number;
   readonly result: JobResult;
   /** One of GitHub's own machines runs it at once, and none of our runners gets it. */
