@@ -52,6 +52,7 @@ import { ask, table } from './ask-command.ts';
 import { asYaml } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
+import { doctor } from './doctor/doctor.ts';
 import {
   commandFor,
   describeDrained,
@@ -360,6 +361,7 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
     summary: 'Lets it go on again. What another switch holds back stays.',
   }),
   ...PEOPLE,
+  doctor,
   poolsCheck,
   appCreate,
   appCheck,

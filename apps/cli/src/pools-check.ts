@@ -34,7 +34,7 @@ export interface PoolsCheck {
 /**
  * Reads the file as the services do, and finds the pool for the labels. A bad file does not throw.
  */
-function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
+export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, written, problems } = readYamlFile(file, configFileToLoad);
   const pools = value?.pools ?? [];
   const found = {
@@ -100,22 +100,27 @@ function readLabels(given: string | boolean | undefined): readonly string[] | un
   return labels;
 }
 
+/** What is valid, and perhaps not meant: a sentence each. */
+export const remarksOf = ({ warnings, shared }: PoolsCheck): string[] => [
+  ...warnings,
+  ...shared.map(
+    ({ labels, pools: [first, ...others] }) =>
+      `Jobs with the labels ${labels.join(', ')} go to ${first}; they fit ${others.join(', ')} too.`,
+  ),
+];
+
 /**
  * The check as text. If it shows pods, all else is YAML comments, so that `kubectl create -f -`
  * takes it all.
  */
 function describeCheck(check: PoolsCheck): string {
-  const { file, problems, pools, warnings, shared, job } = check;
+  const { file, problems, pools, job } = check;
   const lines =
     problems.length > 0
       ? [`${file} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)]
       : [
           `${file} can be used; it has ${pools.length} ${pools.length === 1 ? 'pool' : 'pools'}.`,
-          ...warnings,
-          ...shared.map(
-            ({ labels, pools: [first, ...others] }) =>
-              `Jobs with the labels ${labels.join(', ')} go to ${first}; they fit ${others.join(', ')} too.`,
-          ),
+          ...remarksOf(check),
         ];
   const labels = job?.labels.join(', ');
   if (job?.pool === null)

@@ -12,6 +12,8 @@ const FIT: DatabaseFacts = {
   mayUse: true,
   isMember: true,
   lacking: [],
+  idleTriggers: [],
+  powerless: [],
   version: SCHEMA_VERSION,
   connections: 97,
 };
@@ -25,6 +27,7 @@ test.each<[string, Partial<DatabaseFacts>]>([
   ['grant it the role prod_ingress', { mayUse: false, isMember: false }],
   ['the role prod_ingress is missing, or has no rights', { mayUse: false, isMember: null }],
   ['lacks rights in the schema prod (insert on jobs): grant it', { lacking: ['insert on jobs'] }],
+  ['switched off (a on jobs): switch them on again', { idleTriggers: ['a on jobs'] }],
   ['the migration has not run on this database', { mayUse: null, version: undefined }],
   [`is at version 0 and this service needs ${SCHEMA_VERSION}`, { version: 0 }],
 ])('why a service cannot work on a database: %s (A10, A11)', (why, differing) => {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { roleOf, SERVICES } from './connection/schema-name.ts';
 import type { Db } from './schema/tables.ts';
 import { currentVersion, SCHEMA_VERSION } from './schema-version.ts';
 
@@ -24,6 +25,10 @@ export interface DatabaseFacts {
   readonly isMember: boolean | null;
   /** Some of the role's rights that the login lacks, as `insert on jobs`. */
   readonly lacking: readonly string[];
+  /** Some triggers of the schema that are switched off, as `jobs_touch on jobs`. */
+  readonly idleTriggers: readonly string[];
+  /** The roles of services that are there and have no rights in it: made after the migration, for one. */
+  readonly powerless: readonly string[];
   /** The number of the schema's newest migration; undefined: none is to be seen. */
   readonly version: number | undefined;
   /** Most connections that server, database and role allow the login, with all its processes. */
@@ -51,6 +56,14 @@ export async function readDatabaseFacts(
           and not has_table_privilege(pg_class.oid, privilege_type)
         order by 1 limit 3
       ) as lacking,
+      array(
+        select format('%s on %s', tgname, relname) from pg_trigger join pg_class on pg_class.oid = tgrelid
+        where relnamespace = to_regnamespace(${schema}) and not tgisinternal and tgenabled not in ('O', 'A') order by 1 limit 3
+      ) as "idleTriggers",
+      array(
+        select rolname::text from pg_roles where rolname = any(${SERVICES.map((service) => roleOf(schema, service))}::text[])
+          and not has_schema_privilege(rolname, to_regnamespace(${schema}), 'usage') order by 1
+      ) as powerless,
       least(
         current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
           - coalesce(current_setting('reserved_connections', true)::integer, 0),
@@ -94,6 +107,10 @@ const OF_SCHEMA: readonly Check[] = [
     lacking.length === 0
       ? undefined
       : `the login ${login} lacks rights in the schema ${schema} (${lacking.join(', ')}): grant it the role ${role}`,
+  ({ idleTriggers }) =>
+    idleTriggers.length === 0
+      ? undefined
+      : `triggers of Paddock are switched off (${idleTriggers.join(', ')}): switch them on again (alter table … enable trigger user)`,
   ({ version }, { schema }) => {
     if (version === undefined)
       return `the schema ${schema} has no tables of Paddock: the migration has not run on this database, or its log says why it failed`;

@@ -81,6 +81,16 @@ export const EVENTS: Instants = {
   rows: sql`id > (select max(id) - 1000000 from installation_events)`,
 };
 
+/** Two clocks that are right differ by fewer seconds. */
+export const MOST_SECONDS_AHEAD = 60;
+
+/** How far PostgreSQL's clock is ahead of ours, in seconds; negative: behind. */
+export async function findSecondsAhead(db: Db, ours = new Date()): Promise<number> {
+  const ahead = sql<number>`extract(epoch from now() - ${ours}::timestamptz)::float8`;
+  const { seconds } = await db.selectNoFrom(ahead.as('seconds')).executeTakeFirstOrThrow();
+  return seconds;
+}
+
 export interface MendedInstants {
   /** How far PostgreSQL's clock is ahead of ours, in seconds; negative: behind. */
   readonly aheadSeconds: number;
@@ -98,10 +108,7 @@ export async function mendInstants(db: Db, ours = new Date()): Promise<MendedIns
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and atttypid = 'timestamptz'::regtype and not attisdropped`.execute(
     db,
   );
-  const ahead = sql<number>`extract(epoch from now() - ${ours}::timestamptz)::float8`;
-  const { aheadSeconds } = await db
-    .selectNoFrom(ahead.as('aheadSeconds'))
-    .executeTakeFirstOrThrow();
+  const aheadSeconds = await findSecondsAhead(db, ours);
   const columnsOf = Map.groupBy(columns, ({ table }) => table);
   const mended: Record<string, number> = {};
   const mend = async ({ table, rows = sql`true`, lengths = {} }: Instants) => {

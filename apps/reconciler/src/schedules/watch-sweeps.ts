@@ -1,4 +1,4 @@
-import { mendInstants } from '@paddock/db/instants';
+import { mendInstants, MOST_SECONDS_AHEAD } from '@paddock/db/instants';
 import type { Db } from '@paddock/db/schema/tables';
 import { findSweepStates, type SweepState } from '@paddock/db/schedules/sweep-states';
 import { isOverdue, whyOverdue } from '@paddock/domain/tasks/why-overdue';
@@ -24,9 +24,6 @@ export async function readSweeps(db: Db, schedules: readonly Schedule[]): Promis
     return Object.assign({ overdueFor }, state);
   });
 }
-
-/** Clocks that are right differ by less. */
-const MOST_SECONDS = 60;
 
 /**
  * Reports sweeps without a success for several cadences: once per reason, and again when they
@@ -56,7 +53,7 @@ export function createWatch(
       }
     }
     const { aheadSeconds, mended } = await mendInstants(db, ours());
-    const differ = Math.abs(aheadSeconds) > MOST_SECONDS;
+    const differ = Math.abs(aheadSeconds) > MOST_SECONDS_AHEAD;
     if (differ && !didDiffer) events.clocksDiffer(aheadSeconds);
     didDiffer = differ;
     if (Object.keys(mended).length > 0) events.instantsMended(mended);

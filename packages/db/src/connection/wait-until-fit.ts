@@ -83,8 +83,8 @@ const ADVICE =
 /**
  * Returns why a proxy between us and PostgreSQL takes away the sessions that our connections need;
  * true: none does; false: there are not two connections to find out with. Two open connections have
- * two backends, unless a proxy shares them between transactions or statements. Throws all other
- * errors of connecting.
+ * two backends and keep them, unless a proxy shares them between transactions or statements. Throws
+ * all other errors of connecting.
  */
 export async function whyPooled(
   config: ConnectionConfig,
@@ -95,15 +95,17 @@ export async function whyPooled(
   // A broken connection fails its statement, which reports it.
   for (const client of clients) client.on('error', () => undefined);
   try {
+    for (const client of clients) await client.connect();
     const sessions = [];
-    for (const client of clients) {
-      await client.connect();
+    // In turns, so that a proxy that hands out another connection each time has one to hand out.
+    for (const client of [...clients, ...clients]) {
       const { rows } = await client.query<{ pid: number; path: string }>(SESSION);
       sessions.push(...rows);
     }
+    const [first, second, ...again] = sessions.map(({ pid }) => pid);
     if (sessions.some(({ path }) => path !== schema))
       return `a proxy before PostgreSQL drops the start-up options of our connections. ${ADVICE}`;
-    if (new Set(sessions.map(({ pid }) => pid)).size < clients.length)
+    if (first === second || first !== again[0] || second !== again[1])
       return `a transaction-pooling proxy stands before PostgreSQL. ${ADVICE}`;
     return true;
   } catch (error) {

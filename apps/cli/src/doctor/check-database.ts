@@ -1,0 +1,72 @@
+import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
+import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';
+import { whyPooled } from '@paddock/db/connection/wait-until-fit';
+import { readDatabaseFacts, warningOf, whyUnfit } from '@paddock/db/database-checks';
+import { findSecondsAhead, MOST_SECONDS_AHEAD } from '@paddock/db/instants';
+import { proveMechanisms } from '@paddock/db/prove-mechanisms';
+import type { Db } from '@paddock/db/schema/tables';
+import { explainCauses, whyUnreachable } from '@paddock/db/why-unreachable';
+import { duration } from '@paddock/domain/text/duration';
+import { type Finding, findingsOf, messageOf } from './findings.ts';
+
+interface Given {
+  readonly connection: DatabaseConnection;
+  readonly schema: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** What the scheduler needs unless it is set otherwise: its pool, and two beside it. */
+const CONNECTIONS = 10;
+
+/** What a service would find, and what none can see from its own connection. Never rejects. */
+export async function checkDatabase({ connection, schema, now }: Given): Promise<Finding[]> {
+  const { db, config } = connection;
+  const { found, mend, remark, unchecked } = findingsOf('database');
+  try {
+    const unfit = await whyUnfitNow(db, config, schema);
+    if (unfit.length > 0) {
+      mend(...unfit.map((why) => `The database cannot be used: ${why}`));
+      return found;
+    }
+    const facts = await readDatabaseFacts(db, { schema });
+    if (facts.powerless.length > 0)
+      mend(
+        `The roles ${facts.powerless.join(', ')} have no rights in the schema ${schema}: run the migration again with a role that may grant them`,
+      );
+    const warning = warningOf(facts, CONNECTIONS);
+    if (warning !== undefined) remark(`The database works, but ${warning}`);
+    const ahead = await findSecondsAhead(db, new Date(now()));
+    if (Math.abs(ahead) > MOST_SECONDS_AHEAD)
+      mend(
+        `The clock of PostgreSQL is ${duration(Math.abs(ahead) * 1_000)} ${ahead > 0 ? 'ahead of' : 'behind'} that of this machine: set both, for example by NTP`,
+      );
+    const { failed, untried, foreign } = await proveMechanisms(config);
+    const engine = foreign === undefined ? '' : `. It calls itself ${foreign}`;
+    mend(...failed.map((why) => `${why}. Use PostgreSQL itself${engine}`));
+    unchecked(...untried);
+    if (foreign !== undefined && failed.length === 0)
+      remark(
+        `The database calls itself ${foreign}: Paddock is tested with PostgreSQL itself; use that`,
+      );
+  } catch (error) {
+    mend(explainCauses(error, whyUnreachable) ?? `PostgreSQL cannot be asked: ${messageOf(error)}`);
+  }
+  return found;
+}
+
+/** Why a service could not work, as its readiness says: with the rights of each role of the login. */
+async function whyUnfitNow(db: Db, config: ConnectionConfig, schema: string): Promise<string[]> {
+  const pooled = await whyPooled(config, schema);
+  if (typeof pooled === 'string') return [pooled];
+  if (!pooled) return ['it has no two connections left: raise max_connections, or end some'];
+  const why = whyUnfit(await readDatabaseFacts(db, { schema }), { schema });
+  if (why !== undefined) return [why];
+  const reasons = new Set<string>();
+  for (const role of SERVICES.map((service) => roleOf(schema, service))) {
+    const facts = await readDatabaseFacts(db, { schema, role });
+    const lacking = facts.isMember === true ? whyUnfit(facts, { schema, role }) : undefined;
+    if (lacking !== undefined) reasons.add(lacking);
+  }
+  return [...reasons];
+}

@@ -1,0 +1,37 @@
+import { readFleetDiagnoses } from '@paddock/api/diagnoses/diagnose-fleet';
+import { sqlStateOf } from '@paddock/db/connection/errors';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import type { Db } from '@paddock/db/schema/tables';
+import type { FleetDiagnosis } from '@paddock/domain/why/diagnose-fleet';
+import { type Finding, findingsOf, messageOf } from './findings.ts';
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** What people want, and what they have to lift. */
+const WILLED: ReadonlySet<string> = new Set(['making_stopped', 'pool_paused']);
+
+/** What the rows say of the services and of the work. Never rejects. */
+export async function checkServices(db: Db): Promise<Finding[]> {
+  const { found, mend, remark, unchecked } = findingsOf('services');
+  try {
+    if ((await currentPoolsDocument(db)) === undefined)
+      mend(
+        'No scheduler has loaded the pools, so no delivery is taken: start the scheduler, or mend what its readiness says',
+      );
+    for (const one of await readFleetDiagnoses(db)) {
+      const isForPeople = one.actor === 'platform' && !WILLED.has(one.name);
+      (isForPeople ? mend : remark)(sentenceOf(one));
+    }
+  } catch (error) {
+    const isOfRights = sqlStateOf(error) === INSUFFICIENT_PRIVILEGE;
+    if (isOfRights)
+      unchecked(
+        `What the rows say of the services was not checked: ${messageOf(error)}; ask with the login of the console, by \`paddock troubles\``,
+      );
+    else mend(`What the rows say of the services cannot be read: ${messageOf(error)}`);
+  }
+  return found;
+}
+
+const sentenceOf = ({ jobs, sentence, advice }: FleetDiagnosis): string =>
+  `${jobs > 0 ? `${jobs} waiting jobs: ` : ''}${sentence} ${advice}`;

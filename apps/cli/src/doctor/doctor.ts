@@ -1,0 +1,122 @@
+import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
+import { databaseUrl as urlOf } from '@paddock/db/connection/database-url';
+import { clusterSettings } from '@paddock/kube/cluster-settings';
+import { ConfigError } from '@paddock/runtime/config-error';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import { type Environment, optional, readSettings } from '@paddock/runtime/settings';
+import { printable } from '../columns.ts';
+import { type Command, JSON_OPTION } from '../command.ts';
+import { checkConfiguration } from './check-configuration.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkServices } from './check-services.ts';
+import { type Finding, findingsOf, type Level, type Part } from './findings.ts';
+
+/** Those of the services, as each reads them. */
+const settings = {
+  ...serviceSettings,
+  databaseUrl: optional(serviceSettings.databaseUrl),
+  configPath: optional(serviceSettings.configPath),
+  ...clusterSettings,
+};
+
+const HEADINGS: readonly (readonly [Level, string])[] = [
+  ['mend', 'To mend:'],
+  ['remark', 'To know:'],
+  ['unchecked', 'Not checked:'],
+];
+
+/** The worst first: what holds up all else. */
+const PARTS: readonly Part[] = ['configuration', 'database', 'services', 'github', 'cluster'];
+
+export const doctor: Command = {
+  name: 'doctor',
+  takes: '[FILE]',
+  summary: `Says what is wrong with this installation, the worst first, and what to do about each. Checks the
+configuration, the database, the services, the GitHub Apps and the cluster, as the services do: with
+DATABASE_URL, PADDOCK_CONFIG (or FILE) and the cluster of PADDOCK_KUBECONFIG or of its own pod.
+Changes nothing. Exit code 1: something has to be mended.`,
+  options: { json: JSON_OPTION },
+  async run({ words: [word], options, environment }) {
+    const findings = await examine(environment, word);
+    const isWell = findings.every(({ level }) => level !== 'mend');
+    const stdout = options['json']
+      ? `${JSON.stringify({ isWell, findings })}\n`
+      : describe(findings);
+    return { code: isWell ? 0 : 1, stdout, stderr: '' };
+  },
+};
+
+const rankOf = ({ level, part }: Finding): number =>
+  HEADINGS.findIndex(([known]) => known === level) * PARTS.length + PARTS.indexOf(part);
+
+/** All findings, the worst first. `now`: milliseconds since the epoch. */
+export async function examine(
+  environment: Environment,
+  given?: string,
+  now: () => number = Date.now,
+): Promise<Finding[]> {
+  const { values, problems } = readSettings(settings, environment);
+  const { databaseUrl, schema, sslMode, passFile, configPath } = values as Partial<typeof values>;
+  const { found, mend, unchecked } = findingsOf('configuration');
+  mend(...problems);
+  const file = given ?? configPath;
+  if (file === undefined)
+    unchecked('The configuration was not checked: PADDOCK_CONFIG is not set, and no FILE is named');
+  else found.push(...checkConfiguration(file));
+
+  let connection: DatabaseConnection | undefined;
+  if (databaseUrl !== undefined && schema !== undefined)
+    connection = connect(urlOf({ databaseUrl, sslMode, passFile }), schema, found);
+  else if (!problems.some((problem) => /^(?:DATABASE_URL|PADDOCK_SCHEMA)/.test(problem)))
+    found.push({
+      level: 'unchecked',
+      part: 'database',
+      sentence: 'The database and the services were not checked: DATABASE_URL is not set.',
+    });
+  try {
+    if (connection !== undefined && schema !== undefined) {
+      const ofDatabase = await checkDatabase({ connection, schema, now });
+      found.push(...ofDatabase);
+      if (ofDatabase.every(({ level }) => level !== 'mend'))
+        found.push(...(await checkServices(connection.db)));
+    }
+    return found.toSorted((a, b) => rankOf(a) - rankOf(b));
+  } finally {
+    await connection?.close();
+  }
+}
+
+/** Longer than a list ever takes, and short enough for a person who waits. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** The longest a person waits for a lock that a service may hold. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+function connect(url: string, schema: string, found: Finding[]): DatabaseConnection | undefined {
+  try {
+    return connectDatabase({
+      url,
+      schema,
+      applicationName: 'paddock-doctor',
+      poolSize: 1,
+      forLists: true,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const ofDatabase = findingsOf('database');
+    ofDatabase.mend(...error.problems);
+    found.push(...ofDatabase.found);
+    return undefined;
+  }
+}
+
+function describe(findings: readonly Finding[]): string {
+  const blocks = HEADINGS.flatMap(([level, heading]) => {
+    const sentences = findings.filter((one) => one.level === level);
+    const lines = sentences.map(({ sentence }) => `  - ${printable(sentence)}`);
+    return lines.length === 0 ? [] : [`${[heading, ...lines].join('\n')}\n`];
+  });
+  const isWell = findings.every(({ level }) => level === 'unchecked');
+  return [...(isWell ? ['Nothing is wrong.\n'] : []), ...blocks].join('\n');
+}
