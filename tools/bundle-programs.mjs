@@ -18,12 +18,23 @@ const PROGRAMS = {
 };
 
 /**
- * V8's code cache of the first process serves the next ones. Stacks name the bundle: to read source
- * maps costs a third of a start.
+ * V8's code of the first process that has worked for a while serves the next ones of its program: it
+ * has the functions that were called until then, so one that ends early must not be the first.
+ * Stacks name the bundle: to read source maps costs a third of a start.
  */
-const starter = (name) => `import { enableCompileCache } from 'node:module';
+const starter = (name) => `import { existsSync, renameSync } from 'node:fs';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-enableCompileCache(join(import.meta.dirname, 'compiled'));
+const shared = join(import.meta.dirname, '${name}.compiled');
+if (existsSync(shared)) enableCompileCache(shared);
+else {
+  const own = shared + process.pid;
+  enableCompileCache(own);
+  setTimeout(() => {
+    flushCompileCache();
+    if (!existsSync(shared)) renameSync(own, shared);
+  }, 4_000).unref();
+}
 await import('./${name}.bundle.mjs');
 `;
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MIGRATIONS, migrate } from '@paddock/db/migrate';
 import { SCHEMA_VERSION } from '@paddock/db/schema-version';
 import type { Program } from '@paddock/processes/start-program';
+import { appProgram } from '@paddock/testing/processes';
 import { waitFor } from '@paddock/testing/wait-for';
-import { execFileSync } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type ServiceName, useSystem } from './start-system.ts';
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
@@ -139,16 +139,22 @@ describe('an upgrade to the next version under load (A10)', () => {
   });
 });
 
-const BUNDLER = join(import.meta.dirname, '../../tools/bundle-next-version.mjs');
-
-/** A version made up by a test: today's services, but they need one more migration. */
+/**
+ * A version made up by a test: today's services, but they need one more migration. Its programs are
+ * the bundles of this run with another number.
+ */
 async function makeNextVersion(migration: string) {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-next-'));
   const migrations = join(folder, 'migrations');
   const newest = `${String(SCHEMA_VERSION + 1).padStart(4, '0')}_made_up`;
   await cp(MIGRATIONS, migrations, { recursive: true });
   await writeFile(join(migrations, `${newest}.sql`), migration);
-  execFileSync(process.execPath, [BUNDLER, folder], { stdio: 'pipe' });
+  const version = `SCHEMA_VERSION=${SCHEMA_VERSION + 1}`;
+  const programs = dirname(appProgram('ingress'));
+  for (const name of (await readdir(programs)).filter((file) => file.endsWith('.mjs'))) {
+    const code = await readFile(join(programs, name), 'utf8');
+    await writeFile(join(folder, name), code.replace(/SCHEMA_VERSION=\d+/, version));
+  }
   return {
     /** The folder of its migrations. */
     migrations,
