@@ -56,7 +56,14 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
   createConsoleEvents(log, ofConsole);
   return {
     ingress: declare(
-      (metrics) => void createIngressEvents({ log, metrics, held: NO_ROOM, findHeld: nobody }),
+      (metrics) =>
+        void createIngressEvents({
+          log,
+          metrics,
+          held: NO_ROOM,
+          lateAfterSeconds: 0,
+          findHeld: nobody,
+        }),
     ),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);

@@ -6,6 +6,14 @@ interface Result {
   readonly failed?: boolean;
 }
 
+/** What is said of faults. */
+interface GivenFaults {
+  /** The one to play alone. */
+  readonly fault?: string;
+  /** The folder for a tape of each. */
+  readonly tape?: string;
+}
+
 /** One measurement of `bench NAME`, with its alternatives in the same run. */
 export interface Bench<Flag extends string = string> {
   /** One line for the usage. */
@@ -15,7 +23,7 @@ export interface Bench<Flag extends string = string> {
   /** The faults that may be played alone. */
   readonly parts?: readonly string[];
   /** Its tables and notes are printed. `failed`: a measured value is outside its bounds. */
-  run(numbers: Readonly<Record<Flag, number>>, part?: string): Promise<Result>;
+  run(numbers: Readonly<Record<Flag, number>>, faults?: GivenFaults): Promise<Result>;
 }
 
 /** Tells people how far it has come. */

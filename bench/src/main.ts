@@ -14,9 +14,19 @@ for (const [name, { about, numbers, parts, run }] of Object.entries(benches)) {
   const command = program.command(name).description(about);
   for (const [flag, usual] of Object.entries(numbers))
     command.option(`--${flag} <number>`, '', wholeNumber, usual);
-  if (parts !== undefined) command.addOption(new Option('--fault <name>').choices(parts));
-  command.action(async ({ fault, ...given }: Given) => {
-    const { tables, notes = '', failed } = await run(given, fault);
+  if (parts !== undefined)
+    command
+      .addOption(new Option('--fault <name>').choices(parts))
+      .option('--tape <folder>', 'records the services’ metrics there, for the tests of alerts');
+  command.action(async ({ fault, tape, ...given }: Given) => {
+    const {
+      tables,
+      notes = '',
+      failed,
+    } = await run(given, {
+      ...(fault && { fault }),
+      ...(tape && { tape }),
+    });
     for (const rows of tables) console.table(rows);
     console.log(notes);
     if (failed === true) process.exitCode = 1;
@@ -24,7 +34,7 @@ for (const [name, { about, numbers, parts, run }] of Object.entries(benches)) {
 }
 await main(async () => void (await program.parseAsync()));
 
-type Given = Record<string, number> & { readonly fault?: string };
+type Given = Record<string, number> & { readonly fault?: string; readonly tape?: string };
 
 function wholeNumber(said: string): number {
   const number = Number(said);

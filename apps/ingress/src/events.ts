@@ -98,22 +98,21 @@ const TABLE = {
 
 export type IngressEvents = ReturnType<typeof createIngressEvents>;
 
-/** The service level: a job that no limit holds has a runner within this time. */
-const SOON_SECONDS = 60;
-
 /**
  * Ingress's events. Each function writes the log line of one event and moves its metrics. `held`:
- * the room that deliveries occupy now. `findHeld` returns those of these jobs that a limit held.
+ * the room that deliveries occupy now. `findHeld` returns those of these late jobs that a limit held.
  */
 export function createIngressEvents({
   log,
   metrics,
   held: room,
+  lateAfterSeconds,
   findHeld,
 }: {
   log: EventLog;
   metrics: Metrics;
   held: Held;
+  lateAfterSeconds: number;
   findHeld: (jobIds: readonly number[]) => Promise<ReadonlySet<number>>;
 }) {
   const events = tellEvents(TABLE, { log, metrics });
@@ -147,7 +146,7 @@ export function createIngressEvents({
   const queueSeconds = metrics.histogram(
     'paddock_job_queue_seconds',
     'How long jobs waited from being queued to their start, by GitHub’s instants in deliveries, by pool; `limit` held back those that waited over a minute and for a limit of people',
-    [1, 2, 5, 10, 15, 30, SOON_SECONDS, 120, 300, 600, 1_800, 3_600, 10_800],
+    [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800],
     ['pool', 'held'],
   );
   const runSeconds = metrics.histogram(
@@ -191,7 +190,7 @@ export function createIngressEvents({
     },
     /** Stored deliveries say how long their jobs waited or ran. */
     async jobsMoved(all: readonly JobTimes[]) {
-      const late = all.filter((times) => (times.queueSeconds ?? 0) > SOON_SECONDS);
+      const late = all.filter((times) => (times.queueSeconds ?? 0) > lateAfterSeconds);
       const held = await findHeld(late.map(({ jobId }) => jobId)).catch(() => new Set());
       for (const times of all) {
         const { jobId, pool } = times;

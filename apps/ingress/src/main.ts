@@ -56,6 +56,7 @@ await runService('ingress', declared, async (config, service) => {
     log,
     metrics,
     held: budget,
+    lateAfterSeconds: config.lateAfterSeconds,
     findHeld: (jobIds) => findHeldJobs(reading.db, jobIds),
   });
 

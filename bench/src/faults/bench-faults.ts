@@ -5,6 +5,7 @@ import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
 import { quantileOf, toHundredths } from '../figures.ts';
 import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
+import { recordTape, RULES_OF_TAPES } from './tape.ts';
 import { describeSigns } from './signs.ts';
 import { type Played, playFault } from './play-fault.ts';
 import { furnish } from './world.ts';
@@ -20,18 +21,18 @@ export const faults: Bench<'jobs' | 'beside'> = {
     'jobs during faults: how many are lost, left over or killed, for each fault; --beside: the number of faults at a time',
   numbers: { jobs: 300, beside: 1 },
   parts: FAULTS.map(({ name }) => name),
-  async run({ jobs, beside }, part) {
+  async run({ jobs, beside }, { fault: part, tape } = {}) {
     const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
     const rows = new Map<Fault, Row>();
     const known = new Map<string, Promise<number>>();
     const playRow = async (fault: Fault): Promise<Row> => {
       if (fault.hit === undefined)
-        return { ...(await playAlone(fault, jobs)), othersP99Without: undefined };
+        return { ...(await playAlone(fault, jobs, tape)), othersP99Without: undefined };
       const without = withoutFault(fault);
       const before = known.get(without.name) ?? playWithout(without, jobs);
       known.set(without.name, before);
       let othersP99Without = await before;
-      const row = await playAlone(fault, jobs);
+      const row = await playAlone(fault, jobs, tape);
       const complaints = () => complaintsOfOthers(row.othersStarts, othersP99Without, jobs);
       // The machine may have been idler before: the slower of two counts.
       if (complaints().length > 0)
@@ -85,11 +86,19 @@ async function playWithout(fault: Fault, jobs: number): Promise<number> {
 }
 
 /** Runs on a separate PostgreSQL, which a fault may halt. */
-const playAlone = (fault: Fault, jobs: number): Promise<Played> =>
+const playAlone = (fault: Fault, jobs: number, folder?: string): Promise<Played> =>
   onStage(
     { settings: { max_connections: '300' } },
-    { ...fault, times: timesOf(fault, jobs), furnish: furnish(fault.hit !== undefined) },
-    (stage) => playFault(stage, fault, jobs, patienceMs(jobs + (fault.hit?.first ?? 0))),
+    {
+      ...fault,
+      ...(folder && { rules: { ...fault.rules, ...RULES_OF_TAPES } }),
+      times: timesOf(fault, jobs),
+      furnish: furnish(fault.hit !== undefined),
+    },
+    (stage) => {
+      const play = () => playFault(stage, fault, jobs, patienceMs(jobs + (fault.hit?.first ?? 0)));
+      return folder === undefined ? play() : recordTape(stage, { folder, row: fault.name }, play);
+    },
   );
 
 interface Row extends Played {

@@ -280,6 +280,8 @@ const everything: Fault = {
 /** The faults; each one is a row of the table. */
 export const FAULTS: readonly Fault[] = [
   { name: 'none', signs: {}, excess: 0, tightCaps: true },
+  // No alert may fire.
+  { name: 'none-for-an-hour', signs: {}, excess: 0, atUsualTimes: true, betweenJobsMs: 1_000 },
   { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, unannounced: true, lone: 1 },
   lost,
   shuffled,

@@ -59,6 +59,15 @@ export function createService({ name, program, args = [], env, onStart, onEnd }:
     /** Stops it where it is, until `thaw` or `kill`. Does nothing if it does not run. */
     freeze: () => running?.kill('SIGSTOP'),
     thaw: () => running?.kill('SIGCONT'),
+    /** What it shows at /metrics; undefined if it does not answer in time. */
+    async metrics(withinMs: number): Promise<string | undefined> {
+      if (running === undefined) return undefined;
+      const signal = AbortSignal.timeout(withinMs);
+      return fetch(`http://127.0.0.1:${running.healthPort}/metrics`, { signal }).then(
+        (answer) => answer.text(),
+        () => undefined,
+      );
+    },
     /** How often it was killed while it ran. */
     kills: () => kills,
     /** Waits until it reports that it is not ready. Does nothing if it does not run. */

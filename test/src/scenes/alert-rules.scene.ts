@@ -16,7 +16,7 @@ interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-const RULES_FILE = join(CHART, 'files/alerts.yaml');
+export const RULES_FILE = join(CHART, 'files/alerts.yaml');
 export const RULES = parse(readFileSync(RULES_FILE, 'utf8')) as RuleFile;
 
 export const rulesOf = ({ groups }: RuleFile): Rule[] => groups.flatMap(({ rules }) => rules);
