@@ -3,6 +3,7 @@ import {
   CHART,
   type ChartObject,
   HELM,
+  type Release,
   helmTemplate,
   objectsIn,
   podsOf,
@@ -10,6 +11,7 @@ import {
 } from '@paddock/testing/render-chart';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { DEPLOYED, EXAMPLES, configOf } from '../scenes/chart-releases.scene.ts';
 
 /** The name of the migration's Job ends in a digest of its pod. */
@@ -30,6 +32,16 @@ described('the chart with the values of an example (H1; needs helm)', () => {
   test.each(EXAMPLES)('%s: helm lint --strict accepts it', (_name, { values = [] }) => {
     const files = values.flatMap((file) => ['--values', file]);
     expect(runHelm(['lint', '--strict', CHART, ...files])).toContain('0 chart(s) failed');
+  });
+
+  test('air-gapped: each image is of its mirror, the runners’ too', () => {
+    const [, release] = EXAMPLES.find(([name]) => name === 'air-gapped') ?? [];
+    const objects = objectsIn(helmTemplate({ ...(release as Release), set: {} }));
+    const { pools } = parse(configOf(objects)) as { pools: { image?: string }[] };
+    const images = podsOf(objects).flatMap(({ spec }) => spec.containers.map(({ image }) => image));
+    expect(images.length).toBeGreaterThan(4);
+    for (const image of [...images, ...pools.map((pool) => pool.image)])
+      expect(image).toMatch(/^registry\.example\.com\/mirror\//);
   });
 
   test(`${GOLDEN}: it renders deploy/helm/golden`, () => {

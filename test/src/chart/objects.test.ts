@@ -111,6 +111,16 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     expect(JSON.stringify(objects)).not.toMatch(/subPath|\d[eE]\+\d/);
   });
 
+  test('mount each file that a variable names, in the pods that have the variable (H1)', () => {
+    for (const { owner, spec } of podsOf(objects))
+      for (const { env, volumeMounts = [] } of spec.containers) {
+        const files = env.flatMap(({ value = '' }) => (value.startsWith('/etc/') ? [value] : []));
+        const isMounted = (file: string) =>
+          volumeMounts.some(({ mountPath }) => file.startsWith(`${mountPath}/`));
+        expect([owner, files.filter((file) => !isMounted(file))]).toEqual([owner, []]);
+      }
+  });
+
   test('give a service longer to end than its drain lasts, and time to leave its Service (A10)', () => {
     for (const { owner, spec } of podsOf(all('Deployment'))) {
       const stops = { preStop: { exec: { command: expect.arrayContaining(['node', '--eval']) } } };
