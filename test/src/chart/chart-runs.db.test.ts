@@ -3,6 +3,7 @@ import { playInCluster } from '@paddock/demo/play-in-cluster';
 import { findInstance } from '@paddock/db/instance';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { type ChartObject, HELM } from '@paddock/testing/render-chart';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { waitFor } from '@paddock/testing/wait-for';
 import {
   type Kubelet,
@@ -10,7 +11,12 @@ import {
   endpointsOf,
   playService,
 } from '../scenes/chart-cluster.scene.ts';
-import { type PlayedPod, runContainer } from '../scenes/play-container.scene.ts';
+import {
+  type PlayedContainer,
+  type PlayedPod,
+  runContainer,
+  startContainer,
+} from '../scenes/play-container.scene.ts';
 import { APP, POOL } from '../scenes/chart-releases.scene.ts';
 import {
   APP_ID,
@@ -22,6 +28,8 @@ import {
 } from '../scenes/played-release.scene.ts';
 
 const JOBS = 50;
+const isOf = ({ pod }: PlayedContainer, service: string): boolean =>
+  pod.metadata.name.startsWith(`paddock-${service}-`);
 const assets = findAssets();
 const described = HELM === undefined || assets === undefined ? describe.skip : describe;
 
@@ -141,6 +149,31 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       code: 1,
       output: expect.stringContaining('answered 401'),
     });
+  });
+
+  test('a service whose Secret lacks its key says so, and is ready once the key is there (H1, H3)', async () => {
+    const { cluster, addressOf } = release;
+    const { pod } = kubelet.running().find((one) => isOf(one, 'scheduler')) ?? {};
+    await cluster.apply(secret('lacking', { 'webhook-secret': 'of ingress' }));
+    const lacking = JSON.parse(
+      JSON.stringify(pod).replaceAll('"secretName":"paddock-github"', '"secretName":"lacking"'),
+    ) as PlayedPod;
+    const container = await startContainer({ cluster, address: addressOf(4) }, lacking);
+    try {
+      const readiness = await fetch(`http://${container.address}:8081/readyz`);
+      expect([readiness.status, await readiness.text()]).toEqual([
+        503,
+        expect.stringContaining('/etc/paddock/app/private-key.pem'),
+      ]);
+      const { privateKeyPem } = sharedAppKey();
+      await cluster.patch(secret('lacking', {}), {
+        stringData: { 'private-key.pem': privateKeyPem },
+      });
+      await container.refresh();
+      await container.untilReady();
+    } finally {
+      await container.end();
+    }
   });
 
   test('50 jobs go through, and no call is forbidden (P1, P3)', async () => {
