@@ -1,7 +1,8 @@
 // Writes the generated files, or with --check names those in git that are stale. db/schema.sql: the
 // schema that the migrations make in an empty database. docs/config.schema.json: the configuration
 // file, for editors. The tables at the end of pages: docs/settings.md, the services' environment
-// variables; docs/metrics.md, their metrics. In Chart.yaml, the version that package.json says. Git
+// variables; docs/metrics.md, their metrics. In Chart.yaml, the version that package.json says. In its
+// files, the dashboards. Git
 // ignores two, which are always written: docs/openapi.json, the API; and what the chart's values may
 // be.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { describeApi } from '@paddock/api/description/describe-api';
 import { ENDPOINTS } from '@paddock/api/endpoints';
+import { dashboardFiles } from './dashboards.ts';
 import { describeMetrics } from './describe-metrics.ts';
 import { describeSettings } from './describe-settings.ts';
 import { PROGRAMS, writeChartSchema } from './helm/chart-schema.ts';
@@ -29,6 +31,7 @@ const files = {
   ...page('docs/settings.md', describeSettings(PROGRAMS)),
   ...page('docs/metrics.md', describeMetrics()),
   [CHART]: chartText(),
+  ...dashboardFiles(),
 };
 
 writeChartSchema();

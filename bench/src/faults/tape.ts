@@ -10,8 +10,12 @@ export const RULES_OF_TAPES = { ingress: { lateAfterSeconds: 1 } };
 const EVERY_MS = 1_000;
 /** Prometheus waits as long by default. */
 const PATIENCE_MS = 10_000;
-/** How long to go on after the end of a row, so that what fired has time to clear. */
+/**
+ * How long to go on after the end of a row, so that what fired has time to clear; longer while
+ * deliveries are to be repeated of which no job waits.
+ */
 const AFTER_MS = 5_000;
+const AFTER_MOST_MS = 120_000;
 const ALERTS = join(import.meta.dirname, '../../../deploy/helm/paddock/files/alerts.yaml');
 
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/gm;
@@ -55,7 +59,9 @@ export async function recordTape<T>(
   })();
   try {
     const result = await play();
-    await sleep(AFTER_MS);
+    const deadline = Date.now() + AFTER_MOST_MS;
+    do await sleep(AFTER_MS);
+    while (isUnresolved(series) && Date.now() < deadline);
     return result;
   } finally {
     played.abort();
@@ -65,6 +71,9 @@ export async function recordTape<T>(
     await writeFile(join(folder, `${row}.json`), `${JSON.stringify(tape, undefined, 2)}\n`);
   }
 }
+
+const isUnresolved = (series: Series): boolean =>
+  [...series].some(([name, values]) => /_unresolved_/.test(name) && values.at(-1) !== '0');
 
 function note(series: Series, name: string, given: { second: number; value: string }): void {
   const values = series.get(name) ?? [];

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { HELM, renderChart } from '@paddock/testing/render-chart';
+import { HELM } from '@paddock/testing/render-chart';
 import { parse } from 'yaml';
 import { RULES, type Rule, rulesOf } from '../scenes/alert-rules.scene.ts';
-import { LEAST } from '../scenes/chart-releases.scene.ts';
+import { renderMonitoring } from '../scenes/chart-releases.scene.ts';
 import { ROOT } from '../scenes/documented-metrics.scene.ts';
 import { complaintsAbout, labelsOf } from '../scenes/promql.scene.ts';
 
@@ -14,7 +14,7 @@ const recorded = new Map(
   rules.flatMap(({ record, expr }) => (record === undefined ? [] : [[record, labelsOf(expr)]])),
 );
 
-test.each(rules)('$alert$record reads only metrics and labels that are there (H3)', ({ expr }) => {
+test.each(rules)('$alert$record reads only metrics and labels that are there (H5)', ({ expr }) => {
   expect(complaintsAbout(expr, recorded)).toEqual([]);
 });
 
@@ -25,7 +25,7 @@ const pageOf = (alert: string): string =>
     .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-')
     .toLowerCase()}.md`;
 
-test.each(alerts)('$alert says what is wrong and what to do, and links its page (H3)', (rule) => {
+test.each(alerts)('$alert says what is wrong and what to do, and links its page (H5)', (rule) => {
   const { alert = '', expr, labels, annotations } = rule;
   expect(labels).toEqual({ severity: expect.stringMatching(/^(critical|warning|info)$/) });
   const { summary = '', description = '', runbook_url: url, ...others } = annotations ?? {};
@@ -46,7 +46,7 @@ test.each(alerts)('$alert says what is wrong and what to do, and links its page 
   expect(page.split('\n').length - 1).toBeLessThanOrEqual(40);
 });
 
-test('each page has its alert, and docs/alerts.md lists them all, by severity (H3)', () => {
+test('each page has its alert, and docs/alerts.md lists them all, by severity (H5)', () => {
   const pages = globSync('*.md', { cwd: join(ROOT, 'docs/alerts') });
   const names = alerts.map(({ alert = '' }) => alert);
   expect(pages.toSorted()).toEqual(names.map(pageOf).toSorted());
@@ -58,22 +58,18 @@ test('each page has its alert, and docs/alerts.md lists them all, by severity (H
   expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain('](docs/alerts.md)');
 });
 
-const ruleObjects = (set: object) =>
-  renderChart({
-    release: 'paddock',
-    namespace: 'paddock',
-    set: { ...LEAST, monitoring: { rules: set } },
-  }).filter(({ kind }) => kind === 'PrometheusRule');
+const ruleObjects = (values: object) =>
+  renderMonitoring({ rules: values }).filter(({ kind }) => kind === 'PrometheusRule');
 
 (HELM === undefined ? describe.skip : describe)('the chart (needs helm)', () => {
-  test('makes a PrometheusRule of the rules only if that is wanted, word for word (H3)', () => {
+  test('makes a PrometheusRule of the rules only if that is wanted, word for word (H5)', () => {
     expect(ruleObjects({})).toEqual([]);
     const [made] = ruleObjects({ enabled: true, labels: { release: 'prometheus' } });
     expect(made?.metadata.labels).toMatchObject({ release: 'prometheus' });
     expect(made?.spec).toEqual(RULES);
   });
 
-  test('leaves out alerts by name, and names your copy of the pages (H3)', () => {
+  test('leaves out alerts by name, and names your copy of the pages (H5)', () => {
     const [made] = ruleObjects({
       enabled: true,
       without: ['PaddockJobsStarved'],
@@ -108,6 +104,6 @@ test('the example of docs/alerts.md has values that the chart knows', () => {
   const values = parse(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? '') as { monitoring: object };
   expect(values.monitoring).toMatchObject({ rules: { without: [expect.any(String)] } });
   if (HELM === undefined) return;
-  const made = renderChart({ release: 'a', namespace: 'a', set: { ...LEAST, ...values } });
+  const made = renderMonitoring(values.monitoring);
   expect(made.filter(({ kind }) => /PodMonitor|PrometheusRule/.test(kind))).toHaveLength(2);
 });

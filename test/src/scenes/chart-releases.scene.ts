@@ -1,4 +1,4 @@
-import { CHART, type ChartObject, type Release } from '@paddock/testing/render-chart';
+import { CHART, type ChartObject, type Release, renderChart } from '@paddock/testing/render-chart';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { writeChartSchema } from '../../../tools/helm/chart-schema.ts';
@@ -180,7 +180,11 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
       console: {
         gateway: { enabled: true, hostnames: ['b.test'], parentRefs: [{ name: 'private' }] },
       },
-      monitoring: { podMonitor: { enabled: true }, rules: { enabled: true } },
+      monitoring: {
+        podMonitor: { enabled: true },
+        rules: { enabled: true },
+        dashboards: { enabled: true },
+      },
       networkPolicy: { metricsFrom: [] },
       migration: { hook: true },
     }),
@@ -305,3 +309,7 @@ export function configOf(objects: readonly ChartObject[]): string {
   const data = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'];
   return (data as Record<string, string>)['paddock.yaml'] ?? '';
 }
+
+/** What a release with the fewest values makes, with these of `monitoring`. */
+export const renderMonitoring = (monitoring: object): ChartObject[] =>
+  renderChart({ release: 'paddock', namespace: 'paddock', set: { ...LEAST, monitoring } });
