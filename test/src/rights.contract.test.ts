@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Pool } from '@paddock/domain/pools/pool';
 import { callJson } from '@paddock/kube/call';
 import { type Cluster, type ClusterRequest, connectCluster } from '@paddock/kube/connect';
 import { podEvents } from '@paddock/kube/events';
@@ -9,6 +10,7 @@ import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { readJobInLog, readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-log';
 import { rightsOf, watchRights } from '@paddock/kube/rights';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from '@paddock/kube/secrets';
+import { tryPool } from '@paddock/kube/try-pool';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { type AdminApi, collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import {
@@ -17,6 +19,7 @@ import {
   grantRights,
   kubeconfigOf,
 } from '@paddock/testing/cluster-rights';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -220,6 +223,11 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     ],
   ],
   ['findPod', findPod],
+  [
+    'tryPool',
+    (cluster, { namespace }) =>
+      tryPool(cluster, examplePools({ pools: [{ namespace }] }).pools[0] as Pool),
+  ],
   [
     'setSecretOwner',
     (cluster, at) => setSecretOwner(cluster, { ...at, podName: at.name, podUid: 'a-uid' }),

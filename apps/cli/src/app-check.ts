@@ -1,9 +1,6 @@
-import { connectGitHub } from '@paddock/github/connect';
-import { problemsOf } from '@paddock/github/check-apps';
-import { readGitHubSection, revealed } from '@paddock/github/follow-keys';
+import { askApp, connectForPerson } from './ask-apps.ts';
+import { readGitHubSection } from '@paddock/github/follow-keys';
 import { type Command, JSON_OPTION } from './command.ts';
-
-const ANSWER_MS = 10_000;
 
 export const appCheck: Command = {
   name: 'app check',
@@ -16,18 +13,9 @@ nothing.`,
     const problems: string[] = [];
     const section = readGitHubSection(file, environment, problems);
     if (section !== undefined && problems.length === 0) {
-      const github = connectGitHub({
-        apiUrl: section.apiUrl,
-        apps: section.apps.map(revealed),
-        requestTimeoutMs: ANSWER_MS,
-        waits: { left: () => Promise.resolve(undefined), note: () => Promise.resolve() },
-      });
-      const { atRepositories, apiUrl } = section;
-      for (const appId of github.appIds) {
-        const found = await problemsOf(github.asApp(appId), { atRepositories, now: Date.now });
-        if ('problems' in found) problems.push(...found.problems);
-        else problems.push(`App ${appId}: ${apiUrl} cannot be asked: ${found.unanswered}`);
-      }
+      const github = connectForPerson(section);
+      for (const appId of github.appIds)
+        problems.push(...(await askApp(github, section, appId)).problems);
     }
     const isGood = problems.length === 0;
     const apps = section?.apps.map(({ appId }) => appId) ?? [];

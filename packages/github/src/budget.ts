@@ -1,3 +1,5 @@
+import type { InstallationClient } from './connect.ts';
+
 /** GitHub's newest word on one hourly budget. */
 export type RateBudget = {
   readonly limit: number;
@@ -7,7 +9,9 @@ export type RateBudget = {
 };
 
 /** `core` for most calls, `actions_runner_registration` for JIT configs. */
-export type RateResource = 'core' | 'actions_runner_registration';
+export type RateResource = (typeof RESOURCES)[number];
+
+const RESOURCES = ['core', 'actions_runner_registration'] as const;
 
 /**
  * The newest rate-limit headers of every installation and resource. A budget is unknown before the
@@ -33,4 +37,17 @@ export function createRateBudgets(): RateBudgets {
     },
     of: (installationId, resource = 'core') => budgets.get(`${installationId} ${resource}`),
   };
+}
+
+/** What GitHub says of an installation's budgets, by a call that counts against none. */
+export async function readBudgets({
+  octokit,
+}: InstallationClient): Promise<Partial<Record<RateResource, RateBudget>>> {
+  const { resources } = (await octokit.rest.rateLimit.get()).data;
+  return Object.fromEntries(
+    RESOURCES.flatMap((resource) => {
+      const budget = resources[resource];
+      return budget === undefined ? [] : [[resource, { ...budget, resetAt: budget.reset * 1000 }]];
+    }),
+  );
 }

@@ -72,6 +72,11 @@ interface Given {
   readonly now: () => number;
 }
 
+export interface CheckedApp {
+  readonly problems: readonly string[];
+  readonly installations: readonly GitHubInstallation[];
+}
+
 /**
  * What is wrong with an App, a sentence each, with the place to mend it; or why GitHub has not
  * answered. Never rejects.
@@ -80,11 +85,11 @@ export async function problemsOf(
   app: AppClient,
   given: Given,
   isAgain = false,
-): Promise<{ readonly problems: readonly string[] } | { readonly unanswered: string }> {
+): Promise<CheckedApp | { readonly unanswered: string }> {
   const { appId } = app;
   try {
-    const { problems } = await checkApp(app, given);
-    return { problems: problems.map((problem) => `App ${appId}: ${problem}`) };
+    const { problems, installations } = await checkApp(app, given);
+    return { problems: problems.map((problem) => `App ${appId}: ${problem}`), installations };
   } catch (error) {
     if (error instanceof UnaskedError) return { unanswered: error.message };
     const { kind, message } = classifyGitHubError(error);
@@ -92,7 +97,7 @@ export async function problemsOf(
     if (kind === 'outdated' && !isAgain) return problemsOf(app, given, true);
     if (kind !== 'unauthorized' && kind !== 'not_found') return { unanswered: message };
     const problem = `App ${appId}: GitHub refuses its id with this private key (${message}): compare both, and apiUrl, with the App's settings at GitHub`;
-    return { problems: [problem] };
+    return { problems: [problem], installations: [] };
   }
 }
 
@@ -103,10 +108,7 @@ export async function problemsOf(
 export async function checkApp(
   app: AppClient,
   { atRepositories, now }: Given,
-): Promise<{
-  readonly problems: readonly string[];
-  readonly installations: readonly GitHubInstallation[];
-}> {
+): Promise<CheckedApp> {
   const { settingsUrl, githubTime, ...facts } = await getApp(app);
   const aheadMs = githubTime === undefined ? 0 : now() - githubTime;
   const installations = await listInstallations(app);

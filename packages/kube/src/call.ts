@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import type { HttpMethod } from '@kubernetes/client-node';
+import { asRecord } from '@paddock/domain/pools/as-record';
 import { repairJsonText, storable } from '@paddock/domain/text/storable';
 import type { Cluster } from './connect.ts';
 import {
@@ -221,10 +222,18 @@ export async function probeCluster(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    await callText(cluster, { method: 'GET', path: '/version', signal });
+    await callText(cluster, { ...VERSION, signal });
     return undefined;
   } catch (error) {
     const failure = classifyKubeError(error);
     return isUnanswered(failure) ? failure.message : undefined;
   }
 }
+
+/** The version of the API server, as `v1.33.1`. Throws KubeError. */
+export async function readVersion(cluster: Cluster): Promise<string> {
+  const { gitVersion } = asRecord(await callJson(cluster, VERSION));
+  return String(gitVersion);
+}
+
+const VERSION = { method: 'GET' as HttpMethod, path: '/version' };

@@ -31,7 +31,7 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
  * The rights that a service lacks in a namespace, as `resource verb`. Everybody may ask this of
  * themselves. Throws KubeError.
  */
-async function findMissingRights(
+export async function findMissingRights(
   cluster: Cluster,
   service: Service,
   namespace: string,

@@ -4,235 +4,27 @@ import { startPoolingProxy } from '@paddock/testing/pooling-proxy';
 import { withConnection } from '@paddock/testing/server-connection';
 import { sql } from 'kysely';
 import { runCommand } from '../run-command.ts';
-import { type Installation, useInstallation } from '../scenes/installation.scene.ts';
-import type { Level } from './findings.ts';
+import { CLUSTER } from '../scenes/broken-cluster.scene.ts';
+import { GITHUB } from '../scenes/broken-github.scene.ts';
+import {
+  type Breaks,
+  CONFIGURATION,
+  DATABASE,
+  SERVICES,
+  url,
+} from '../scenes/broken-rows.scene.ts';
+import { useInstallation } from '../scenes/installation.scene.ts';
 
 const world = useInstallation();
-
-/** One way to break the installation, and what the doctor says. */
-interface Break {
-  /** `mend` unless given. */
-  readonly level?: Level;
-  readonly environment?: (given: Installation['environment']) => Record<string, string | undefined>;
-  readonly configure?: Parameters<Installation['configure']>[0];
-  /** Statements of a superuser, and those that mend it. */
-  readonly sql?: readonly [broken: string, mended: string];
-  /** How far this machine's clock is ahead. */
-  readonly aheadMs?: number;
-}
-
-/** Another address of the database. */
-const url = (change: (url: URL) => unknown) => (given: { readonly DATABASE_URL: string }) => {
-  const changed = new URL(given.DATABASE_URL);
-  change(changed);
-  return { DATABASE_URL: changed.href };
-};
-const withOption = (name: string, value: string) =>
-  url(({ searchParams }) => searchParams.set(name, value));
-
-const CONFIGURATION: Readonly<Record<string, [says: RegExp, how: Break]>> = {
-  'a file that is not there': [
-    /file \/no\/such\/file cannot be read: .*ENOENT/,
-    { environment: () => ({ PADDOCK_CONFIG: '/no/such/file' }) },
-  ],
-  'a pool with an unknown key': [
-    /there is no key `maxWorker` here; did you mean `maxWorkers`\?/,
-    {
-      configure: ({ pools: [pool], ...rest }) => ({ ...rest, pools: [{ ...pool, maxWorker: 1 }] }),
-    },
-  ],
-  'two pools of one name': [
-    /pools\.1\.name: .*/,
-    {
-      configure: ({ pools: [pool], ...rest }) => ({
-        ...rest,
-        pools: [pool, { ...pool, labels: ['other'] }],
-      }),
-    },
-  ],
-  'nobody who may use it': [
-    /name entities, or '\*' for all/,
-    {
-      level: 'remark',
-      configure: ({ pools: [pool], ...rest }) => ({
-        ...rest,
-        pools: [{ ...pool, maxWorkers: null }],
-        entities: {},
-      }),
-    },
-  ],
-  'a misspelt variable': [
-    /PADDOCK_CONFIGS is not a setting: did you mean PADDOCK_CONFIG\?/,
-    { environment: () => ({ PADDOCK_CONFIGS: 'x' }) },
-  ],
-  'no file': [
-    /The configuration was not checked: PADDOCK_CONFIG is not set/,
-    { level: 'unchecked', environment: () => ({ PADDOCK_CONFIG: undefined }) },
-  ],
-};
-
-const DATABASE: Readonly<Record<string, [says: RegExp, how: Break]>> = {
-  'a wrong password': [
-    /refused the login.*Check the user and the password in DATABASE_URL/,
-    { environment: url((to) => Object.assign(to, { username: 'nobody_of_that_name' })) },
-  ],
-  'no such host': [
-    /cannot be reached: getaddrinfo \w+ no-such-host\.invalid\. Check DATABASE_URL/,
-    { environment: url((to) => Object.assign(to, { hostname: 'no-such-host.invalid' })) },
-  ],
-  'a port where nothing listens': [
-    /cannot be reached: connect ECONNREFUSED.*that the server runs/,
-    { environment: url((to) => Object.assign(to, { hostname: '127.0.0.1', port: '1' })) },
-  ],
-  'no such database': [
-    /no such database: .* Create it, or correct DATABASE_URL/,
-    { environment: url((to) => Object.assign(to, { pathname: '/of_no_such_name' })) },
-  ],
-  'a password without percent-encoding': [
-    /write special characters of the user and the password in percent-encoding/,
-    { environment: () => ({ DATABASE_URL: 'postgresql://me:a#b@127.0.0.1/paddock' }) },
-  ],
-  'several hosts': [
-    /name one address that leads to the primary/,
-    { environment: () => ({ DATABASE_URL: 'postgresql://me:b@one,two/paddock' }) },
-  ],
-  'a schema of no valid name': [
-    /PADDOCK_SCHEMA must be a plain lower-case identifier/,
-    { environment: () => ({ PADDOCK_SCHEMA: 'Prod' }) },
-  ],
-  'a root certificate that is not there': [
-    /sslrootcert of the database URL cannot be read/,
-    { environment: withOption('sslrootcert', '/no/such.pem') },
-  ],
-  'a server without TLS': [
-    /encrypt the server, or leave sslmode out/,
-    { environment: withOption('sslmode', 'require') },
-  ],
-  'a standby, or a database that is read-only': [
-    /takes no writes: it is a standby, or set to read-only/,
-    { environment: withOption('options', '-c default_transaction_read_only=on') },
-  ],
-  'another schema than that of the migration': [
-    /schema elsewhere has no tables of Paddock: the migration has not run/,
-    { environment: () => ({ PADDOCK_SCHEMA: 'elsewhere' }) },
-  ],
-  'a schema that is too old': [
-    /is at version 0 .*: run the migration of this version/,
-    {
-      sql: [
-        `update schema_migration set name = '0000' || substr(name, 5)`,
-        `update schema_migration set name = '0001' || substr(name, 5)`,
-      ],
-    },
-  ],
-  'a role without rights': [
-    /roles paddock_reconciler have no rights .*: run the migration again/,
-    { sql: ['revoke all on schema paddock from paddock_reconciler', 'migrate'] },
-  ],
-  'triggers that are switched off': [
-    /switched off \(jobs_touch on jobs\): switch them on again/,
-    {
-      sql: [
-        'alter table jobs disable trigger jobs_touch',
-        'alter table jobs enable trigger jobs_touch',
-      ],
-    },
-  ],
-  'a clock that is off by minutes': [
-    /clock of PostgreSQL is 10 min behind that of this machine: set both/,
-    { aheadMs: 605_000 },
-  ],
-  'a login that may make no temporary objects': [
-    /not tried whether a trigger of a statement sees the rows/,
-    {
-      level: 'unchecked',
-      sql: [
-        `do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$`,
-        `do $$ begin execute format('grant temporary on database %I to public', current_database()); end $$`,
-      ],
-    },
-  ],
-  'no database': [
-    /not checked: DATABASE_URL is not set/,
-    { level: 'unchecked', environment: () => ({ DATABASE_URL: undefined }) },
-  ],
-};
-
-const SERVICES: Readonly<Record<string, [says: RegExp, how: Break]>> = {
-  'a service that is silent': [
-    /No process of the service reconciler gives a sign of life.*Look at its pods/,
-    {
-      sql: [
-        `update instance set reconciler_seen_at = now() - interval '1 hour'`,
-        'update instance set reconciler_seen_at = now()',
-      ],
-    },
-  ],
-  'no pools': [
-    /No scheduler has loaded the pools.*: start the scheduler/,
-    {
-      sql: [
-        'create table kept as table pools_documents; delete from pools_documents',
-        'insert into pools_documents overriding system value table kept; drop table kept',
-      ],
-    },
-  ],
-  'making held back': [
-    /ada holds back .* Resume it once its reason is over/,
-    {
-      level: 'remark',
-      sql: [
-        `insert into switches (subject_type, subject_id, switched_by) values ('environment', '', 'ada')`,
-        'delete from switches',
-      ],
-    },
-  ],
-  'GitHub that does not answer': [
-    /GitHub does not answer: timed out/,
-    {
-      level: 'remark',
-      sql: [
-        `insert into outages (service, message) values ('github', 'timed out')`,
-        'delete from outages',
-      ],
-    },
-  ],
-  'an App that GitHub refuses': [
-    /GitHub refuses what Paddock asks for the App 8: Bad key/,
-    {
-      sql: [
-        `insert into apps (app_id, refused_since, refused_until, refused_reason, refused_message)
-          values (8, now() - interval '1 minute', now() + interval '1 hour', 'installation_refused', 'Bad key.')`,
-        'delete from apps',
-      ],
-    },
-  ],
-  'an installation whose budget is used up': [
-    /GitHub has Paddock wait with its calls for the App 7: Slow down/,
-    {
-      level: 'remark',
-      sql: [
-        `insert into apps (app_id, wait_until, wait_message) values (7, now() + interval '1 hour', 'Slow down.')`,
-        'delete from apps',
-      ],
-    },
-  ],
-  'workers that fail before they have a job': [
-    /Workers in linux fail before they have a job: quota/,
-    {
-      sql: [
-        `insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, failures, pauses, failure_class, failure_message, failing_since, paused_until)
-          values (1, 9, 'globex', 0, 'linux', 0, 0, 3, 1, 'pod_refused', 'quota', now() - interval '3 minutes', now() + interval '1 hour')`,
-        'delete from demand_keys',
-      ],
-    },
-  ],
-};
 
 async function run(statement: string): Promise<void> {
   if (statement === 'migrate') await migrate(world.database);
   else await sql.raw(statement).execute(world.database.db);
 }
+
+/** Those of a group, with what they do without: it takes time. */
+const rowsOf = (breaks: Breaks, without: 'DATABASE_URL' | 'PADDOCK_CONFIG') =>
+  Object.entries(breaks).map(([what, [says, how]]) => [what, says, how, without] as const);
 
 describe('paddock doctor', () => {
   beforeEach(() => world.live());
@@ -246,26 +38,37 @@ describe('paddock doctor', () => {
     });
   });
 
-  test.each(Object.entries({ ...CONFIGURATION, ...DATABASE, ...SERVICES }))(
-    'finds %s, and says what to do (H1, P5)',
-    async (_what, [says, how]) => {
-      if (how.configure !== undefined) world.configure(how.configure);
-      if (how.sql !== undefined) for (const one of how.sql[0].split(';\n')) await run(one);
-      try {
-        const change = how.environment?.(world.environment) ?? {};
-        const found = await world.examine(change, how.aheadMs);
-        expect(found).toEqual([
-          expect.objectContaining({
-            level: how.level ?? 'mend',
-            sentence: expect.stringMatching(says),
-          }),
-        ]);
-      } finally {
-        world.configure();
-        if (how.sql !== undefined) await run(how.sql[1]);
-      }
-    },
-  );
+  const rows = [
+    ...rowsOf(CONFIGURATION, 'DATABASE_URL'),
+    ...rowsOf(DATABASE, 'PADDOCK_CONFIG'),
+    ...rowsOf(SERVICES, 'PADDOCK_CONFIG'),
+    ...rowsOf(GITHUB, 'DATABASE_URL'),
+    ...rowsOf(CLUSTER, 'DATABASE_URL'),
+  ];
+
+  test.each(rows)('finds %s, and says what to do (H1, P5)', async (_what, says, how, without) => {
+    if (how.configure !== undefined) world.configure(how.configure);
+    if (how.github !== undefined)
+      world.configure(({ github, ...rest }) => ({
+        ...rest,
+        github: { ...github, ...how.github },
+      }));
+    await how.act?.(world);
+    if (how.sql !== undefined) for (const one of how.sql[0].split(';\n')) await run(one);
+    try {
+      const change = { [without]: undefined, ...how.environment?.(world.environment) };
+      const found = await world.examine(change, how.aheadMs);
+      const { level = 'mend' } = how;
+      // What could not be checked may be told besides.
+      const told = found.filter((one) => one.level !== 'unchecked' || says.test(one.sentence));
+      const sentence: unknown = expect.stringMatching(says);
+      expect(told).toEqual([{ level, part: expect.any(String), sentence }]);
+    } finally {
+      world.configure();
+      await how.mend?.(world);
+      if (how.sql !== undefined) await run(how.sql[1]);
+    }
+  });
 
   test('finds another encoding, a login without rights, and too few connections (A11)', async () => {
     const { database } = world;

@@ -1,13 +1,17 @@
 import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { databaseUrl as urlOf } from '@paddock/db/connection/database-url';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { type Environment, optional, readSettings } from '@paddock/runtime/settings';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { printable } from '../columns.ts';
 import { type Command, JSON_OPTION } from '../command.ts';
+import { checkCluster } from './check-cluster.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import { checkDatabase } from './check-database.ts';
+import { checkGitHub } from './check-github.ts';
 import { checkServices } from './check-services.ts';
 import { type Finding, findingsOf, type Level, type Part } from './findings.ts';
 
@@ -56,12 +60,16 @@ export async function examine(
   now: () => number = Date.now,
 ): Promise<Finding[]> {
   const { values, problems } = readSettings(settings, environment);
-  const { databaseUrl, schema, sslMode, passFile, configPath } = values as Partial<typeof values>;
+  const { databaseUrl, schema, sslMode, passFile, configPath, kubeconfig } = values as Partial<
+    typeof values
+  >;
   const { found, mend, unchecked } = findingsOf('configuration');
   mend(...problems);
   const file = given ?? configPath;
   if (file === undefined)
-    unchecked('The configuration was not checked: PADDOCK_CONFIG is not set, and no FILE is named');
+    unchecked(
+      'The configuration, GitHub and the cluster were not checked: PADDOCK_CONFIG is not set, and no FILE is named',
+    );
   else found.push(...checkConfiguration(file));
 
   let connection: DatabaseConnection | undefined;
@@ -80,10 +88,30 @@ export async function examine(
       if (ofDatabase.every(({ level }) => level !== 'mend'))
         found.push(...(await checkServices(connection.db)));
     }
+    if (file !== undefined) found.push(...(await checkGitHub({ file, environment, now })));
+    found.push(...(await checkClusterOf(file, kubeconfig, environment)));
     return found.toSorted((a, b) => rankOf(a) - rankOf(b));
   } finally {
     await connection?.close();
   }
+}
+
+async function checkClusterOf(
+  file: string | undefined,
+  kubeconfigFile: string | undefined,
+  environment: Environment,
+): Promise<Finding[]> {
+  const isInPod = (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+  const { found, unchecked } = findingsOf('cluster');
+  if (file !== undefined && kubeconfigFile === undefined && !isInPod)
+    unchecked('The cluster was not checked: PADDOCK_KUBECONFIG is not set, and this is no pod');
+  else if (file === undefined)
+    unchecked('The cluster was not checked: no configuration names pools');
+  else {
+    const pools = readYamlFile(file, configFileToLoad).value?.pools;
+    found.push(...(await checkCluster({ kubeconfigFile, pools })));
+  }
+  return found;
 }
 
 /** Longer than a list ever takes, and short enough for a person who waits. */

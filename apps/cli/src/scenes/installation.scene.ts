@@ -4,16 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteLife } from '@paddock/db/instance';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import type { TestDatabase } from '@paddock/testing/database';
-import { createTestDatabase } from '@paddock/testing/database';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
+import { startReceiver } from '@paddock/simulators/github/start-receiver';
+import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { late } from '@paddock/testing/use-test-database';
 import { examine } from '../doctor/doctor.ts';
 
 export type Installation = Awaited<ReturnType<typeof install>>;
 
+const APP = 1001;
+
 /** A configuration file that has nothing to remark on. */
-const CONFIG = {
-  github: { apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] },
+const configAt = (apiUrl: string) => ({
+  github: { apiUrl, apps: [{ id: APP, privateKey: { env: 'APP_KEY' } }] },
   pools: [
     {
       name: 'linux',
@@ -25,9 +30,9 @@ const CONFIG = {
     },
   ],
   entities: { acme: { maxWorkers: 5 } },
-};
+});
 
-type Config = typeof CONFIG;
+type Config = ReturnType<typeof configAt>;
 
 /** One healthy installation for the tests of a file. */
 export function useInstallation(): Installation {
@@ -41,21 +46,36 @@ export function useInstallation(): Installation {
 
 async function install() {
   const database = await createTestDatabase();
+  const { privateKeyPem, publicKeyPem } = sharedAppKey();
+  const receiver = await startReceiver();
+  const app = { appId: APP, publicKeyPem, webhookSecret: 'unused', webhookUrl: receiver.url };
+  const github = await startGitHubSimulator({ apps: [app] });
+  await github.addOrganization({ login: 'acme' });
+  await github.addRepository({ owner: 'acme', name: 'api' });
+  const { id: installationId } = await github.install({ appId: APP, account: 'acme' });
+  await github.settled();
+  const kube = await startKubeSimulator({ namespaces: ['runners'], kubelet: false });
   const folder = mkdtempSync(join(tmpdir(), 'paddock-doctor-'));
   const file = join(folder, 'paddock.yaml');
   const configure = (change: (config: Config) => object = (config) => config): void =>
-    writeFileSync(file, JSON.stringify(change(structuredClone(CONFIG))));
+    writeFileSync(file, JSON.stringify(change(configAt(github.url))));
   configure();
   await putPools(database.db, examplePools({ pools: [{}] }));
   const environment = {
     DATABASE_URL: database.urlOf('scheduler'),
     PADDOCK_SCHEMA: database.schema,
     PADDOCK_CONFIG: file,
+    PADDOCK_KUBECONFIG: kube.writeKubeconfig(),
+    APP_KEY: privateKeyPem,
   };
   return {
     database,
     file,
     environment,
+    github,
+    kube,
+    receiver,
+    installationId,
     /** Writes the file anew. */
     configure,
     /** Every service has given a sign of life just now. */
@@ -64,6 +84,7 @@ async function install() {
       examine({ ...environment, ...change }, undefined, () => Date.now() + aheadMs),
     async stop(): Promise<void> {
       rmSync(folder, { recursive: true });
+      await Promise.all([github.stop(), kube.stop(), receiver.stop()]);
       await database.drop();
     },
   };

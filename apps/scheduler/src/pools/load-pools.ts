@@ -4,12 +4,10 @@ import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pool
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Db } from '@paddock/db/schema/tables';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
-import type { Pool } from '@paddock/domain/pools/pool';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
-import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
-import { createPod } from '@paddock/kube/pods';
-import { type RunnerPodSpec, runnerPod } from '@paddock/kube/runner-pod';
+import { isTransient } from '@paddock/kube/errors';
+import { tryPool } from '@paddock/kube/try-pool';
 import { createFileReading } from '@paddock/runtime/file-reading';
 import { pause } from '@paddock/runtime/pause';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -135,23 +133,3 @@ export function createPoolsLoader({
 
 const digestOf = (content: PoolsDocument): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');
-
-/** What the API server has against a pod of this pool, by a dry run; undefined: nothing. */
-async function tryPool(cluster: Cluster, pool: Pool): Promise<KubeFailure | undefined> {
-  const { name, namespace, image } = pool;
-  const identity = { instance: 'dry-run', pool: name, entityId: 0, scopeRepoId: 0 };
-  const named = { ...identity, name: 'paddock-dry-run', namespace };
-  const failure = await tryPod(cluster, { ...pool, ...named });
-  // A value that it cannot read; or the namespace's webhooks allow no dry run, of no pod.
-  if (failure?.reason !== 'BadRequest') return failure;
-  return (await tryPod(cluster, { ...named, image })) === undefined ? failure : undefined;
-}
-
-const tryPod = (cluster: Cluster, pod: RunnerPodSpec): Promise<KubeFailure | undefined> =>
-  createPod(cluster, runnerPod(pod), { dryRun: true }).then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof KubeError) return error.failure;
-      throw error;
-    },
-  );

@@ -13,6 +13,8 @@ export function createControl(service: ApiService, report: () => KubeReport) {
   const { store, faults, watches, pages } = service;
   return {
     failNext: (fault: KubeFault): void => void faults.push(fault),
+    /** What callers are told that they may not do, as `pods/log get`; no call is refused for it. */
+    denyRights: (...rights: readonly string[]): void => void (service.denied = rights),
     clearFaults: (): void => void (faults.length = 0),
     /** Breaks all open watches without a message. */
     cutWatches: (): void => watches.forEach((watch) => watch.cut()),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiFailure, notFound, statusObject } from './api-failure.ts';
-import { parseCall, type ApiCall, type Verb } from './api-call.ts';
+import { asRecord } from '@paddock/domain/pools/as-record';
+import { parseCall, readBody, type ApiCall, type Verb } from './api-call.ts';
 import type { RunnerFaults } from './runner-faults.ts';
 import { type Fault, takeFault } from '../faults.ts';
 import { serveObject, type ObjectService } from './serve-object.ts';
@@ -21,6 +22,8 @@ export interface KubeFault extends Fault {
 
 export interface ApiService extends ObjectService {
   readonly token: string;
+  /** Rights that callers lack, as `pods/log get`. */
+  denied: readonly string[];
   readonly faults: KubeFault[];
   readonly runnerFaults: RunnerFaults;
   readonly bookmarkMs: number;
@@ -34,8 +37,16 @@ export interface ApiService extends ObjectService {
 const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'version' } as const;
 const VERSION_ANSWER = { major: '1', minor: '33', gitVersion: 'v1.33.1', platform: 'linux/amd64' };
 
-/** A caller asks whether it has a right. It has all here. */
+/** A caller asks whether it has a right. It has all but those denied. */
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+/** The right that a review asks about, as `pods/log get`. */
+function rightIn(review: unknown): string {
+  const { spec } = asRecord(review);
+  const { resource, subresource, verb } = asRecord(asRecord(spec)['resourceAttributes']);
+  const of = [resource, subresource].filter((part) => typeof part === 'string').join('/');
+  return `${of} ${String(verb)}`;
+}
 
 /** Serves one request of the Kubernetes API, or fails it as a fault demands. */
 export async function serveCall(
@@ -47,7 +58,10 @@ export async function serveCall(
     if (request.headers.authorization !== `Bearer ${service.token}`)
       throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
     // No fault strikes it: services ask at any time, and faults are meant for other calls.
-    if (request.url === REVIEWS) return sendJson(response, 201, { status: { allowed: true } });
+    if (request.url === REVIEWS) {
+      const allowed = !service.denied.includes(rightIn(await readBody(request)));
+      return sendJson(response, 201, { status: { allowed } });
+    }
     const call = request.url === VERSION.path ? VERSION : parseCall(request);
     if (call === undefined) throw notFound('path', request.url ?? '');
     service.count(call);

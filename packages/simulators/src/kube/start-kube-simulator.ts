@@ -81,6 +81,7 @@ export async function startKubeSimulator(
     quota: Infinity,
     readLog: (pod, container) => kubelet?.readLog(pod, container) ?? [],
     token: randomBytes(16).toString('hex'),
+    denied: [],
     faults: [],
     runnerFaults: {},
     bookmarkMs: options.bookmarkMs ?? 5000,

@@ -1,0 +1,100 @@
+import { type GitHub } from '@paddock/github/connect';
+import { type RateBudget, readBudgets } from '@paddock/github/budget';
+import { listDeliveries } from '@paddock/github/deliveries';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { readGitHubSection } from '@paddock/github/follow-keys';
+import type { GitHubInstallation } from '@paddock/github/installations';
+import type { Environment } from '@paddock/runtime/settings';
+import { askApp, connectForPerson } from '../ask-apps.ts';
+import { type Finding, findingsOf } from './findings.ts';
+import { judgeDeliveries } from './judge-deliveries.ts';
+
+interface Given {
+  readonly file: string;
+  readonly environment: Environment;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Each costs two calls. */
+const MOST_INSTALLATIONS = 100;
+/** What is left of a budget is told below this share. */
+const LOW = 0.1;
+
+/** What GitHub says of the Apps of the file, their deliveries and installations. Never rejects. */
+export async function checkGitHub({ file, environment, now }: Given): Promise<Finding[]> {
+  const findings = findingsOf('github');
+  const { found, mend, remark, unchecked } = findings;
+  const problems: string[] = [];
+  const section = readGitHubSection(file, environment, problems);
+  // What is wrong with the file itself is told of the configuration.
+  mend(...problems.filter((problem) => section && !problem.startsWith(`${file}: `)));
+  if (section === undefined || problems.length > 0) {
+    unchecked('GitHub was not asked: mend the file and the keys that it names first');
+    return found;
+  }
+  const github = connectForPerson(section, now);
+  for (const appId of github.appIds) {
+    const { problems: ofApp, installations } = await askApp(github, section, appId, now);
+    mend(...ofApp);
+    if (ofApp.length > 0 && installations.length === 0) continue;
+    if (installations.length === 0)
+      mend(
+        `App ${appId} is installed nowhere, so it has no jobs: install it by its page at GitHub`,
+      );
+    await checkDeliveries(github, appId, findings);
+    for (const one of installations.filter(({ suspendedAt }) => suspendedAt !== null))
+      mend(
+        `${one.login} has suspended App ${appId}, so its jobs get no runners: an owner there lifts that at ${one.settingsUrl}`,
+      );
+    const open = installations.filter(({ suspendedAt }) => suspendedAt === null);
+    for (const one of open.slice(0, MOST_INSTALLATIONS)) {
+      const { said, isMend } = await checkInstallation(github, one);
+      (isMend ? mend : remark)(...said);
+    }
+    const rest = open.length - MOST_INSTALLATIONS;
+    if (rest > 0)
+      unchecked(`The budgets of ${rest} more installations of App ${appId} were not read`);
+  }
+  return found;
+}
+
+async function checkDeliveries(
+  github: GitHub,
+  appId: number,
+  { mend, remark }: ReturnType<typeof findingsOf>,
+): Promise<void> {
+  try {
+    const { deliveries } = await listDeliveries(github.asApp(appId));
+    const judged = judgeDeliveries(deliveries);
+    if (judged !== undefined) (judged.isSure ? mend : remark)(`App ${appId}: ${judged.sentence}`);
+    else if (deliveries.length === 0)
+      remark(
+        `App ${appId}: GitHub has sent no delivery for days; if jobs were queued, make its webhook active`,
+      );
+  } catch (error) {
+    mend(`App ${appId}: its deliveries cannot be read: ${classifyGitHubError(error).message}`);
+  }
+}
+
+async function checkInstallation(
+  github: GitHub,
+  { id: installationId, appId, entityId, login, settingsUrl }: GitHubInstallation,
+): Promise<{ readonly said: readonly string[]; readonly isMend: boolean }> {
+  try {
+    const budgets = await readBudgets(github.asInstallation({ appId, installationId, entityId }));
+    const said = Object.entries(budgets).flatMap(([resource, budget]) =>
+      budget.remaining < budget.limit * LOW ? [lowBudget(login, resource, budget)] : [],
+    );
+    return { said, isMend: false };
+  } catch (error) {
+    const { kind, message } = classifyGitHubError(error);
+    // An Enterprise Server without limits has no such page.
+    if (kind === 'not_found') return { said: [], isMend: false };
+    const why = `GitHub refuses App ${appId} what is of ${login} (${message}): look at ${settingsUrl}`;
+    return { said: [why], isMend: true };
+  }
+}
+
+const lowBudget = (login: string, resource: string, { remaining, limit, resetAt }: RateBudget) =>
+  `GitHub leaves ${login} ${remaining} of ${limit} ${resource === 'core' ? 'calls' : 'registrations of runners'} until ${new Date(resetAt).toISOString()}: wait, or move work to another App`;

@@ -1,0 +1,118 @@
+import type { Breaks } from './broken-rows.scene.ts';
+import type { Installation } from './installation.scene.ts';
+
+export const GITHUB: Breaks = {
+  'a private key of another App': [
+    /GitHub refuses its id with this private key .*compare both/,
+    { github: { apps: [{ id: 1002, privateKey: { env: 'APP_KEY' } }] } },
+  ],
+  'a private key that is not there': [
+    /private key of App 1001 is read from the variable NO_KEY, which is not set/,
+    { github: { apps: [{ id: 1001, privateKey: { env: 'NO_KEY' } }] } },
+  ],
+  'a private key that is none': [
+    /private key of GitHub App 1001 cannot be read: give the PEM file/,
+    { environment: () => ({ APP_KEY: 'a PEM that somebody has cut' }) },
+  ],
+  'an address where no GitHub is': [
+    /App 1001: http:\/\/127\.0\.0\.1:1 cannot be asked/,
+    { github: { apiUrl: 'http://127.0.0.1:1' } },
+  ],
+  'a clock of this machine that is off by minutes': [
+    /App 1001: the clock of this machine is ahead of GitHub's.*by NTP/,
+    { aheadMs: 605_000 },
+  ],
+  'an App without the event workflow_job': [
+    /not subscribed to the event workflow_job.*mend it at http/,
+    {
+      act: (world) => world.github.setApp(1001, { events: [] }),
+      mend: (world) => world.github.setApp(1001, { events: ['workflow_job'] }),
+    },
+  ],
+  'an App without a permission': [
+    /lacks the permission actions: read.*mend it at http/,
+    {
+      act: (world) =>
+        world.github.setApp(1001, { permissions: { ...PERMISSIONS, actions: 'none' } }),
+      mend: (world) => world.github.setApp(1001, { permissions: PERMISSIONS }),
+    },
+  ],
+  'an installation that has not accepted a permission': [
+    /acme has not accepted its permissions \(actions: read\): an owner there accepts them at http/,
+    {
+      act: (world) => world.github.setApp(1001, { accepted: { ...PERMISSIONS, actions: 'none' } }),
+      mend: (world) => world.github.setApp(1001, { accepted: null }),
+    },
+  ],
+  'an App without a webhook URL': [
+    /it has no webhook URL; mend it at http/,
+    {
+      act: (world) => world.github.setApp(1001, { webhookUrl: '' }),
+      mend: (world) => world.github.setApp(1001, { webhookUrl: world.receiver.url }),
+    },
+  ],
+  'a suspended installation': [
+    /acme has suspended App 1001.*an owner there lifts that at http/,
+    {
+      act: (world) => world.github.suspend(world.installationId),
+      mend: (world) => world.github.unsuspend(world.installationId),
+    },
+  ],
+  'a webhook secret that differs': [
+    /newest 3 deliveries failed \(401, .*: the webhook secret of the App differs/,
+    { act: (world) => deliver(world, 401), mend: (world) => deliver(world, 200) },
+  ],
+  'a webhook URL with another path': [
+    /newest 3 deliveries failed \(404, .* ends with \/webhooks\/github/,
+    { act: (world) => deliver(world, 404), mend: (world) => deliver(world, 200) },
+  ],
+  'an ingress that can store nothing': [
+    /newest 3 deliveries failed \(503, .*its readiness says why/,
+    { act: (world) => deliver(world, 503), mend: (world) => deliver(world, 200) },
+  ],
+  'an ingress that cannot be reached': [
+    /newest 3 deliveries failed \(502, failed to connect to host\): check the webhook URL/,
+    {
+      async act(world) {
+        await world.github.setApp(1001, { webhookUrl: 'http://127.0.0.1:1/webhooks/github' });
+        await deliver(world, 200);
+      },
+      async mend(world) {
+        await world.github.setApp(1001, { webhookUrl: world.receiver.url });
+        await deliver(world, 200);
+      },
+    },
+  ],
+  'a budget that is almost used up': [
+    /GitHub leaves acme 12 of 5000 calls until 20.*: wait/,
+    {
+      level: 'remark',
+      act: (world) => leave(world, 12),
+      mend: (world) => leave(world, 5_000),
+    },
+  ],
+};
+
+const PERMISSIONS = {
+  actions: 'read',
+  administration: 'write',
+  metadata: 'read',
+  organization_self_hosted_runners: 'write',
+};
+
+/** Three deliveries that ingress answers so. */
+async function deliver(world: Installation, status: number): Promise<void> {
+  world.receiver.answerWith(status);
+  const job = { repo: 'acme/api', labels: ['self-hosted'], durationMs: 1 };
+  for (let n = 0; n < 3; n += 1) await world.github.queueJob(job);
+  await world.github.settled();
+}
+
+const leave = (world: Installation, remaining: number) =>
+  world.github.setRateLimit({
+    caller: { installationId: world.installationId },
+    resource: 'core',
+    remaining,
+    limit: 5_000,
+    resetInMs: 600_000,
+  });
