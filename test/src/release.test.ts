@@ -206,6 +206,8 @@ const all = (keyword: string, instructions: readonly string[]): string[] =>
     line.startsWith(`${keyword} `) ? [line.slice(keyword.length + 1)] : [],
   );
 
+const TERMINAL = ' /src/apps/cli/dist/main.mjs apps/cli/dist/main.mjs';
+
 describe('the images', () => {
   test('start from images by digest', () => {
     const bases = stages.map(({ base }) => base).filter((base) => stageOf(base) === undefined);
@@ -226,8 +228,9 @@ describe('the images', () => {
     ]);
     const others: Readonly<Record<string, string>> = {
       migrate: ' /src/db db',
-      // For the first token.
-      console: ' /src/apps/cli/dist/main.mjs apps/cli/dist/main.mjs',
+      // For the first token, and for the doctor.
+      console: TERMINAL,
+      scheduler: TERMINAL,
     };
     const bundle = ` /src/apps/${app}/dist apps/${app}/dist`;
     const copied = [bundle, others[app]].flatMap((words) => words ?? []);

@@ -5,7 +5,14 @@ import { type Cluster, type ClusterRequest, connectCluster } from '@paddock/kube
 import { podEvents } from '@paddock/kube/events';
 import { readLog } from '@paddock/kube/logs';
 import { podChanges } from '@paddock/kube/pod-changes';
-import { type ObjectName, createPod, deletePod, findPod, listPods } from '@paddock/kube/pods';
+import {
+  type ObjectName,
+  createPod,
+  deletePod,
+  findAskedPod,
+  findPod,
+  listPods,
+} from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { readJobInLog, readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-log';
 import { rightsOf, watchRights } from '@paddock/kube/rights';
@@ -223,6 +230,7 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     ],
   ],
   ['findPod', findPod],
+  ['findAskedPod', (cluster, at) => findAskedPod(cluster, at, podAt(at))],
   [
     'tryPool',
     (cluster, { namespace }) =>
