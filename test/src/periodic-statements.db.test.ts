@@ -35,7 +35,7 @@ describe('a statement that runs by the clock, or that a person’s question runs
   beforeAll(async () => {
     database = await createTestDatabase();
     const { db, url, schema } = database;
-    await fillYear(db, { history: 100_000, events: 100_000, entities: ACTIVE.entities });
+    await fillYear(db, { history: 70_000, events: 100_000, entities: ACTIVE.entities });
     await putActive(db, ACTIVE);
     given = await findGiven(db);
     const options = { url, schema, applicationName: 'explained' };

@@ -87,7 +87,6 @@ export async function fillHistory(
   await someEntities(entities).execute(db);
   const ended = [endedJobs(history, entities), endedWorkers(history, entities)];
   await withoutIndexes(db, ['jobs', 'workers'], ended);
-  await settle(db);
 }
 
 /** Inserts by the million go faster into tables without indexes and triggers. */

@@ -55,6 +55,7 @@ async function createEnvironment(url: string, history: number) {
     statementTimeoutMs: 0,
   });
   await fillHistory(db, { history, entities: ENTITIES, cap: 20 });
+  await settle(db);
   return { db, close, history };
 }
 

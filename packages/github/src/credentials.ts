@@ -90,6 +90,13 @@ export function openCredentials(
   const newest = new Map<number, { token: string; isProven: boolean }>();
   let skewMs = 0;
   let readings = 0;
+  let signed = { second: Number.NaN, token: { jwt: '', expiresAt: '' } };
+  /** Claims change each second, and RS256 signs the same ones alike. */
+  const tokenOfApp = () => {
+    const second = Math.floor((now() + skewMs) / 1000);
+    if (second !== signed.second) signed = { second, token: signAppJwt(appId, key, second * 1000) };
+    return signed.token;
+  };
 
   const noteClock = ({ status, response }: RequestError, readingsBefore: number) => {
     if (status !== 401) return false;
@@ -115,7 +122,7 @@ export function openCredentials(
   });
   const auth = createAppAuth({
     appId,
-    createJwt: () => Promise.resolve(signAppJwt(appId, key, now() + skewMs)),
+    createJwt: () => Promise.resolve(tokenOfApp()),
     request: octokit.request,
     log: { warn: () => undefined },
   });

@@ -21,7 +21,7 @@ export async function untilReadiness(
     if (isUnready === (wanted === 'unready')) return;
     if (performance.now() > deadline)
       throw new Error(`The service on port ${port} has not become ${wanted}: ${said}`);
-    await sleep(20);
+    await sleep(50);
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const SHORTEST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 50;
+const SHORTEST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 100;
 
 /**
  * A limit for an effect that never comes: a machine with several suites is very slow. Mutants have
