@@ -45,6 +45,8 @@ grant select, insert, update, delete on demand_keys, tasks to :scheduler;
 grant select, insert, delete on outages to :scheduler, :reconciler;
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, switches to :scheduler;
+-- For `paddock doctor` in its pod: whether sweeps are overdue.
+grant select (name, last_tick_at, succeeded_at, last_pass) on schedules to :scheduler;
 grant update (app_ids, scheduler_seen_at) on instance to :scheduler;
 grant insert on wait_reason_changes to :scheduler;
 grant select (app_id, guid) on unresolved_deliveries to :scheduler;

@@ -8,7 +8,7 @@ import { beatMs } from '@paddock/queue/claim-tasks';
 import { queueRules } from '@paddock/queue/rules';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { reconcilerRules } from '@paddock/reconciler/rules';
-import { HOUR_SECONDS } from '@paddock/reconciler/schedules/sweep-schedules';
+import { HOUR_SECONDS } from '@paddock/queue/sweep-schedules';
 import { valuesOf } from '@paddock/runtime/rules';
 
 const read = (path: string): string =>

@@ -25,7 +25,7 @@ import { createEvents } from './events.ts';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { createWatch } from './schedules/watch-sweeps.ts';
-import { sweepSchedules } from './schedules/sweep-schedules.ts';
+import { sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { sweepKinds } from './sweeps.ts';
 
 /** How often to check that all sweeps succeed, and that no clock is wrong. */

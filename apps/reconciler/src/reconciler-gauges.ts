@@ -7,8 +7,8 @@ import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import type { ReconcilerConfig } from './config.ts';
-import type { Schedule } from './schedules/schedules.ts';
-import { readSweeps } from './schedules/watch-sweeps.ts';
+import type { Schedule } from '@paddock/queue/sweep-schedules';
+import { readSweeps } from '@paddock/queue/read-sweeps';
 
 const GAUGES = {
   paddock_jobs_stuck: { help: 'Jobs that are stuck after the last recovery' },

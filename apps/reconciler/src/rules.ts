@@ -1,28 +1,8 @@
+import { cadenceRules } from '@paddock/queue/sweep-schedules';
 import type { Rules } from '@paddock/runtime/rules';
 import { DAY_MS } from '@paddock/runtime/settings';
 
 const QUARTER_MS = 90 * DAY_MS;
-
-/** How often a sweep runs; it must divide a minute, an hour or a day evenly. */
-const cadence = (seconds: number) => ({ value: seconds, min: 1, max: 86_400 });
-
-/** How often each sweep runs, in seconds. */
-export const cadenceRules = {
-  /** Reads each App's delivery log. */
-  redeliveryEverySeconds: cadence(300),
-  /** Looks for stuck tasks. */
-  recoverTasksEverySeconds: cadence(60),
-  /** Looks for jobs in doubt, and asks GitHub about them. */
-  lookUpJobsEverySeconds: cadence(60),
-  /** Picks repositories and looks for jobs in them. */
-  discoverJobsEverySeconds: cadence(60),
-  /** Looks for workers past a deadline. */
-  checkWorkersEverySeconds: cadence(60),
-  /** Deletes the pods of ended workers. */
-  endedPodsEverySeconds: cadence(300),
-  /** Lists GitHub's runners, to remove ours without a live worker. */
-  registrationsEverySeconds: cadence(1_800),
-} satisfies Rules;
 
 export const reconcilerRules = {
   ...cadenceRules,

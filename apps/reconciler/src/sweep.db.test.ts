@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { usualContext } from './scenes/sweep.scene.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
-import { sweepTask } from './schedules/sweep-schedules.ts';
+import { sweepTask } from '@paddock/queue/sweep-schedules';
 
 const database = useTestDatabase();
 /** The options of the passes, by sweep. */

@@ -12,7 +12,7 @@ import type { Service } from '@paddock/runtime/reach';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
-import { scheduleOf } from './schedules/sweep-schedules.ts';
+import { scheduleOf } from '@paddock/queue/sweep-schedules';
 
 /** The dependencies of all sweeps. */
 export interface SweepContext {

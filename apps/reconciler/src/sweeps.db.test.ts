@@ -8,7 +8,7 @@ import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { useSweeps } from './scenes/sweeps.scene.ts';
 import { noteEvents } from './scenes/sweep.scene.ts';
 import { createSchedules } from './schedules/schedules.ts';
-import { sweepSchedules } from './schedules/sweep-schedules.ts';
+import { sweepSchedules } from '@paddock/queue/sweep-schedules';
 
 const database = useTestDatabase();
 const sweeps = useSweeps(database);

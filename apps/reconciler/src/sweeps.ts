@@ -5,7 +5,7 @@ import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { discoverJobs } from './jobs/discover-jobs.ts';
 import { lookUpJobs } from './jobs/look-up-jobs.ts';
 import { redeliver } from './redelivery/redeliver.ts';
-import { sweepTask } from './schedules/sweep-schedules.ts';
+import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { kindsOf, type Sweep, type SweepContext } from './sweep.ts';
 import { checkApps } from './upkeep/check-apps.ts';
 import { upkeep } from './upkeep/upkeep.ts';

@@ -297,5 +297,5 @@ export const otherStatements: Readonly<Record<string, string>> = {
   'a person': `
     setSwitch liftSwitch readTaskCounts enqueueAsked findInstallation readAnew lockFailed
     noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced recordDone
-    findSwitches findDrainState findMatchingSettings findSecondsAhead`,
+    findSwitches findDrainState findMatchingSettings findSecondsAhead findMadeAt readSweeps`,
 };

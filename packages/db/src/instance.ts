@@ -13,6 +13,15 @@ export async function findInstance(db: Db): Promise<string> {
   return instance;
 }
 
+/** When this environment was made. */
+export async function findMadeAt(db: Db): Promise<Date> {
+  const { created_at: madeAt } = await db
+    .selectFrom('instance')
+    .select('created_at')
+    .executeTakeFirstOrThrow();
+  return madeAt;
+}
+
 /** Keeps the Apps of this scheduler for people's questions, whose services know none. */
 export async function saveAppIds(db: Db, appIds: readonly number[]): Promise<void> {
   await db

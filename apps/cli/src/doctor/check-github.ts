@@ -1,17 +1,22 @@
-import { type GitHub } from '@paddock/github/connect';
+import { findStoredDeliveries } from '@paddock/db/events/installation-events';
+import { findMadeAt } from '@paddock/db/instance';
+import type { Db } from '@paddock/db/schema/tables';
+import type { GitHub } from '@paddock/github/connect';
 import { type RateBudget, readBudgets } from '@paddock/github/budget';
-import { listDeliveries } from '@paddock/github/deliveries';
+import { listDeliveries, type WebhookDelivery } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { readGitHubSection } from '@paddock/github/follow-keys';
 import type { GitHubInstallation } from '@paddock/github/installations';
 import type { Environment } from '@paddock/runtime/settings';
 import { askApp, connectForPerson } from '../ask-apps.ts';
 import { type Finding, findingsOf } from './findings.ts';
-import { judgeDeliveries } from './judge-deliveries.ts';
+import { gotThrough, judgeDeliveries, SURELY } from './judge-deliveries.ts';
 
 interface Given {
   readonly file: string;
   readonly environment: Environment;
+  /** Absent: it cannot be asked. */
+  readonly db: Db | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -22,7 +27,7 @@ const MOST_INSTALLATIONS = 100;
 const LOW = 0.1;
 
 /** What GitHub says of the Apps of the file, their deliveries and installations. Never rejects. */
-export async function checkGitHub({ file, environment, now }: Given): Promise<Finding[]> {
+export async function checkGitHub({ file, environment, db, now }: Given): Promise<Finding[]> {
   const findings = findingsOf('github');
   const { found, mend, remark, unchecked } = findings;
   const problems: string[] = [];
@@ -42,7 +47,7 @@ export async function checkGitHub({ file, environment, now }: Given): Promise<Fi
       mend(
         `App ${appId} is installed nowhere, so it has no jobs: install it by its page at GitHub`,
       );
-    await checkDeliveries(github, appId, findings);
+    await checkDeliveries({ github, db }, appId, findings);
     for (const one of installations.filter(({ suspendedAt }) => suspendedAt !== null))
       mend(
         `${one.login} has suspended App ${appId}, so its jobs get no runners: an owner there lifts that at ${one.settingsUrl}`,
@@ -60,13 +65,17 @@ export async function checkGitHub({ file, environment, now }: Given): Promise<Fi
 }
 
 async function checkDeliveries(
-  github: GitHub,
+  { github, db }: { readonly github: GitHub; readonly db: Db | undefined },
   appId: number,
   { mend, remark }: ReturnType<typeof findingsOf>,
 ): Promise<void> {
   try {
     const { deliveries } = await listDeliveries(github.asApp(appId));
     const judged = judgeDeliveries(deliveries);
+    if (db !== undefined && (await wentElsewhere(db, deliveries)))
+      mend(
+        `App ${appId}: its newest deliveries were answered well, and this database has none of them: its webhook URL leads to another installation; correct it`,
+      );
     if (judged !== undefined) (judged.isSure ? mend : remark)(`App ${appId}: ${judged.sentence}`);
     else if (deliveries.length === 0)
       remark(
@@ -75,6 +84,15 @@ async function checkDeliveries(
   } catch (error) {
     mend(`App ${appId}: its deliveries cannot be read: ${classifyGitHubError(error).message}`);
   }
+}
+
+/** Somebody else stored the deliveries that were answered well since this environment was made. */
+async function wentElsewhere(db: Db, attempts: readonly WebhookDelivery[]): Promise<boolean> {
+  const madeAt = await findMadeAt(db);
+  const delivered = attempts
+    .filter((one) => one.event === 'workflow_job' && gotThrough(one) && one.deliveredAt > madeAt)
+    .map((one) => Object.assign({ isDelivered: true }, one));
+  return delivered.length >= SURELY && (await findStoredDeliveries(db, delivered)).size === 0;
 }
 
 async function checkInstallation(

@@ -1,8 +1,12 @@
 import { readFleetDiagnoses } from '@paddock/api/diagnoses/diagnose-fleet';
 import { sqlStateOf } from '@paddock/db/connection/errors';
+import { findMatchingSettings } from '@paddock/db/instance';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Db } from '@paddock/db/schema/tables';
 import type { FleetDiagnosis } from '@paddock/domain/why/diagnose-fleet';
+import { readSweeps } from '@paddock/queue/read-sweeps';
+import { cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
+import { valuesOf } from '@paddock/runtime/rules';
 import { type Finding, findingsOf, messageOf } from './findings.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -22,6 +26,7 @@ export async function checkServices(db: Db): Promise<Finding[]> {
       const isForPeople = one.actor === 'platform' && !WILLED.has(one.name);
       (isForPeople ? mend : remark)(sentenceOf(one));
     }
+    mend(...(await findOverdue(db)));
   } catch (error) {
     const isOfRights = sqlStateOf(error) === INSUFFICIENT_PRIVILEGE;
     if (isOfRights)
@@ -31,6 +36,17 @@ export async function checkServices(db: Db): Promise<Finding[]> {
     else mend(`What the rows say of the services cannot be read: ${messageOf(error)}`);
   }
   return found;
+}
+
+/** The sweeps that do not succeed, a sentence each. Of one that is paused, its switch tells. */
+async function findOverdue(db: Db): Promise<string[]> {
+  const { appIds = [] } = (await findMatchingSettings(db)) ?? {};
+  const sweeps = await readSweeps(db, sweepSchedules(valuesOf(cadenceRules), appIds));
+  return sweeps.flatMap(({ name, overdueFor, pausedBy }) =>
+    overdueFor === undefined || pausedBy !== null
+      ? []
+      : [`The sweep ${name} repairs nothing: ${overdueFor}; look at the reconciler and its log`],
+  );
 }
 
 const sentenceOf = ({ jobs, sentence, advice }: FleetDiagnosis): string =>

@@ -5,7 +5,7 @@ import { withConnection } from '@paddock/testing/server-connection';
 import { sql } from 'kysely';
 import { runCommand } from '../run-command.ts';
 import { CLUSTER } from '../scenes/broken-cluster.scene.ts';
-import { GITHUB } from '../scenes/broken-github.scene.ts';
+import { BOTH, GITHUB } from '../scenes/broken-github.scene.ts';
 import {
   type Breaks,
   CONFIGURATION,
@@ -23,7 +23,7 @@ async function run(statement: string): Promise<void> {
 }
 
 /** Those of a group, with what they do without: it takes time. */
-const rowsOf = (breaks: Breaks, without: 'DATABASE_URL' | 'PADDOCK_CONFIG') =>
+const rowsOf = (breaks: Breaks, without: string) =>
   Object.entries(breaks).map(([what, [says, how]]) => [what, says, how, without] as const);
 
 describe('paddock doctor', () => {
@@ -44,6 +44,7 @@ describe('paddock doctor', () => {
     ...rowsOf(SERVICES, 'PADDOCK_CONFIG'),
     ...rowsOf(GITHUB, 'DATABASE_URL'),
     ...rowsOf(CLUSTER, 'DATABASE_URL'),
+    ...rowsOf(BOTH, 'PADDOCK_KUBECONFIG'),
   ];
 
   test.each(rows)('finds %s, and says what to do (H1, P5)', async (_what, says, how, without) => {
@@ -80,9 +81,11 @@ describe('paddock doctor', () => {
       );
     });
     const at = (change: (to: URL) => unknown) => url(change)({ DATABASE_URL: database.url });
+    const examine = (environment: { readonly DATABASE_URL: string }) =>
+      world.examine({ ...environment, PADDOCK_CONFIG: undefined });
     const ofLogin = at((to) => Object.assign(to, { username: login, password: '' }));
     try {
-      expect(await world.examine(ofLogin)).toEqual([
+      expect((await examine(ofLogin)).slice(0, 1)).toEqual([
         expect.objectContaining({
           sentence: expect.stringContaining('grant it the role paddock_console'),
         }),
@@ -90,14 +93,14 @@ describe('paddock doctor', () => {
       await withConnection(database.url, (client) =>
         client.query(`grant paddock_scheduler to ${login}`),
       );
-      expect(await world.examine(ofLogin)).toEqual([
+      expect((await examine(ofLogin)).slice(0, 1)).toEqual([
         expect.objectContaining({
           level: 'remark',
           sentence: expect.stringContaining('allows the login paddock_doctor_login 5 connections'),
         }),
       ]);
       const ascii = at((to) => Object.assign(to, { pathname: '/paddock_doctor_ascii' }));
-      expect(await world.examine(ascii)).toEqual([
+      expect((await examine(ascii)).slice(0, 1)).toEqual([
         expect.objectContaining({
           sentence: expect.stringContaining("made with encoding 'UTF8'"),
         }),

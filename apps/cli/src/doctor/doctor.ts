@@ -73,6 +73,7 @@ export async function examine(
   else found.push(...checkConfiguration(file));
 
   let connection: DatabaseConnection | undefined;
+  let isFit = false;
   if (databaseUrl !== undefined && schema !== undefined)
     connection = connect(urlOf({ databaseUrl, sslMode, passFile }), schema, found);
   else if (!problems.some((problem) => /^(?:DATABASE_URL|PADDOCK_SCHEMA)/.test(problem)))
@@ -85,10 +86,11 @@ export async function examine(
     if (connection !== undefined && schema !== undefined) {
       const ofDatabase = await checkDatabase({ connection, schema, now });
       found.push(...ofDatabase);
-      if (ofDatabase.every(({ level }) => level !== 'mend'))
-        found.push(...(await checkServices(connection.db)));
+      isFit = ofDatabase.every(({ level }) => level !== 'mend');
+      if (isFit) found.push(...(await checkServices(connection.db)));
     }
-    if (file !== undefined) found.push(...(await checkGitHub({ file, environment, now })));
+    const db = isFit ? connection?.db : undefined;
+    if (file !== undefined) found.push(...(await checkGitHub({ file, environment, db, now })));
     found.push(...(await checkClusterOf(file, kubeconfig, environment)));
     return found.toSorted((a, b) => rankOf(a) - rankOf(b));
   } finally {

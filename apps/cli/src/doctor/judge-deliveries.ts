@@ -2,8 +2,8 @@ import type { WebhookDelivery } from '@paddock/github/deliveries';
 
 type Attempt = Pick<WebhookDelivery, 'status' | 'statusCode'>;
 
-/** So many failures in a row are no passing trouble. */
-const SURELY = 3;
+/** So many in a row are no passing trouble. */
+export const SURELY = 3;
 
 /** What GitHub's answers from our endpoint mean, by their status. 0: no answer came. */
 const CAUSES: Readonly<Record<number, string>> = {
@@ -40,4 +40,5 @@ export function judgeDeliveries(
   };
 }
 
-const gotThrough = ({ statusCode }: Attempt): boolean => statusCode >= 200 && statusCode < 400;
+export const gotThrough = ({ statusCode }: Pick<Attempt, 'statusCode'>): boolean =>
+  statusCode >= 200 && statusCode < 400;

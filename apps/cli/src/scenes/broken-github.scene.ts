@@ -1,6 +1,13 @@
 import type { Breaks } from './broken-rows.scene.ts';
 import type { Installation } from './installation.scene.ts';
 
+export const BOTH: Breaks = {
+  'a webhook URL that leads to another installation': [
+    /App 1001: its newest deliveries were answered well, and this database has none of them/,
+    { act: (world) => deliver(world, 200) },
+  ],
+};
+
 export const GITHUB: Breaks = {
   'a private key of another App': [
     /GitHub refuses its id with this private key .*compare both/,

@@ -227,4 +227,13 @@ export const SERVICES: Breaks = {
       ],
     },
   ],
+  'a sweep that is overdue': [
+    /The sweep check-workers repairs nothing: no replica has taken a tick of it for .*; look at the reconciler/,
+    {
+      sql: [
+        `insert into schedules (name, last_tick_at, succeeded_at) values ('check-workers', now() - interval '1 hour', now() - interval '1 hour')`,
+        'delete from schedules',
+      ],
+    },
+  ],
 };

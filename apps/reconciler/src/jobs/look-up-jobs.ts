@@ -28,7 +28,7 @@ import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Unanswered } from '../events.ts';
 import { type Ask, createAskGitHub, isHidden } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
+import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
 import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { createAllowances } from './call-allowance.ts';

@@ -12,7 +12,7 @@ import { findRepositoryByName, listRepositories } from '@paddock/github/reposito
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
+import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { discoverRepository, listed } from './discover-repository.ts';
 import { parseRepositoryName } from './discovered-job.ts';
 import type { AskOne } from './list-runs.ts';

@@ -22,7 +22,7 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';
-import { redeliverTask } from '../schedules/sweep-schedules.ts';
+import { redeliverTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
 import {
   hasArrived,

@@ -1,19 +1,12 @@
 import { readScheduleTimes, takeExtraPasses, takeTick } from '@paddock/db/schedules/schedules';
 import type { Db } from '@paddock/db/schema/tables';
-import { bringForward, enqueue, type NewTask } from '@paddock/queue/enqueue';
+import { bringForward, enqueue } from '@paddock/queue/enqueue';
+import type { Schedule } from '@paddock/queue/sweep-schedules';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 import { schedule as ringAt } from 'node-cron';
 import type { ReconcilerEvents } from '../events.ts';
 import { cronExpression, missedTicks, nominalTick } from './nominal-tick.ts';
-
-/** Recurring work: each tick enqueues the task, once in the cluster. */
-export interface Schedule {
-  name: string;
-  /** It ticks at the multiples of this, in UTC. */
-  everySeconds: number;
-  task: NewTask;
-}
 
 export interface SchedulesOptions {
   db: Db;

@@ -11,8 +11,9 @@ import { sql } from 'kysely';
 import { declareReconcilerGauges } from '../reconciler-gauges.ts';
 import { CONFIG, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { kindsOf } from '../sweep.ts';
-import { createSchedules, type Schedule } from './schedules.ts';
-import { redeliverTask, scheduleOf, sweepTask } from './sweep-schedules.ts';
+import { createSchedules } from './schedules.ts';
+import type { Schedule } from '@paddock/queue/sweep-schedules';
+import { redeliverTask, scheduleOf, sweepTask } from '@paddock/queue/sweep-schedules';
 import { createWatch } from './watch-sweeps.ts';
 
 const database = useTestDatabase();

@@ -1,29 +1,8 @@
 import { mendInstants, MOST_SECONDS_AHEAD } from '@paddock/db/instants';
 import type { Db } from '@paddock/db/schema/tables';
-import { findSweepStates, type SweepState } from '@paddock/db/schedules/sweep-states';
-import { isOverdue, whyOverdue } from '@paddock/domain/tasks/why-overdue';
+import { readSweeps } from '@paddock/queue/read-sweeps';
+import type { Schedule } from '@paddock/queue/sweep-schedules';
 import type { ReconcilerEvents } from '../events.ts';
-import type { Schedule } from './schedules.ts';
-
-/** A schedule's state, and why it is overdue if it is. */
-export interface WatchedSweep extends SweepState {
-  readonly overdueFor: string | undefined;
-}
-
-/** The state of each configured schedule, the same in every replica. */
-export async function readSweeps(db: Db, schedules: readonly Schedule[]): Promise<WatchedSweep[]> {
-  const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
-  const states = await findSweepStates(
-    db,
-    schedules.map(({ name, task: { kind, subject } }) => ({ name, kind, subjectId: subject.id })),
-  );
-  return states.map((state) => {
-    const everySeconds = cadences.get(state.name) ?? 0;
-    const overdue = isOverdue(state.secondsSinceSuccess, everySeconds);
-    const overdueFor = overdue ? whyOverdue(state, everySeconds) : undefined;
-    return Object.assign({ overdueFor }, state);
-  });
-}
 
 /**
  * Reports sweeps without a success for several cadences: once per reason, and again when they

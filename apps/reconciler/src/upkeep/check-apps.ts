@@ -16,7 +16,7 @@ import { findInstallation, type GitHubInstallation } from '@paddock/github/insta
 import { done, type Outcome } from '@paddock/queue/outcome';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass, Turn } from '../passes/pass.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
+import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
 
 /**

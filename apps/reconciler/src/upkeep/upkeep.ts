@@ -9,7 +9,7 @@ import { messageOf } from '@paddock/queue/mask-secrets';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';
-import { sweepTask } from '../schedules/sweep-schedules.ts';
+import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
 
 /** What one part did, and whether there may be more to do. */

@@ -1,8 +1,35 @@
 import { redeliverySchedule, REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
-import type { NewTask } from '@paddock/queue/enqueue';
-import type { ValuesOf } from '@paddock/runtime/rules';
-import type { cadenceRules } from '../rules.ts';
-import type { Schedule } from './schedules.ts';
+import type { Rules, ValuesOf } from '@paddock/runtime/rules';
+import type { NewTask } from './enqueue.ts';
+
+/** Recurring work: each tick enqueues the task, once in the cluster. */
+export interface Schedule {
+  name: string;
+  /** It ticks at the multiples of this, in UTC. */
+  everySeconds: number;
+  task: NewTask;
+}
+
+/** How often a sweep runs; it must divide a minute, an hour or a day evenly. */
+const cadence = (seconds: number) => ({ value: seconds, min: 1, max: 86_400 });
+
+/** How often each sweep runs, in seconds. */
+export const cadenceRules = {
+  /** Reads each App's delivery log. */
+  redeliveryEverySeconds: cadence(300),
+  /** Looks for stuck tasks. */
+  recoverTasksEverySeconds: cadence(60),
+  /** Looks for jobs in doubt, and asks GitHub about them. */
+  lookUpJobsEverySeconds: cadence(60),
+  /** Picks repositories and looks for jobs in them. */
+  discoverJobsEverySeconds: cadence(60),
+  /** Looks for workers past a deadline. */
+  checkWorkersEverySeconds: cadence(60),
+  /** Deletes the pods of ended workers. */
+  endedPodsEverySeconds: cadence(300),
+  /** Lists GitHub's runners, to remove ours without a live worker. */
+  registrationsEverySeconds: cadence(1_800),
+} satisfies Rules;
 
 export const HOUR_SECONDS = 3_600;
 const UPKEEP_SECONDS = 300;
