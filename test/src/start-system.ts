@@ -74,11 +74,11 @@ const POOLS = {
 /** Short, so that a test need not wait long; nothing depends on them. */
 const SHORT_TIMES = {
   scheduler: {
-    matchTickMs: 200,
+    matchTickMs: 500,
     // As long as a delivery may take on a busy machine: until then, the end counts for its job.
     unexplainedGraceMs: 60_000,
   },
-  queue: { taskPollMs: 200 },
+  queue: { taskPollMs: 500 },
   reconciler: { redeliveryEverySeconds: 1, redeliverySpacingMs: 500 },
 };
 
