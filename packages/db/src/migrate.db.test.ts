@@ -5,6 +5,7 @@ import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/databa
 import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { dropDatabase, urlOfDatabase, withConnection } from '@paddock/testing/server-connection';
 import { connectDatabase, type DatabaseConnection } from './connection/connect.ts';
 import { sqlStateOf } from './connection/errors.ts';
@@ -112,6 +113,19 @@ describe('migrate (A10)', () => {
     expect(tables).not.toContain('create table half (');
     expect(await migrate({ ...failing, folder: folderWith(MADE_UP) })).toEqual({
       applied: ['9002_second'],
+    });
+  });
+
+  test('a migration that PostgreSQL gives up for a service’s transaction is tried again', async () => {
+    const busy = { url: database.url, schema: 'busy' };
+    await migrate(busy);
+    const folder = folderWith({ '9001_first': 'lock jobs; lock workers;' });
+    await withClient(async (service) => {
+      await service.query('begin; lock busy.workers');
+      const migrating = migrate({ ...busy, folder });
+      await inSchema('busy', (db) => untilBlocked(db, { applicationName: 'paddock-migrate' }));
+      await service.query('lock busy.jobs; commit');
+      expect(await migrating).toEqual({ applied: ['9001_first'] });
     });
   });
 

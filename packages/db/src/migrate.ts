@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { connectDatabase } from './connection/connect.ts';
 import { assertSchemaName, roleOf, type ServiceName, SERVICES } from './connection/schema-name.ts';
 import type { Db } from './schema/tables.ts';
-import { sqlStateOf } from './connection/errors.ts';
+import { isConflict, sqlStateOf } from './connection/errors.ts';
 import { readDatabaseFacts, whyUnmigratable } from './database-checks.ts';
 
 /**
@@ -102,7 +102,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     if (why !== undefined) throw new UnfitDatabase(why);
     const applied: string[] = [];
     for (;;) {
-      const { next, unknown } = await applyNext(db, schema, folder);
+      const { next, unknown } = await repeated(() => applyNext(db, schema, folder));
       if (unknown !== undefined) return { applied, unknown };
       if (next === undefined) break;
       applied.push(next);
@@ -110,6 +110,20 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     const missingRoles = await grantServices(db, schema);
     return missingRoles.length === 0 ? { applied } : { applied, missingRoles };
   });
+}
+
+const MOST_TRIES = 5;
+
+/** The services work on meanwhile: of two that wait for each other PostgreSQL gives one up. */
+async function repeated<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      const { cause } = error as { cause?: unknown };
+      if (tries === MOST_TRIES || !isConflict(cause)) throw error;
+    }
+  }
 }
 
 /**
