@@ -8,7 +8,7 @@ import { sqlStateOf } from './connection/errors.ts';
 export interface Trial {
   /** What does not work, a sentence each. */
   readonly failed: readonly string[];
-  /** What the login may not try, a sentence each. */
+  /** What could not be tried, a sentence each. */
   readonly untried: readonly string[];
   /** What the server calls itself if it is not PostgreSQL itself. */
   readonly foreign: string | undefined;
@@ -104,7 +104,8 @@ const WITH_TRIGGER = [
   'insert into pg_temp.paddock_doctor select generate_series(1, 3)',
 ];
 
-const INSUFFICIENT_PRIVILEGE = '42501';
+/** The login lacks a right, or somebody holds the lock for long. */
+const NOT_TRIED = new Set(['42501', '55P03']);
 
 /**
  * Tries with two connections what Paddock rests on, and leaves nothing behind. Other engines that
@@ -125,7 +126,7 @@ export async function proveMechanisms(config: ConnectionConfig): Promise<Trial> 
         if (!works) failed.push(`PostgreSQL does not show that ${claim}: ${use}`);
       } catch (error) {
         const said = error instanceof Error ? error.message : String(error);
-        if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE)
+        if (NOT_TRIED.has(sqlStateOf(error) ?? ''))
           untried.push(`It was not tried whether ${claim}: ${said}`);
         else failed.push(`PostgreSQL does not show that ${claim} (${said}): ${use}`);
       }

@@ -2,10 +2,10 @@ import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { readVersion } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import { classifyKubeError } from '@paddock/kube/errors';
+import { classifyKubeError, type KubeFailure } from '@paddock/kube/errors';
 import { findMissingRights } from '@paddock/kube/rights';
 import { secretExists } from '@paddock/kube/secrets';
-import { tryPool } from '@paddock/kube/try-pool';
+import { tryPool, trySecret } from '@paddock/kube/try-pool';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { adviseOnPod, isFullForNow } from './advise-on-pod.ts';
 import { type Finding, findingsOf } from './findings.ts';
@@ -63,7 +63,15 @@ async function checkNamespace(
     const failure = rights.includes('pods create') ? undefined : await tryPool(cluster, pool);
     if (failure !== undefined)
       (isFullForNow(failure) ? remark : mend)(
-        `The cluster takes no pod of the pool ${pool.name} (${failure.message.replace(/^[^:]*: /, '')}): ${adviseOnPod(failure)}`,
+        `The cluster takes no pod of the pool ${pool.name} (${wordsOf(failure)}): ${adviseOnPod(failure)}`,
+      );
+    const ofSecret =
+      failure !== undefined || rights.includes('secrets create')
+        ? undefined
+        : await trySecret(cluster, pool);
+    if (ofSecret !== undefined)
+      mend(
+        `The cluster takes no Secret of the pool ${pool.name} (${wordsOf(ofSecret)}): let the namespace ${namespace} have one for each worker`,
       );
     if (failure?.kind === 'not_found' || rights.includes('secrets get')) continue;
     for (const name of pullSecretsOf(pool))
@@ -73,6 +81,9 @@ async function checkNamespace(
         );
   }
 }
+
+/** Without the call. */
+const wordsOf = ({ message }: KubeFailure): string => message.replace(/^[^:]*: /, '');
 
 const pullSecretsOf = ({ template }: Pool): string[] =>
   asList(asRecord(template?.spec)['imagePullSecrets']).flatMap((one) => {

@@ -1,4 +1,5 @@
 import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
+import { UNGUARDED, unguardedHost } from '@paddock/db/connection/database-url';
 import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';
 import { whyPooled } from '@paddock/db/connection/wait-until-fit';
 import { readDatabaseFacts, warningOf, whyUnfit } from '@paddock/db/database-checks';
@@ -10,6 +11,7 @@ import { duration } from '@paddock/domain/text/duration';
 import { type Finding, findingsOf, messageOf } from './findings.ts';
 
 interface Given {
+  readonly url: string;
   readonly connection: DatabaseConnection;
   readonly schema: string;
   /** Milliseconds since the epoch. */
@@ -20,7 +22,7 @@ interface Given {
 const CONNECTIONS = 10;
 
 /** What a service would find, and what none can see from its own connection. Never rejects. */
-export async function checkDatabase({ connection, schema, now }: Given): Promise<Finding[]> {
+export async function checkDatabase({ url, connection, schema, now }: Given): Promise<Finding[]> {
   const { db, config } = connection;
   const { found, mend, remark, unchecked } = findingsOf('database');
   try {
@@ -34,6 +36,8 @@ export async function checkDatabase({ connection, schema, now }: Given): Promise
       mend(
         `The roles ${facts.powerless.join(', ')} have no rights in the schema ${schema}: run the migration again with a role that may grant them`,
       );
+    const host = unguardedHost(url);
+    if (host !== undefined) remark(`Of the database at ${host}: ${UNGUARDED}`);
     const warning = warningOf(facts, CONNECTIONS);
     if (warning !== undefined) remark(`The database works, but ${warning}`);
     const ahead = await findSecondsAhead(db, new Date(now()));

@@ -1,5 +1,6 @@
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { findMadeAt } from '@paddock/db/instance';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Db } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { type RateBudget, readBudgets } from '@paddock/github/budget';
@@ -8,6 +9,7 @@ import { classifyGitHubError } from '@paddock/github/errors';
 import { readGitHubSection } from '@paddock/github/follow-keys';
 import type { GitHubInstallation } from '@paddock/github/installations';
 import type { Environment } from '@paddock/runtime/settings';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { askApp, connectForPerson } from '../ask-apps.ts';
 import { type Finding, findingsOf } from './findings.ts';
 import { gotThrough, judgeDeliveries, SURELY } from './judge-deliveries.ts';
@@ -39,9 +41,12 @@ export async function checkGitHub({ file, environment, db, now }: Given): Promis
     return found;
   }
   const github = connectForPerson(section, now);
+  const installed = new Set<string>();
   for (const appId of github.appIds) {
     const { problems: ofApp, installations } = await askApp(github, section, appId, now);
     mend(...ofApp);
+    for (const { login, entityId } of installations)
+      installed.add(login.toLowerCase()).add(`id:${entityId}`);
     if (ofApp.length > 0 && installations.length === 0) continue;
     if (installations.length === 0)
       mend(
@@ -61,6 +66,14 @@ export async function checkGitHub({ file, environment, db, now }: Given): Promis
     if (rest > 0)
       unchecked(`The budgets of ${rest} more installations of App ${appId} were not read`);
   }
+  const { entities = {} } = readYamlFile(file, configFileToLoad).value ?? {};
+  const strangers = Object.keys(entities).filter(
+    (key) => key !== '*' && !installed.has(key.toLowerCase()),
+  );
+  if (installed.size > 0 && strangers.length > 0)
+    remark(
+      `entities has ${strangers.join(', ')}, where no App is installed: have an owner install it there, or remove the name`,
+    );
   return found;
 }
 

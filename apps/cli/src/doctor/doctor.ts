@@ -74,8 +74,8 @@ export async function examine(
 
   let connection: DatabaseConnection | undefined;
   let isFit = false;
-  if (databaseUrl !== undefined && schema !== undefined)
-    connection = connect(urlOf({ databaseUrl, sslMode, passFile }), schema, found);
+  const url = databaseUrl && urlOf({ databaseUrl, sslMode, passFile });
+  if (url !== undefined && schema !== undefined) connection = connect(url, schema, found);
   else if (!problems.some((problem) => /^(?:DATABASE_URL|PADDOCK_SCHEMA)/.test(problem)))
     found.push({
       level: 'unchecked',
@@ -83,8 +83,8 @@ export async function examine(
       sentence: 'The database and the services were not checked: DATABASE_URL is not set.',
     });
   try {
-    if (connection !== undefined && schema !== undefined) {
-      const ofDatabase = await checkDatabase({ connection, schema, now });
+    if (connection !== undefined && url !== undefined && schema !== undefined) {
+      const ofDatabase = await checkDatabase({ url, connection, schema, now });
       found.push(...ofDatabase);
       isFit = ofDatabase.every(({ level }) => level !== 'mend');
       if (isFit) found.push(...(await checkServices(connection.db)));

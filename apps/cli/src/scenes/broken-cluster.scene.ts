@@ -100,6 +100,19 @@ export const CLUSTER: Breaks = {
       'InternalError',
     ),
   ],
+  'a quota of 0 for Secrets': [
+    /takes no Secret of the pool linux .*exceeded quota: none.*: let the namespace runners have one/,
+    {
+      act: (world) =>
+        world.kube.failNext({
+          method: 'POST',
+          path: '/secrets$',
+          status: 403,
+          reason: 'Forbidden',
+          message: 'secrets "paddock-dry-run" is forbidden: exceeded quota: none, requested',
+        }),
+    },
+  ],
   'a template that the cluster does not take': [
     /: correct the pool's template/,
     refuses('Pod "paddock-dry-run" is invalid: spec.tolerations[0]: Invalid value', 422, 'Invalid'),

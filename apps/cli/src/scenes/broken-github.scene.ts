@@ -58,6 +58,16 @@ export const GITHUB: Breaks = {
       mend: (world) => world.github.setApp(1001, { webhookUrl: world.receiver.url }),
     },
   ],
+  'an entity that has not installed the App': [
+    /entities has acmee, where no App is installed: have an owner install it/,
+    {
+      level: 'remark',
+      configure: (config) => ({
+        ...config,
+        entities: { ...config.entities, acmee: { maxWorkers: 1 } },
+      }),
+    },
+  ],
   'a suspended installation': [
     /acme has suspended App 1001.*an owner there lifts that at http/,
     {

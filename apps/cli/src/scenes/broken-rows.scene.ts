@@ -80,6 +80,10 @@ export const DATABASE: Breaks = {
     /cannot be reached: getaddrinfo \w+ no-such-host\.invalid\. Check DATABASE_URL/,
     { environment: url((to) => Object.assign(to, { hostname: 'no-such-host.invalid' })) },
   ],
+  'a connection that may be unencrypted': [
+    /may be unencrypted.*: write sslmode=verify-full into DATABASE_URL/,
+    { level: 'remark', environment: url((to) => Object.assign(to, { hostname: '0.0.0.0' })) },
+  ],
   'a port where nothing listens': [
     /cannot be reached: connect ECONNREFUSED.*that the server runs/,
     { environment: url((to) => Object.assign(to, { hostname: '127.0.0.1', port: '1' })) },

@@ -25,17 +25,22 @@ export function databaseUrl({ databaseUrl: given, ...others }: DatabaseSettings)
   return missing.length === 0 ? given.reveal() : url.href;
 }
 
-/** The same; warns where the URL of another host does not say how to encrypt. */
-export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): string {
-  const url = databaseUrl(settings);
+/** The host of a URL that does not say how to encrypt, on another machine. */
+export function unguardedHost(url: string): string | undefined {
   const { searchParams, hostname } = new URL(url);
   const host = searchParams.get('host') ?? hostname;
-  if (!searchParams.has('sslmode') && !isThisMachine(host)) {
-    log.warn(
-      'the connection to PostgreSQL may be unencrypted, and the identity of the server is not checked: write sslmode=verify-full into DATABASE_URL, or set PGSSLMODE',
-      { host },
-    );
-  }
+  return searchParams.has('sslmode') || isThisMachine(host) ? undefined : host;
+}
+
+/** What to say of such a host. */
+export const UNGUARDED =
+  'the connection to PostgreSQL may be unencrypted, and the identity of the server is not checked: write sslmode=verify-full into DATABASE_URL, or set PGSSLMODE';
+
+/** The URL to connect with; warns where the URL of another host does not say how to encrypt. */
+export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): string {
+  const url = databaseUrl(settings);
+  const host = unguardedHost(url);
+  if (host !== undefined) log.warn(UNGUARDED, { host });
   return url;
 }
 
