@@ -107,9 +107,7 @@ async function checkClusterOf(
   const { found, unchecked } = findingsOf('cluster');
   if (file !== undefined && kubeconfigFile === undefined && !isInPod)
     unchecked('The cluster was not checked: PADDOCK_KUBECONFIG is not set, and this is no pod');
-  else if (file === undefined)
-    unchecked('The cluster was not checked: no configuration names pools');
-  else {
+  else if (file !== undefined) {
     const pools = readYamlFile(file, configFileToLoad).value?.pools;
     found.push(...(await checkCluster({ kubeconfigFile, pools })));
   }
@@ -147,6 +145,7 @@ function describe(findings: readonly Finding[]): string {
     const lines = sentences.map(({ sentence }) => `  - ${printable(sentence)}`);
     return lines.length === 0 ? [] : [`${[heading, ...lines].join('\n')}\n`];
   });
+  if (findings.length === 0) return 'Nothing is wrong.\n';
   const isWell = findings.every(({ level }) => level === 'unchecked');
-  return [...(isWell ? ['Nothing is wrong.\n'] : []), ...blocks].join('\n');
+  return [...(isWell ? ['Nothing that was checked is wrong.\n'] : []), ...blocks].join('\n');
 }
