@@ -203,6 +203,9 @@ const MOST_OF_HOUR = 5_000;
 
 const HOUR_AGO = sql`now() - interval '1 hour'`;
 
+/** Of a job that waits no longer. */
+const WAITED_UNTIL = sql`greatest(created_at, coalesce(started_at, completed_at))`;
+
 /** The first instant at or after this one. */
 const instantAfter = (at: unknown) =>
   sql`greatest(0, ${INSTANTS - 1} - floor(date_part('epoch', now() - ${at}) / 60))::integer`;
@@ -231,19 +234,19 @@ async function readLastHour(db: Db): Promise<LastHour> {
       from workers order by created_at desc limit ${MOST_OF_HOUR}
     ), job as materialized (
       select distinct on (job_id) k8s_pool as pool, created_at, queued_at, started_at,
-        case when not wants_worker then greatest(created_at, coalesce(started_at, completed_at)) end as waited_until
+        case when not wants_worker then ${WAITED_UNTIL} end as waited_until
       from (
         select * from newest_job
         union all select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
         from jobs where wants_worker or status = 'running'
-      ) found
+      ) found where wants_worker or ${WAITED_UNTIL} > ${HOUR_AGO}
     ), worker as materialized (
       select distinct on (pod_name) k8s_pool as pool, created_at, assigned_at, completed_at from (
         select * from newest_worker
         union all select pod_name, k8s_pool, created_at, assigned_at, completed_at from workers where ${LIVE}
         union all select pod_name, k8s_pool, created_at, assigned_at, completed_at
         from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null
-      ) found
+      ) found where completed_at is null or completed_at > ${HOUR_AGO}
     ), whole as (
       select ${instantAfter(sql`max(since)`)} as first from (
         select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end as since from newest_job
@@ -255,8 +258,8 @@ async function readLastHour(db: Db): Promise<LastHour> {
       union all select pool, 'busy', least(assigned_at, completed_at), completed_at from worker where assigned_at is not null
     ), delta as (
       select pool, n, ${changeOf('waiting')}, ${changeOf('workers')}, ${changeOf('busy')} from (
-        select pool, what, ${instantAfter(sql`began`)} as n, 1 as change from span where ended is null or ended > ${HOUR_AGO}
-        union all select pool, what, ${instantAfter(sql`ended`)}, -1 from span where ended > ${HOUR_AGO}
+        select pool, what, ${instantAfter(sql`began`)} as n, 1 as change from span
+        union all select pool, what, ${instantAfter(sql`ended`)}, -1 from span where ended is not null
       ) changes group by 1, 2
     ), queued as (
       select pool, ${instantAfter(sql`started_at`)} as n,
