@@ -22,7 +22,9 @@ describe('what Paddock rests on, tried with two connections (H1)', () => {
   test('leaves nothing behind', async () => {
     const rows = await withConnection(database.url, async (client) => {
       const tables = await client.query("select from pg_class where relname = 'paddock_doctor'");
-      const locks = await client.query("select from pg_locks where locktype = 'advisory'");
+      const locks = await client.query(
+        "select from pg_locks join pg_database d on d.oid = database where locktype = 'advisory' and datname = current_database()",
+      );
       return [tables.rowCount, locks.rowCount];
     });
     expect(rows).toEqual([0, 0]);
