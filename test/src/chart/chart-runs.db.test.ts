@@ -160,7 +160,9 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     ) as PlayedPod;
     const container = await startContainer({ cluster, address: addressOf(4) }, lacking);
     try {
-      const readiness = await fetch(`http://${container.address}:8081/readyz`);
+      const readiness = await waitFor('an answer about its readiness', () =>
+        fetch(`http://${container.address}:8081/readyz`).catch(() => undefined),
+      );
       expect([readiness.status, await readiness.text()]).toEqual([
         503,
         expect.stringContaining('/etc/paddock/app/private-key.pem'),
