@@ -92,6 +92,8 @@ const TABLE = {
       appId,
       after,
     }),
+  heldJobsNotRead: (details: { readonly error: unknown }) =>
+    line.warn('could not read whether a limit held back late jobs: they count as late', details),
   gapNotReported: (error: unknown) =>
     line.warn('could not ask for a pass over GitHub’s log of deliveries; trying again', { error }),
 };
@@ -191,7 +193,11 @@ export function createIngressEvents({
     /** Stored deliveries say how long their jobs waited or ran. */
     async jobsMoved(all: readonly JobTimes[]) {
       const late = all.filter((times) => (times.queueSeconds ?? 0) > lateAfterSeconds);
-      const held = await findHeld(late.map(({ jobId }) => jobId)).catch(() => new Set());
+      const held = await findHeld(late.map(({ jobId }) => jobId)).catch((error: unknown) => {
+        const sampled = sample('held jobs');
+        if (sampled !== undefined) events.heldJobsNotRead({ error, ...sampled });
+        return new Set();
+      });
       for (const times of all) {
         const { jobId, pool } = times;
         const by = held.has(jobId) ? 'limit' : 'no';

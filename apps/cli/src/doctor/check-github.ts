@@ -25,7 +25,7 @@ interface Given {
 
 /** Each costs two calls. */
 const MOST_INSTALLATIONS = 100;
-/** What is left of a budget is told below this share. */
+/** The doctor tells what is left of a budget below this share. */
 const LOW = 0.1;
 
 /** What GitHub says of the Apps of the file, their deliveries and installations. Never rejects. */
@@ -34,7 +34,7 @@ export async function checkGitHub({ file, environment, db, now }: Given): Promis
   const { found, mend, remark, unchecked } = findings;
   const problems: string[] = [];
   const section = readGitHubSection(file, environment, problems);
-  // What is wrong with the file itself is told of the configuration.
+  // `checkConfiguration` tells what is wrong with the file itself.
   mend(...problems.filter((problem) => section && !problem.startsWith(`${file}: `)));
   if (section === undefined || problems.length > 0) {
     unchecked('GitHub was not asked: mend the file and the keys that it names first');
@@ -99,7 +99,7 @@ async function checkDeliveries(
   }
 }
 
-/** Somebody else stored the deliveries that were answered well since this environment was made. */
+/** Whether somebody else answered the deliveries since this environment was made: it has none of them. */
 async function wentElsewhere(db: Db, attempts: readonly WebhookDelivery[]): Promise<boolean> {
   const madeAt = await findMadeAt(db);
   const delivered = attempts

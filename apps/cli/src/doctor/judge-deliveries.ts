@@ -2,7 +2,7 @@ import type { WebhookDelivery } from '@paddock/github/deliveries';
 
 type Attempt = Pick<WebhookDelivery, 'status' | 'statusCode'>;
 
-/** So many in a row are no passing trouble. */
+/** This many in a row need a person; fewer may pass. */
 export const SURELY = 3;
 
 /** What GitHub's answers from our endpoint mean, by their status. 0: no answer came. */

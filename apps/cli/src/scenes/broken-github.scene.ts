@@ -19,7 +19,7 @@ export const GITHUB: Breaks = {
   ],
   'a private key that is none': [
     /private key of GitHub App 1001 cannot be read: give the PEM file/,
-    { environment: () => ({ APP_KEY: 'a PEM that somebody has cut' }) },
+    { environment: () => ({ APP_KEY: 'half of a PEM' }) },
   ],
   'an address where no GitHub is': [
     /App 1001: http:\/\/127\.0\.0\.1:1 cannot be asked/,
