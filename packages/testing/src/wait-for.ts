@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 100;
  * A limit for an effect that never comes: a machine with several suites is very slow. Mutants have
  * a shorter one.
  */
-const PATIENCE_MS = Number(process.env['PADDOCK_TEST_PATIENCE_MS'] ?? 120_000);
+export const PATIENCE_MS = Number(process.env['PADDOCK_TEST_PATIENCE_MS'] ?? 120_000);
 
 /**
  * Polls `probe` and resolves with its first value that is neither undefined nor false.

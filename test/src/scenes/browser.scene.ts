@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Console } from '@paddock/console/scenes/console.scene';
 import { CHROMIUM } from '@paddock/testing/chromium';
 import { late } from '@paddock/testing/use-test-database';
+import { PATIENCE_MS } from '@paddock/testing/wait-for';
 import axe from 'axe-core';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +20,12 @@ export function useBrowser(): Browser {
     beforeAll(async () => {
       // The sandbox needs rights that a container may not have; the pages are ours.
       browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      const newContext = browser.newContext.bind(browser);
+      browser.newContext = async (options) => {
+        const context = await newContext(options);
+        context.setDefaultTimeout(PATIENCE_MS);
+        return context;
+      };
     });
     afterAll(() => browser.close());
   }
