@@ -28,7 +28,7 @@ export default {
   testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
   projects: [
     project('unit', [
-      '<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.attack|*.contract).test.ts',
+      '<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.attack|*.contract|*.e2e).test.ts',
     ]),
     project('contract', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.contract.test.ts']),
     project('database', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.db.test.ts'], withDatabase),
@@ -38,6 +38,8 @@ export default {
       ['<rootDir>/{apps/*,packages/*,test}/src/**/*.attack.test.ts'],
       withDatabase,
     ),
+    // Whole systems: killed, upgraded, restored, watched in a browser.
+    project('e2e', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.e2e.test.ts'], withDatabase),
   ],
   // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation.
   // Longer than anything in a test is waited for.
