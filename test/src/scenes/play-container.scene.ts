@@ -106,7 +106,9 @@ export async function startContainer(place: Place, pod: PlayedPod) {
     for (const { name, containerPort } of container.ports ?? [])
       if (!(await accepts(place.address, containerPort)))
         throw new Error(`${container.name} does not listen at its port ${name}, ${containerPort}`);
-    await isGood(container, 'livenessProbe', place.address);
+    await waitFor(`${container.name} to be alive`, () =>
+      isGood(container, 'livenessProbe', place.address),
+    );
   } catch (error) {
     await end();
     throw error;
@@ -179,7 +181,9 @@ async function isGood(
     typeof httpGet.port === 'number'
       ? httpGet.port
       : container.ports?.find(({ name }) => name === httpGet.port)?.containerPort;
-  const answer = await fetch(`http://${address}:${port}${httpGet.path}`);
+  // A refused connection fails a probe, as it does the kubelet's.
+  const answer = await fetch(`http://${address}:${port}${httpGet.path}`).catch(() => undefined);
+  if (answer === undefined) return false;
   const said = await answer.text();
   if (answer.status !== 200 && answer.status !== 503)
     throw new Error(`the ${kind} of ${container.name} is answered ${answer.status}: ${said}`);
