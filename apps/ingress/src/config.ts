@@ -1,3 +1,4 @@
+import { deliverySettings } from '@paddock/db/deliveries/decode-delivery';
 import { dbRules } from '@paddock/db/rules';
 import type { GitHubPart } from '@paddock/domain/pools/config-file';
 import { readGitHubPart } from '@paddock/github/follow-apps';
@@ -5,7 +6,7 @@ import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret, type Secret } from '@paddock/runtime/secret';
 import { healthPort, httpPort, serviceSettings } from '@paddock/runtime/service-settings';
-import { choice, type Environment, integer } from '@paddock/runtime/settings';
+import { type Environment, integer } from '@paddock/runtime/settings';
 import { ingressRules } from './rules.ts';
 
 export const settings = {
@@ -26,12 +27,7 @@ export const settings = {
     max: 17_179_869_184,
     doc: 'Memory for the bodies of deliveries; what would exceed it gets a 503. Raise the pod’s memory limit with it',
   }),
-  ignoredJobPayload: choice({
-    env: 'PADDOCK_IGNORED_JOB_PAYLOAD',
-    default: 'reduced',
-    doc: 'How much to store of the payload of a job that no pool serves',
-    of: ['reduced', 'full'],
-  }),
+  ...deliverySettings,
 };
 
 const rules = { ingress: ingressRules, db: dbRules };

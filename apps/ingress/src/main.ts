@@ -1,4 +1,6 @@
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
+import { storeDeliveries } from '@paddock/db/deliveries/store-deliveries';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { findHeldJobs } from '@paddock/db/jobs/held-jobs';
 import { runService } from '@paddock/db/run-service';
@@ -13,7 +15,6 @@ import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
 import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
-import { createWriteDeliveries } from './write-deliveries.ts';
 
 /**
  * Small enough to be written in time, and far below the limit of the one JSONB value of a batch.
@@ -76,7 +77,8 @@ await runService('ingress', declared, async (config, service) => {
     hasPools: () => pools.current() !== undefined,
   });
   const batcher = createBatcher({
-    write: createWriteDeliveries(writing.db, pools, events.jobsMoved),
+    write: async (batch: readonly DeliveryToRecord[]) =>
+      storeDeliveries(writing.db, batch, pools.inForce(), events.jobsMoved),
     maxBatch: config.maxBatch,
     maxBatchBytes: MAX_BATCH_BYTES,
     bytesOf: ({ payload }) => payload.length,

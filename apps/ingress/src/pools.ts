@@ -3,9 +3,16 @@ import type { Db } from '@paddock/db/schema/tables';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 
+/** No delivery can be judged, because this process has read no pools document yet. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
 export interface Pools {
   /** Undefined until the first read. */
   current(): CurrentPools | undefined;
+  /** Throws NotReady until the first read. */
+  inForce(): CurrentPools;
   /** Reads the document in force. Rejects if PostgreSQL does. */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
@@ -39,6 +46,12 @@ export function createPools({
 
   return {
     current: () => current,
+    inForce() {
+      if (current !== undefined) return current;
+      throw new NotReady(
+        'No pools document is known: the scheduler has loaded none, or PostgreSQL was never reached since the start.',
+      );
+    },
     once,
     run: (signal) =>
       loop(

@@ -1,16 +1,16 @@
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { isBadData, isUnavailable } from '@paddock/db/connection/errors';
+import { decodeDelivery } from '@paddock/db/deliveries/decode-delivery';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
+import { storeWhole } from '@paddock/db/deliveries/store-deliveries';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Request, Response } from 'express';
 import { type Batcher, TooSlow } from './batcher.ts';
 import type { AppSecrets } from './config.ts';
-import { decodeDelivery, withQuotedNumbers } from './decode-delivery.ts';
 import type { IngressEvents, Refusal, Refused } from './events.ts';
 import type { Gaps } from './gaps.ts';
 import { type Body, type BodyBudget, createReadBody } from './read-body.ts';
+import { NotReady } from './pools.ts';
 import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts';
-import { NotReady } from './write-deliveries.ts';
 
 export interface ReceiveOptions {
   /** Those in use now. */
@@ -72,14 +72,11 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           ...about,
           ...whyUnverified(known, headers.target),
         });
-      const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
-      const delivery = decodeDelivery(
-        { ...about, appId, digest, reduces: reducesIgnoredJobs },
-        body.bytes,
-      );
+      const whose = { ...about, appId, reduces: reducesIgnoredJobs };
+      const delivery = decodeDelivery(whose, body.bytes);
       if ('problem' in delivery)
         return refuse('bad_body', { status: 400, text: delivery.problem }, about);
-      added = add(delivery);
+      added = storeWhole(delivery, batcher.add);
       return await answerFor(delivery, added, begun);
     } catch (error) {
       return refuse('internal', BUSY, { ...about, error });
@@ -89,15 +86,6 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       else void added.then(release, release);
     }
   };
-
-  async function add(delivery: DeliveryToRecord): Promise<Outcome> {
-    try {
-      return await batcher.add(delivery);
-    } catch (error) {
-      if (!isBadData(error)) throw error;
-      return batcher.add(withQuotedNumbers(delivery));
-    }
-  }
 
   async function answerFor(
     delivery: DeliveryToRecord,

@@ -10,7 +10,7 @@ import { createBodyBudget } from './read-body.ts';
 import type { Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { type ReceiveOptions, createReceiveDelivery } from './receive-delivery.ts';
-import { NotReady } from './write-deliveries.ts';
+import { NotReady } from './pools.ts';
 
 const stored = (): Promise<Outcome> => Promise.resolve('ok');
 

@@ -12,8 +12,6 @@ export const ingressRules = {
    * the answer is due. A statement gets four fifths of it.
    */
   writeTimeoutMs: { value: 2_500, min: 50, max: 9_000 },
-  /** A job that waited for longer started late: then a limit of people may be the reason. */
-  lateAfterSeconds: { value: 60, min: 1, max: 3_600 },
   /** Most deliveries in one transaction. */
   maxBatch: { value: 64, min: 1, max: 2_000 },
   /** Most transactions of deliveries at one time, each on a connection of its own. */

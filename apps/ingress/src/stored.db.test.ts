@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import { storeDeliveries } from '@paddock/db/deliveries/store-deliveries';
 import { ofJob } from '@paddock/db/scenes/delivery.scene';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
@@ -9,7 +10,6 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { createRequire } from 'node:module';
 import { createPools } from './pools.ts';
 import { configOf, signed, useIngress } from './scenes/ingress.scene.ts';
-import { createWriteDeliveries } from './write-deliveries.ts';
 
 interface Example {
   readonly action?: string;
@@ -123,8 +123,8 @@ async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
   const created_at = new Date(Date.now() - hours * 3_600_000).toISOString();
   const job = { created_at, runner_name: null };
   const delivery = ofJob('queued', jobId, { labels: ['linux'], job });
-  const write = createWriteDeliveries(own, pools, () => undefined);
-  expect(await write([delivery])).toEqual(['job_stored']);
+  const stored = storeDeliveries(own, [delivery], pools.inForce(), () => undefined);
+  expect(await stored).toEqual(['job_stored']);
   const schedules = await empty.db.selectFrom('schedules').select('extra_at').execute();
   return schedules.some(({ extra_at: extraAt }) => extraAt !== null);
 }

@@ -5,7 +5,7 @@ import type { Service } from '../stage/service.ts';
 import type { Stage } from '../stage/stage.ts';
 
 /** In the tests of alerts a second stands for a minute. */
-export const RULES_OF_TAPES = { ingress: { lateAfterSeconds: 1 } };
+export const RULES_OF_TAPES = { db: { lateAfterSeconds: 1 } };
 /** One sample a second. */
 const EVERY_MS = 1_000;
 /** Prometheus waits as long by default. */

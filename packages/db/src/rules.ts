@@ -10,6 +10,8 @@ export const dbRules = {
    * for those in force. The other services rely on a stored document two refreshes later.
    */
   poolsRefreshMs: { value: 15_000, min: 100, max: 600_000 },
+  /** A job that waited for longer started late: then a limit of people may be the reason. */
+  lateAfterSeconds: { value: 60, min: 1, max: 3_600 },
   /** Most registrations of an installation in a minute: each costs 5 of GitHub's 900 points. */
   registrationsPerMinute: { value: 180, min: 1, max: 1_000_000 },
   /**

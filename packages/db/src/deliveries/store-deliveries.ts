@@ -1,49 +1,49 @@
-import { type DeliveryToRecord, recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import type { Db } from '@paddock/db/schema/tables';
-import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { isOldDemand } from '@paddock/domain/jobs/merge-statement';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { isOldDemand } from '@paddock/domain/jobs/merge-statement';
 import { placeJob } from '@paddock/domain/pools/place-job';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
-import type { Pools } from './pools.ts';
-
-/** No delivery can be judged, because this process has read no pools document yet. */
-export class NotReady extends Error {
-  override readonly name = 'NotReady';
-}
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { isBadData } from '../connection/errors.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
+import { wantExtraPasses } from '../schedules/schedules.ts';
+import type { Db } from '../schema/tables.ts';
+import { withQuotedNumbers } from './decode-delivery.ts';
+import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 
 /**
- * Stores batches, judged by the pools in force at that moment. If a new job's delivery is old, it
- * asks for a look-up at GitHub. `onTimes` gets the times of the stored jobs.
+ * Stores a batch, judged by these pools. If a new job's delivery is old, it asks for a look-up at
+ * GitHub. `onTimes` gets the times of the stored jobs.
  */
-export function createWriteDeliveries(
+export async function storeDeliveries(
   db: Db,
-  pools: Pools,
+  batch: readonly DeliveryToRecord[],
+  pools: CurrentPools,
   onTimes: (times: readonly JobTimes[]) => unknown,
-) {
-  return async function writeDeliveries(
-    batch: readonly DeliveryToRecord[],
-  ): Promise<readonly Outcome[]> {
-    const current = pools.current();
-    if (current === undefined) {
-      throw new NotReady(
-        'No pools document is known: the scheduler has loaded none, or PostgreSQL was never reached since the start.',
-      );
-    }
-    const outcomes = await recordDeliveries(db, batch, current);
-    // Such a job is no demand until a look-up confirms it, so the look-up must not wait for its
-    // sweep.
-    const needsLookUp = ({ parsed }: DeliveryToRecord, index: number) =>
-      parsed.kind === 'job' &&
-      outcomes[index] === 'job_stored' &&
-      isOldDemand(parsed.job, Date.now());
-    if (batch.some(needsLookUp)) await wantExtraPasses(db, { schedule: lookUpJobsTask.kind });
-    const { document } = current;
-    onTimes(batch.flatMap(({ parsed }, nth) => jobTimes(document, parsed, outcomes[nth]) ?? []));
-    return outcomes;
-  };
+): Promise<readonly Outcome[]> {
+  const outcomes = await recordDeliveries(db, batch, pools);
+  // Such a job is no demand until a look-up confirms it, so the look-up must not wait for its sweep.
+  const needsLookUp = ({ parsed }: DeliveryToRecord, index: number) =>
+    parsed.kind === 'job' &&
+    outcomes[index] === 'job_stored' &&
+    isOldDemand(parsed.job, Date.now());
+  if (batch.some(needsLookUp)) await wantExtraPasses(db, { schedule: lookUpJobsTask.kind });
+  const { document } = pools;
+  onTimes(batch.flatMap(({ parsed }, nth) => jobTimes(document, parsed, outcomes[nth]) ?? []));
+  return outcomes;
+}
+
+/** Stores one delivery by `store`. Of numbers that JSONB cannot hold it stores their text. */
+export async function storeWhole(
+  delivery: DeliveryToRecord,
+  store: (delivery: DeliveryToRecord) => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await store(delivery);
+  } catch (error) {
+    if (!isBadData(error)) throw error;
+    return store(withQuotedNumbers(delivery));
+  }
 }
 
 /** How long a job waited and ran, by GitHub's instants; undefined if the delivery does not say. */

@@ -1,23 +1,30 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { quoteHugeNumbers, repairJsonText } from '@paddock/domain/text/storable';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
+import { choice } from '@paddock/runtime/settings';
+import type { DeliveryToRecord } from './record-deliveries.ts';
+
+/** The settings of every service that stores deliveries. */
+export const deliverySettings = {
+  ignoredJobPayload: choice({
+    env: 'PADDOCK_IGNORED_JOB_PAYLOAD',
+    default: 'reduced',
+    doc: 'How much to store of the payload of a job that no pool serves',
+    of: ['reduced', 'full'],
+  }),
+};
 
 /** PostgreSQL's parser has a stack of 2 MB. GitHub nests about ten levels. */
 const DEEPEST = 500;
+
 /**
  * Turns a verified body into the delivery to store, or describes its problem. `reduces`: if no pool
  * serves the job, only a part of its body is stored.
  */
 export function decodeDelivery(
-  {
-    event,
-    guid,
-    appId,
-    digest,
-    reduces,
-  }: { event: string; guid: string; appId: number; digest: string; reduces: boolean },
+  { event, guid, appId, reduces }: { event: string; guid: string; appId: number; reduces: boolean },
   sent: Buffer,
 ): DeliveryToRecord | { readonly problem: string } {
   const bytes = jsonOf(sent);
@@ -42,7 +49,7 @@ export function decodeDelivery(
     parsed,
     payload,
     payloadRepaired,
-    bodyDigest: digest,
+    bodyDigest: bodyDigest({ appId, event }, sent),
     ...(isJob && reduces ? { reduced } : {}),
   };
 }

@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
-import { createIngressEvents } from './events.ts';
+import { createDeliveryEvents } from './delivery-events.ts';
 
 test('late jobs count as late, and the log says so, where nobody can read what held them (H5)', async () => {
   const metrics = createMetrics(SILENT_LOG);
-  const events = createIngressEvents({
+  const events = createDeliveryEvents({
     log: SILENT_LOG,
     metrics,
-    held: { heldBytes: 0, requests: 0 },
     lateAfterSeconds: 60,
     findHeld: () => Promise.reject(new Error('permission denied')),
   });
