@@ -25,7 +25,7 @@ const log = createLogger('generate', 'error');
 
 const answered = () => Promise.resolve(undefined);
 const NO_ROOM = { heldBytes: 0, requests: 0 };
-const nobody = () => Promise.resolve(new Set<number>());
+const OF_DELIVERIES = { lateAfterSeconds: 0, findHeld: () => Promise.resolve(new Set<number>()) };
 const NO_PROBES = { github: answered, cluster: answered };
 
 /**
@@ -56,21 +56,14 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
   createConsoleEvents(log, ofConsole);
   return {
     ingress: declare(
-      (metrics) =>
-        void createIngressEvents({
-          log,
-          metrics,
-          held: NO_ROOM,
-          lateAfterSeconds: 0,
-          findHeld: nobody,
-        }),
+      (metrics) => void createIngressEvents({ log, metrics, held: NO_ROOM, ...OF_DELIVERIES }),
     ),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);
       queueAndCluster(metrics);
     }),
     reconciler: declare((metrics) => {
-      createReconcilerEvents(log, metrics);
+      createReconcilerEvents({ log, metrics, ...OF_DELIVERIES });
       queueAndCluster(metrics);
       declareReconcilerGauges(metrics, db, { stopAlertMs: 0, recoveryLimit: 0 }, () => []);
     }),

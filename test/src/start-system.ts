@@ -134,7 +134,11 @@ export async function startSystem({
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  await writeFile(config, JSON.stringify({ github: githubSection(github.url), ...POOLS }));
+  const configure = (more: object = {}) => {
+    const section = { ...githubSection(github.url), ...more };
+    return writeFile(config, JSON.stringify({ github: section, ...POOLS }));
+  };
+  await configure();
   // Ingress needs it, also in tests that start no scheduler.
   await putPools(database.db, examplePools(POOLS));
   await furnish(github);
@@ -158,6 +162,8 @@ export async function startSystem({
     cluster,
     /** The path of the services' configuration file. */
     config,
+    /** Writes that file with more keys of `github`. */
+    configure,
     /** The last one of each service that was started. */
     running,
     /** Starts today's version of a service, or another program in its place. */

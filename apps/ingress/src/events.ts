@@ -3,6 +3,7 @@ import {
   type DeliveryEventsOptions,
   type StoredDelivery,
 } from '@paddock/db/deliveries/delivery-events';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { createSamples, line, tellEvents } from '@paddock/runtime/events';
 import type { BodyBudget } from './read-body.ts';
 import type { Gap } from './gaps.ts';
@@ -110,8 +111,8 @@ export function createIngressEvents({
   return {
     ...events,
     ...ofDeliveries,
-    stored({ ms, ...delivery }: StoredDelivery & { readonly ms: number }) {
-      ofDeliveries.stored(delivery);
+    stored(delivery: StoredDelivery, outcome: Outcome, ms: number) {
+      ofDeliveries.stored(delivery, outcome);
       seconds.observe(ms / 1000);
     },
     /**

@@ -95,21 +95,12 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     const { guid, appId, parsed } = delivery;
     try {
       const outcome = await within(answerTimeoutMs, added);
-      const job = 'job' in parsed ? parsed.job : null;
       // A repeated body may come from another sender, so it does not prove that GitHub reaches us.
       if (outcome !== 'repeated_body') {
         gaps.stored(appId);
         events.verified(appId);
       }
-      events.stored({
-        guid,
-        event: parsed.event,
-        outcome,
-        appId,
-        entity: parsed.entity,
-        job,
-        ms: performance.now() - begun,
-      });
+      events.stored(delivery, outcome, performance.now() - begun);
       return { status: 200, text: outcome };
     } catch (error) {
       const about = { guid, event: parsed.event, appId, error };

@@ -1,3 +1,4 @@
+import { deliverySettings } from '@paddock/db/deliveries/decode-delivery';
 import { dbRules } from '@paddock/db/rules';
 import { readGitHubSection } from '@paddock/github/follow-keys';
 import { githubRules } from '@paddock/github/rules';
@@ -20,6 +21,7 @@ export const settings = {
     doc: 'Pooled connections to PostgreSQL. Two others are not pooled. Raise it if tasks wait for a connection',
   }),
   ...clusterSettings,
+  ...deliverySettings,
   ...executorSettings,
   podGraceSucceededMs: duration({
     env: 'PADDOCK_POD_GRACE_SUCCEEDED_MS',

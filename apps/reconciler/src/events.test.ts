@@ -36,7 +36,15 @@ test.each<[string, string, object, (events: ReconcilerEvents) => void]>([
   async (event, level, fields, tell) => {
     const metrics = createMetrics();
     const said = jest.fn();
-    tell(createEvents({ ...SILENT_LOG, [level]: said }, metrics));
+    const log = { ...SILENT_LOG, [level]: said };
+    tell(
+      createEvents({
+        log,
+        metrics,
+        lateAfterSeconds: 60,
+        findHeld: () => Promise.resolve(new Set<number>()),
+      }),
+    );
     expect(said.mock.calls).toEqual([[expect.any(String), expect.objectContaining(fields)]]);
     const page = await metrics.registry.metrics();
     expect(metricSum(page, `paddock_events_total{event="${event}"}`)).toBe(1);

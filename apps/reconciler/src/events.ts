@@ -1,3 +1,7 @@
+import {
+  createDeliveryEvents,
+  type DeliveryEventsOptions,
+} from '@paddock/db/deliveries/delivery-events';
 import { githubAsksToWait } from '@paddock/db/entities/waits';
 import type { JoblessEnd } from '@paddock/db/jobs/jobs-in-doubt';
 import type { LookUpNote } from '@paddock/db/jobs/look-ups';
@@ -6,8 +10,7 @@ import type { HeldStop, StopRequest } from '@paddock/db/workers/worker-stops';
 import type { EndingVersion } from '@paddock/db/workers/runner-versions';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
-import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
-import type { Metrics } from '@paddock/runtime/metrics';
+import { line, listed, tellEvents } from '@paddock/runtime/events';
 
 /** A question that GitHub did not answer, and the installation it went through. */
 export interface Unanswered {
@@ -45,7 +48,9 @@ const TABLE = {
   redelivered: (appId: number, deliveryGuid: string) =>
     line.info('asked GitHub to repeat a delivery', { appId, deliveryGuid }),
   redeliveryRefused: (appId: number, deliveryGuid: string, failure: GitHubFailure) =>
-    line.warn('GitHub did not accept a redelivery request', { appId, deliveryGuid, failure }),
+    line.warn('GitHub did not repeat a delivery', { appId, deliveryGuid, failure }),
+  deliveryUnusable: (appId: number, deliveryGuid: string, problem: string) =>
+    line.warn('could not store a delivery of GitHub’s log', { appId, deliveryGuid, problem }),
   listingFailed: (appId: number, failure: GitHubFailure) =>
     line.warn('listing the delivery log broke off', { appId, failure }),
   redeliveriesGivenUp: (appId: number, count: number) =>
@@ -165,10 +170,11 @@ const TABLE = {
 /** The reconciler's events. Each function writes the log line of one event and counts it. */
 export type ReconcilerEvents = ReturnType<typeof createEvents>;
 
-export function createEvents(log: EventLog, metrics: Metrics) {
-  const events = tellEvents(TABLE, { log, metrics });
+export function createEvents(given: DeliveryEventsOptions) {
+  const events = tellEvents(TABLE, given);
   return {
     ...events,
+    ...createDeliveryEvents(given),
     tickTaken: (schedule: string, tickAt: Date, missed: number) =>
       events[missed > 0 ? 'ticksMissed' : 'tickTaken']({ schedule, tickAt, missed }),
     jobsLookedUp(notes: readonly LookUpNote[]) {

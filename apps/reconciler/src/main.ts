@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { findHeldJobs } from '@paddock/db/jobs/held-jobs';
 import { createReaches } from '@paddock/db/outages';
 import { runService } from '@paddock/db/run-service';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
@@ -36,7 +37,6 @@ const declared = { environment: process.env, settings, read: readReconcilerConfi
 await runService('reconciler', declared, async (config, service) => {
   const { log, metrics, outage } = service;
   const { schema } = config;
-  const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const { kubeconfig: kubeconfigFile, kubeTimeoutMs: requestTimeoutMs } = config;
@@ -47,6 +47,9 @@ await runService('reconciler', declared, async (config, service) => {
     poolSize: config.poolSize,
   });
   const { db } = connection;
+  const { lateAfterSeconds } = config;
+  const findHeld = (jobIds: readonly number[]) => findHeldJobs(db, jobIds);
+  const events = createEvents({ log, metrics, lateAfterSeconds, findHeld });
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
     apps: config.github.apps.map(revealed),
@@ -103,6 +106,8 @@ await runService('reconciler', declared, async (config, service) => {
       config,
       events,
       isAway: (peer) => reach[peer].report(),
+      takesFromLog: () => apps.section().intake === 'log',
+      newestPages: new Map(),
       taskEvents,
     }),
     isAway: (peer) => reach[peer].isAway(),

@@ -13,6 +13,10 @@ export const reconcilerRules = {
   redeliverySpacingMs: { value: 300_000, min: 0, max: DAY_MS / 6 },
   /** Most requests of one App in a minute. GitHub allows 180. */
   redeliveryRequestsPerMinute: { value: 150, min: 0, max: 180 },
+  /** How often to read the delivery log if deliveries are taken from it. */
+  logEveryMs: { value: 5_000, min: 10, max: 300_000 },
+  /** Most bodies of one App to read in a minute. GitHub allows 900. */
+  logReadsPerMinute: { value: 600, min: 0, max: 900 },
   /** How far back each pass reads the delivery log. */
   logWindowMs: { value: 900_000, min: 0, max: DAY_MS },
   /** Most pages of 100 deliveries in one pass. The next pass reads the rest. */

@@ -3,6 +3,7 @@ import type { Db } from '@paddock/db/schema/tables';
 import { findSwitchOfSweep, type Switch } from '@paddock/db/switches';
 import { DELETING_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { GitHub } from '@paddock/github/connect';
+import type { DeliveryPage } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ExecutorEvents } from '@paddock/queue/executor-events';
@@ -23,6 +24,10 @@ export interface SweepContext {
   readonly events: ReconcilerEvents;
   /** Our own probe: whether GitHub or the cluster is away. */
   readonly isAway: (service: Service) => Promise<boolean>;
+  /** Deliveries are read from GitHub's log (`intake`), not asked for again. */
+  readonly takesFromLog: () => boolean;
+  /** The newest page of each App's log, as this process read it last. */
+  readonly newestPages: Map<number, DeliveryPage>;
   readonly taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
 }
 

@@ -14,28 +14,31 @@ export type RateResource = (typeof RESOURCES)[number];
 const RESOURCES = ['core', 'actions_runner_registration'] as const;
 
 /**
- * The newest rate-limit headers of every installation and resource. A budget is unknown before the
+ * The newest rate-limit headers of every caller and resource. A budget is unknown before the
  * first answer; an Enterprise Server may never send these headers.
  */
 export type RateBudgets = {
-  readonly note: (installationId: number, headers: Headers) => void;
-  readonly of: (installationId: number, resource?: RateResource) => RateBudget | undefined;
+  readonly note: (caller: BudgetOwner, headers: Headers) => void;
+  readonly of: (caller: BudgetOwner, resource?: RateResource) => RateBudget | undefined;
 };
+
+/** An installation by its id, or an App that speaks for itself. */
+export type BudgetOwner = number | `app ${number}`;
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
 export function createRateBudgets(): RateBudgets {
   const budgets = new Map<string, RateBudget>();
   return {
-    note(installationId, headers) {
+    note(caller, headers) {
       const [limit = NaN, remaining = NaN, reset = NaN] = ['limit', 'remaining', 'reset'].map(
         (name) => Number(headers[`x-ratelimit-${name}`]),
       );
       if (![limit, remaining, reset].every(Number.isFinite)) return;
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
-      budgets.set(`${installationId} ${resource}`, { limit, remaining, resetAt: reset * 1000 });
+      budgets.set(`${caller} ${resource}`, { limit, remaining, resetAt: reset * 1000 });
     },
-    of: (installationId, resource = 'core') => budgets.get(`${installationId} ${resource}`),
+    of: (caller, resource = 'core') => budgets.get(`${caller} ${resource}`),
   };
 }
 

@@ -2,6 +2,7 @@ import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import { boundedFetch, type Fetch } from './bounded-fetch.ts';
 import {
+  type BudgetOwner,
   createRateBudgets,
   type RateBudget,
   type RateBudgets,
@@ -54,8 +55,8 @@ export type GitHub = {
   readonly useApps: (used: Pick<GitHubOptions, 'apiUrl' | 'apps'>) => void;
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
   readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
-  /** The newest known state of an installation's budget; undefined before the first answer. */
-  readonly budgetOf: (installationId: number, resource?: RateResource) => RateBudget | undefined;
+  /** The newest known state of a budget; undefined before the first answer. */
+  readonly budgetOf: (owner: BudgetOwner, resource?: RateResource) => RateBudget | undefined;
 };
 
 export type GitHubOptions = {
@@ -121,6 +122,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     asApp(appId, callOptions = {}) {
       const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
+      noteBudget(octokit, budgets, `app ${appId}`);
       heedWaits(octokit, { waits, caller: { appId }, now });
       authorize(octokit, {
         scheme: 'bearer',
@@ -207,11 +209,11 @@ function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
 }
 
 /** Reads the rate-limit headers of every answer, failures included. */
-function noteBudget(octokit: Octokit, budgets: RateBudgets, installationId: number): void {
-  octokit.hook.after('request', ({ headers }) => budgets.note(installationId, headers));
+function noteBudget(octokit: Octokit, budgets: RateBudgets, owner: BudgetOwner): void {
+  octokit.hook.after('request', ({ headers }) => budgets.note(owner, headers));
   octokit.hook.error('request', (error) => {
     if (error instanceof RequestError && error.response !== undefined)
-      budgets.note(installationId, error.response.headers);
+      budgets.note(owner, error.response.headers);
     throw error;
   });
 }

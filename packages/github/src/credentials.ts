@@ -7,7 +7,7 @@ import { OutdatedCredentialsError } from './errors.ts';
 
 /** The credentials of one App. */
 export type Credentials = {
-  /** A fresh JSON web token. */
+  /** A JSON web token with minutes to live. */
   readonly appToken: () => Promise<string>;
   /**
    * An installation's token, minted when there is none or its hour is nearly over. Rejects as the
@@ -91,10 +91,11 @@ export function openCredentials(
   let skewMs = 0;
   let readings = 0;
   let signed = { second: Number.NaN, token: { jwt: '', expiresAt: '' } };
-  /** Claims change each second, and RS256 signs the same ones alike. */
+  /** GitHub's ETags hold for the token that got them, so one serves for a while. */
   const tokenOfApp = () => {
     const second = Math.floor((now() + skewMs) / 1000);
-    if (second !== signed.second) signed = { second, token: signAppJwt(appId, key, second * 1000) };
+    const isGood = second >= signed.second && second < signed.second + REUSED_SECONDS;
+    if (!isGood) signed = { second, token: signAppJwt(appId, key, second * 1000) };
     return signed.token;
   };
 
@@ -105,6 +106,7 @@ export function openCredentials(
     const isNews = Math.abs(skew - skewMs) > TOLERATED_SKEW_MS;
     if (isNews) {
       skewMs = skew;
+      signed.second = Number.NaN;
       readings++;
     }
     // Of several calls that began with the wrong time, one learns the right time for all.
@@ -163,6 +165,7 @@ export function openCredentials(
  * that differ.
  */
 const LIFE_SECONDS = 540;
+const REUSED_SECONDS = 120;
 /** Dated back: GitHub refuses a token from the future. */
 export const BACKDATED_SECONDS = 30;
 

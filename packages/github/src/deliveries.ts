@@ -1,5 +1,6 @@
 import type { AppClient } from './connect.ts';
-import { PER_PAGE } from './read-pages.ts';
+import { UnusableAnswerError } from './errors.ts';
+import { ifNoneMatch, PER_PAGE, unlessUnchanged } from './read-pages.ts';
 
 /**
  * One attempt at a delivery, from the App's log. Attempts of the same event share the GUID; the log
@@ -31,18 +32,26 @@ export type DeliveryPage = {
   readonly isCutOff: boolean;
   /** GitHub's clock when it answered; undefined if the answer lacks it. */
   readonly answeredAt: Date | undefined;
+  readonly etag?: string | undefined;
 };
 
 /**
  * A page of the App's deliveries (100), newest first, from `cursor` on. Without `nextCursor` it is
  * the last page. Asks for all and not only for failed ones: GitHub's filter misses those that never
- * got a status code. Throws what Octokit throws.
+ * got a status code. `known` is the same page as read before: unchanged, it costs none of the
+ * budget. Throws what Octokit throws.
  */
 export async function listDeliveries(
   client: AppClient,
-  { cursor }: { readonly cursor?: string | undefined } = {},
+  { cursor, known }: { readonly cursor?: string | undefined; readonly known?: DeliveryPage } = {},
 ): Promise<DeliveryPage> {
-  const { data, headers } = await askForPage(client, { cursor, perPage: PER_PAGE });
+  const asked = { cursor, perPage: PER_PAGE, etag: known?.etag };
+  const answer = await askForPage(client, asked).catch((error: unknown) => {
+    if (known === undefined) throw error;
+    return unlessUnchanged(error) ?? known;
+  });
+  if ('deliveries' in answer) return { ...answer, answeredAt: undefined };
+  const { data, headers } = answer;
   const deliveries = data.map((delivery) => ({
     // Octokit reads such a number as a bigint, and cannot put a bigint into a path.
     id: String(delivery.id),
@@ -61,8 +70,48 @@ export async function listDeliveries(
   const answeredAt = clockIn(headers.date);
   const isCutOff =
     headers.link === undefined && data.length >= PER_PAGE && (await isLinkRemoved(client, cursor));
-  return { deliveries, isCutOff, answeredAt, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  const { etag } = headers;
+  return {
+    deliveries,
+    isCutOff,
+    answeredAt,
+    etag,
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+  };
 }
+
+/** A delivery with its body. */
+export type DeliveryBody = {
+  readonly event: string;
+  /** JSON text. */
+  readonly payload: string;
+};
+
+/**
+ * The body of a delivery of the App's log. GitHub sends it as JSON inside of an answer, so its bytes
+ * are not those that were signed. Throws what Octokit throws, and an UnusableAnswerError without a body.
+ */
+export async function readDelivery(
+  { octokit }: AppClient,
+  deliveryId: string,
+): Promise<DeliveryBody> {
+  const { data }: { data: DeliveryAnswer } = await octokit.request(
+    `GET /app/hook/deliveries/${encodeURIComponent(deliveryId)}`,
+  );
+  const payload = data.request?.payload ?? undefined;
+  if (payload === undefined)
+    throw new UnusableAnswerError('GitHub’s log has no body of the delivery.');
+  return { event: data.event, payload: JSON.stringify(payload, withoutBigints) };
+}
+
+type DeliveryAnswer = {
+  readonly event: string;
+  readonly request?: { readonly payload: object | null };
+};
+
+/** Octokit reads numbers beyond JavaScript's as bigints. No field of use is one. */
+const withoutBigints = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : value;
 
 /**
  * Asks GitHub to send a delivery once more; GitHub answers before it sends. The new attempt keeps
@@ -74,9 +123,18 @@ export async function redeliver({ octokit }: AppClient, deliveryId: string): Pro
 
 const askForPage = (
   { octokit }: AppClient,
-  { cursor, perPage }: { readonly cursor: string | undefined; readonly perPage: number },
+  {
+    cursor,
+    perPage,
+    etag,
+  }: {
+    readonly cursor: string | undefined;
+    readonly perPage: number;
+    readonly etag?: string | undefined;
+  },
 ) =>
   octokit.rest.apps.listWebhookDeliveries({
+    ...ifNoneMatch(etag),
     per_page: perPage,
     ...(cursor === undefined ? {} : { cursor }),
   });

@@ -47,8 +47,8 @@ export interface FollowAppsOptions<Apps> {
   readonly read: (file: GitHubPart, problems: string[], readFile: ReadFile) => Apps;
   readonly known: (apps: Apps) => readonly KnownApp[];
   /**
-   * Puts the Apps in use, and hears which of them have changed: the one place that knows of another
-   * key or secret.
+   * Puts the section in use, and hears which of its Apps have changed: the one place that knows of
+   * another key or secret.
    */
   readonly onChanged: (apps: Apps, changes: readonly AppChange[]) => void | Promise<void>;
   readonly events: AppEvents;
@@ -86,7 +86,6 @@ export function followApps<Apps>({
     if (apps === undefined) return;
     const changes = changesOf(known(inUse), known(apps));
     inUse = apps;
-    if (changes.length === 0) return;
     await onChanged(apps, changes);
     for (const change of changes) events.changed(change);
   };

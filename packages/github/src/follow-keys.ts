@@ -14,6 +14,7 @@ import { type FollowedApps, followApps, LOOK_EVERY_MS, readGitHubPart } from './
 /** The GitHub part of the configuration file, for services that call GitHub. */
 export interface GitHubSection {
   readonly apiUrl: string;
+  readonly intake: GitHubPart['github']['intake'];
   readonly apps: readonly KeyedApp[];
   /** Pools register organisations' runners at their repositories. */
   readonly atRepositories: boolean;
@@ -52,7 +53,8 @@ function readKeys(
   const atRepositories = asList(asRecord(file)['pools']).some(
     (pool) => asRecord(pool)['registration'] === 'repository',
   );
-  return { apiUrl: file.github.apiUrl, apps, atRepositories };
+  const { apiUrl, intake } = file.github;
+  return { apiUrl, intake, apps, atRepositories };
 }
 
 export interface FollowKeysOptions {
@@ -70,6 +72,8 @@ export interface FollowKeysOptions {
 }
 
 export interface FollowedKeys extends FollowedApps {
+  /** What is in use now. */
+  section(): GitHubSection;
   /** All keys that were ever in use, and the database's address: what messages must not show. */
   readonly secrets: readonly Secret[];
 }
@@ -110,6 +114,7 @@ export function followKeys({
     events,
   });
   return {
+    section: () => inUse,
     look: followed.look,
     warnings: [...followed.warnings, checks.warning],
     run: async (signal) => {

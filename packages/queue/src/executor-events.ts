@@ -11,10 +11,10 @@ export type TaskIdentity = Pick<Task, 'id' | 'kind' | 'attempt' | 'crashes' | 'd
   readonly subject: Pick<Task['subject'], 'type' | 'id'>;
 };
 
-/** Operations list what ended well; the log shows what may need attention. */
+/** Operations list what ended well, tasks why they wait; the log shows what may need attention. */
 const LEVELS = {
   ok: 'debug',
-  snoozed: 'info',
+  snoozed: 'debug',
   retry: 'warn',
   failed: 'error',
   poison: 'error',

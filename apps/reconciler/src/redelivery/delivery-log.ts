@@ -175,14 +175,16 @@ const byAge = (a: WebhookDelivery, b: WebhookDelivery): number =>
   a.deliveredAt.getTime() - b.deliveredAt.getTime() || Number(BigInt(a.id) - BigInt(b.id));
 
 /**
- * True if a delivery has reached us. `installation_repositories` need no row: we store only 20 rows
- * of one body, and selecting a repository again and again repeats a body. Discovery lists
- * repositories anyway.
+ * True if a delivery has reached us. `installation_repositories` that our endpoint took need no row:
+ * we store only 20 rows of one body, and selecting a repository again and again repeats a body.
+ * Discovery lists repositories anyway.
  */
 export const hasArrived = (
   { guid, event, isDelivered }: JudgedDelivery,
   stored: ReadonlySet<string>,
-): boolean => stored.has(guid) || (isDelivered && event === 'installation_repositories');
+  mayBeUnheard: boolean,
+): boolean =>
+  stored.has(guid) || (isDelivered && event === 'installation_repositories' && !mayBeUnheard);
 
 /**
  * True if our endpoint was away and is back: a success is newer than a failure that was no refusal

@@ -1,13 +1,14 @@
 import { findUnresolved, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
-import { listDeliveries, redeliver } from '@paddock/github/deliveries';
+import { type DeliveryBody, listDeliveries } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { SweepContext } from '../sweep.ts';
+import { bringingOf } from './bring-delivery.ts';
 import { logPages } from './delivery-log.ts';
 
 /**
- * Has GitHub repeat one delivery, by its GUID: its newest attempt that we know of, else the newest
- * one in an App's log. Asked twice, GitHub sends it twice, and its rows are written once. Throws
+ * Has one delivery come again, by its GUID: its newest attempt that we know of, else the newest
+ * one in an App's log. Twice asked for, it comes twice, and its rows are written once. Throws
  * GitHub's errors that may pass.
  */
 export async function redeliverDelivery(
@@ -20,15 +21,18 @@ export async function redeliverDelivery(
     (await findUnresolved(db, guid, appIds)) ?? (await findInLogs(context, guid, appIds, signal));
   if (attempt === undefined)
     return poison(`no App's log has the delivery ${guid}: GitHub keeps deliveries for three days`);
-  const { appId, deliveryId } = attempt;
+  const { appId } = attempt;
+  const { ask, store } = bringingOf(context);
+  let body: DeliveryBody | undefined;
   try {
-    await redeliver(github.asApp(appId, { signal }), deliveryId);
+    body = await ask(github.asApp(appId, { signal }), attempt);
   } catch (error) {
     const { kind, message } = classifyGitHubError(error);
     if (kind === 'invalid' || kind === 'not_found')
       return poison(`GitHub does not repeat the delivery: ${message}`);
     throw error;
   }
+  if (body !== undefined) await store(appId, guid, body);
   await recordRedeliveryRequest(db, appId, attempt, config.redeliverySpacingMs);
   return done(attempt);
 }

@@ -15,8 +15,9 @@ import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
+import type { RateBudget } from '@paddock/github/budget';
 import type { AppClient } from '@paddock/github/connect';
-import { listDeliveries, redeliver as requestRedelivery } from '@paddock/github/deliveries';
+import { listDeliveries } from '@paddock/github/deliveries';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { isOutage } from '../passes/ask-github.ts';
@@ -24,6 +25,7 @@ import type { Pass } from '../passes/pass.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';
 import { redeliverTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
+import { bringingOf } from './bring-delivery.ts';
 import {
   hasArrived,
   judgeLog,
@@ -43,6 +45,9 @@ interface OfApp {
 
 /** The last part of the log that an extra pass reads again: entries may enter the log this late. */
 const EXTRA_WINDOW_MS = 60_000;
+
+/** The same where deliveries are taken from the log: its passes follow each other closely. */
+const LOG_WINDOW_MS = 15_000;
 
 /** GitHub waits 10 s for an answer, so an attempt enters the log this late after our return. */
 const LATE_MS = 12_000;
@@ -67,7 +72,7 @@ export async function redeliver(context: SweepContext, pass: Pass): Promise<Outc
   if (Number.isNaN(instant?.getTime()))
     return poison('`since` is no instant: { "since": "2026-01-01T12:00:00Z" }');
   const app = github.asApp(appId, { signal: pass.signal });
-  const { retryAfterMs, ...counts } = await readAndAsk(
+  const { retryAfterMs, isExtra, ...counts } = await readAndAsk(
     context,
     { appId, app, since: instant },
     pass,
@@ -77,6 +82,11 @@ export async function redeliver(context: SweepContext, pass: Pass): Promise<Outc
   // The pages of this pass are used up: go on there. Or this minute's requests are: go on in the
   // next minute, not in the next cycle.
   if (counts.more && counts.listed) return done(counts, [{ ...again, payload }]);
+  // One operation for each cadence is enough: the passes between leave none.
+  if (context.takesFromLog())
+    return isExtra && instant === undefined
+      ? snooze(config.logEveryMs, 'deliveries are taken from GitHub’s log')
+      : done(counts, [{ ...again, dueInMs: config.logEveryMs }]);
   const goesOn = counts.moreDue && config.redeliveryEverySeconds > 60;
   return done(counts, goesOn ? [{ ...again, dueInMs: 60_000 }] : []);
 }
@@ -91,24 +101,29 @@ const notConfigured = (appId: string): Outcome =>
  * listing's if a person asked.
  */
 async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
-  const { db, config } = context;
+  const { db, config, newestPages } = context;
   const { appId, app, since } = given;
+  const extraMs = context.takesFromLog() ? LOG_WINDOW_MS : EXTRA_WINDOW_MS;
   const everySeconds = config.redeliveryEverySeconds;
   const { mark, readAt, now, installedAt } = await readLogMark(db, appId);
   const isRead = since === undefined || (mark.readTo !== null && mark.readTo <= since);
   // The first pass of each cadence reads the whole window, extra passes only new entries.
   const isExtra = readAt !== null && readAt >= nominalTick(now, everySeconds);
   // The log's instants are GitHub's, whose clock may differ from ours: so the window goes by it.
-  const firstPage = listDeliveries(app, { cursor: undefined });
+  const known = newestPages.get(appId);
+  const firstPage = listDeliveries(app, known === undefined ? {} : { known });
   const clock = await firstPage.then(
-    ({ answeredAt }) => answeredAt,
+    (page) => {
+      newestPages.set(appId, page);
+      return page.answeredAt;
+    },
     () => undefined,
   );
   const reading = await readDeliveryLog({
     list: (cursor) => (cursor === undefined ? firstPage : listDeliveries(app, { cursor })),
     mark: isRead ? mark : { readTo: since },
     now: clock ?? now,
-    windowMs: isExtra ? EXTRA_WINDOW_MS : lookBackMs(config.logWindowMs, everySeconds),
+    windowMs: isExtra ? extraMs : lookBackMs(config.logWindowMs, everySeconds),
     horizonMs: config.giveUpAfterMs,
     maxPages: config.logPagesOfPass,
     signal: pass.signal,
@@ -120,7 +135,7 @@ async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
   if (failure !== undefined && isOutage(failure)) await pass.isAway('github');
   const counts = await act(context, given, { reading, failure, installedAt }, pass);
   if (since !== undefined && reading.error !== undefined) throw reading.error;
-  return counts;
+  return { ...counts, isExtra };
 }
 
 /**
@@ -191,15 +206,17 @@ async function noteFailedListing(
 
 /** The rule: each delivery of the part that was to be read, whose event we lack, is asked for. */
 async function noteVerdict(
-  { db, events }: SweepContext,
+  { db, events, takesFromLog }: SweepContext,
   { appId, since }: OfApp,
   reading: LogReading,
   installedAt: Date,
 ) {
   const { deliveries, lastSuccess } = judgeLog(reading.attempts);
   const stored = await findStoredDeliveries(db, deliveries);
-  const arrived = deliveries.filter((one) => hasArrived(one, stored));
-  const lost = deliveries.filter((one) => !hasArrived(one, stored));
+  const isUnheard = takesFromLog();
+  const { arrived = [], lost = [] } = Object.groupBy(deliveries, (one) =>
+    hasArrived(one, stored, isUnheard) ? 'arrived' : 'lost',
+  );
   const failed = lost.filter(({ isDelivered }) => !isDelivered);
   const isAsked = since !== undefined;
   // What another endpoint took, or another environment, before there was this one, was not lost.
@@ -207,7 +224,8 @@ async function noteVerdict(
   const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= from);
   const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], { isAsked });
   const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
-  if (newlyMissing.length > 0) events.deliveredWithoutRow(appId, newlyMissing);
+  // What anything else answered in our place, where nobody listens, is no loss.
+  if (newlyMissing.length > 0 && !isUnheard) events.deliveredWithoutRow(appId, newlyMissing);
   const resolved = await resolveDeliveries(
     db,
     appId,
@@ -245,11 +263,14 @@ async function requestDueDeliveries(
   given: OfApp,
   pass: Pass,
 ): Promise<Requests> {
-  const { db, config } = context;
+  const { db, config, github, takesFromLog } = context;
   const { appId } = given;
+  const perMinute = takesFromLog()
+    ? Math.min(config.logReadsPerMinute, spendable(github.budgetOf(`app ${appId}`)))
+    : config.redeliveryRequestsPerMinute;
   // A tenth of the cycle: cycles are not exactly even, and no request may slip into the next one.
   const { due, moreDue, othersWait } = await findDueRedeliveries(db, appId, {
-    perMinute: config.redeliveryRequestsPerMinute,
+    perMinute,
     earlyMs: config.redeliveryEverySeconds * 100,
     cycleMs: config.redeliveryEverySeconds * 1000,
   });
@@ -259,16 +280,25 @@ async function requestDueDeliveries(
   return { ...asked, moreDue: moreDue && asked.retryAfterMs === undefined };
 }
 
+/** A tenth of an App's calls is for its list of deliveries, and for the tokens of installations. */
+const spendable = (budget: RateBudget | undefined): number =>
+  budget === undefined || budget.resetAt < Date.now()
+    ? Infinity
+    : Math.max(0, budget.remaining - Math.ceil(budget.limit / 10));
+
 /**
- * Requests every due delivery: installations take turns. A failure concerns only its delivery, but
+ * Brings every due delivery: installations take turns. A failure concerns only its delivery, but
  * once GitHub asks us to wait, the rest stays due.
  */
 async function request(
-  { db, events, config: { redeliverySpacingMs: firstStepMs } }: SweepContext,
+  context: SweepContext,
   { appId, app }: OfApp,
   due: readonly DueRedelivery[],
   pass: Pass,
 ): Promise<Omit<Requests, 'moreDue'>> {
+  const { db, events } = context;
+  const { redeliverySpacingMs: firstStepMs } = context.config;
+  const { ask, store } = bringingOf(context);
   const counts = { accepted: 0, refused: 0 };
   let retryAfterMs: number | undefined;
   await pass.walk(due, {
@@ -276,13 +306,14 @@ async function request(
     async visit(one, turn) {
       turn.isUnasked = retryAfterMs !== undefined;
       if (turn.isUnasked) return false;
-      const failure = await requestRedelivery(app, one.deliveryId).then(
-        () => undefined,
-        classifyGitHubError,
+      const { failure, body } = await ask(app, one).then(
+        (answer) => ({ failure: undefined, body: answer }),
+        (error: unknown) => ({ failure: classifyGitHubError(error), body: undefined }),
       );
       if (failure === undefined) {
         counts.accepted++;
-        events.redelivered(appId, one.guid);
+        if (body === undefined) events.redelivered(appId, one.guid);
+        else await store(appId, one.guid, body);
         await recordRedeliveryRequest(db, appId, one, firstStepMs);
         return true;
       }

@@ -56,7 +56,7 @@ export async function startRedeliveryScene(
     if (id !== undefined) asked.push(id);
     return globalThis.fetch(input, init);
   };
-  const { run, told } = usualSweeps(database, world, { connect: { now, fetch: noting } });
+  const { run, told, github } = usualSweeps(database, world, { connect: { now, fetch: noting } });
   const kindsOf = (event: 'redeliveryRefused' | 'listingFailed') =>
     told(event).map((what) => (what.at(-1) as GitHubFailure).kind);
   const attempts = async () => (await world.github.truth()).deliveries;
@@ -93,6 +93,11 @@ export async function startRedeliveryScene(
     listingFailures: () => kindsOf('listingFailed'),
     /** Deliveries that GitHub calls successful and that were told to be missing here. */
     unstored: () => told('deliveredWithoutRow').flatMap(([, guids]) => guids),
+    /** Deliveries of the log that could not be stored. */
+    unusable: () => told('deliveryUnusable'),
+    app: github.asApp(appId),
+    /** The newest known state of a budget. */
+    budgetOf: github.budgetOf,
     attempts,
     queueJobs,
     /**

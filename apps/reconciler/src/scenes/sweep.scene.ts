@@ -111,11 +111,15 @@ export const usualContext = (db: Db): SweepContext => ({
   config: CONFIG,
   events: noteEvents().events,
   isAway: () => Promise.resolve(false),
+  takesFromLog: () => false,
+  newestPages: new Map(),
   taskEvents: { taskCrashed: () => undefined },
 });
 
 /** What a test gives a pass otherwise than usual. */
-export interface Given extends Partial<Pick<SweepContext, 'github' | 'cluster'>> {
+export interface Given extends Partial<
+  Pick<SweepContext, 'github' | 'cluster' | 'takesFromLog' | 'newestPages'>
+> {
   readonly config?: Partial<ReconcilerConfig>;
   readonly appIds?: readonly number[];
   readonly pass?: Partial<PassOptions>;
@@ -144,6 +148,8 @@ export function usualSweeps(
     ...usualContext(db),
     github: { ...(given.github ?? github), ...(given.appIds && { appIds: given.appIds }) },
     cluster: given.cluster ?? usual.cluster ?? NO_CLUSTER,
+    ...(given.takesFromLog && { takesFromLog: given.takesFromLog }),
+    ...(given.newestPages && { newestPages: given.newestPages }),
     config: { ...CONFIG, ...usual.config, ...given.config },
     events,
     isAway: githubIsAway(github),

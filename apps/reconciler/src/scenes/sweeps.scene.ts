@@ -10,6 +10,8 @@ import { startRedeliveryScene } from './redelivery.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 
+const noneHeld = () => Promise.resolve(new Set<number>());
+
 /** All sweeps of the reconciler on an emptied database and a simulated GitHub. */
 async function startSweeps(database: TestDatabase) {
   const scene = await startRedeliveryScene(database, { losesRows: true });
@@ -17,7 +19,12 @@ async function startSweeps(database: TestDatabase) {
   const { own: db, contextOf } = usualSweeps(database, scene.world);
   const config = { ...CONFIG, github: { apps: [{ appId }] } } as unknown as ReconcilerConfig;
   const metrics = createMetrics();
-  const events = createEvents(SILENT_LOG, metrics);
+  const events = createEvents({
+    log: SILENT_LOG,
+    metrics,
+    lateAfterSeconds: 60,
+    findHeld: noneHeld,
+  });
   const taskEvents = executorEvents(metrics, SILENT_LOG);
   const kinds = sweepKinds({ ...contextOf({ config }), events, taskEvents });
   return {

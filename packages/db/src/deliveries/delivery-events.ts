@@ -4,23 +4,23 @@ import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { createSamples, type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
+import type { DeliveryToRecord } from './record-deliveries.ts';
 import type { JobTimes } from './store-deliveries.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
 
-export interface StoredDelivery {
-  readonly guid: string;
-  readonly event: string;
-  readonly outcome: Outcome;
-  readonly appId: number;
-  readonly entity: Entity | null;
-  readonly job: JobStatement | null;
-}
+/** What the log says of a delivery. */
+export type StoredDelivery = Pick<DeliveryToRecord, 'guid' | 'appId' | 'parsed'>;
+
+const jobOf = ({ parsed }: StoredDelivery) => ('job' in parsed ? parsed.job : null);
 
 const TABLE = {
   /** Debug only: the stored row says the same. */
-  deliveryStored: ({ guid, event, outcome, appId, job }: StoredDelivery) =>
-    line.debug('delivery stored', { guid, event, outcome, appId, jobId: job?.jobId }),
+  deliveryStored: (delivery: StoredDelivery, outcome: Outcome) => {
+    const { guid, appId, parsed } = delivery;
+    const jobId = jobOf(delivery)?.jobId;
+    return line.debug('delivery stored', { guid, event: parsed.event, outcome, appId, jobId });
+  },
   workerMisused: (guid: string, job: JobStatement) =>
     line.warn(
       'a job runs on a worker of a pool that does not serve it: check who may use the runner group',
@@ -84,11 +84,13 @@ export function createDeliveryEvents({
      * before.
      */
     verified: (appId: number) => newest.set({ app: String(appId) }, Date.now() / 1000),
-    stored(delivery: StoredDelivery) {
-      const { guid, event, outcome, entity, job } = delivery;
+    stored(delivery: StoredDelivery, outcome: Outcome) {
+      const { guid, parsed } = delivery;
+      const { event, entity } = parsed;
+      const job = jobOf(delivery);
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
-      deliveryStored(delivery);
+      deliveryStored(delivery, outcome);
       if (outcome === 'worker_misused' && job !== null) workerMisused(guid, job);
       // Any number of entities may install the App.
       if (outcome !== 'refused_entity' || entity === null || sample(outcome) === undefined) return;

@@ -33,6 +33,18 @@ export async function storeDeliveries(
   return outcomes;
 }
 
+/** The same for a delivery alone. */
+export const storeDelivery = (
+  db: Db,
+  delivery: DeliveryToRecord,
+  pools: CurrentPools,
+  onTimes: (times: readonly JobTimes[]) => unknown,
+): Promise<Outcome> =>
+  storeWhole(delivery, async (one) => {
+    const [outcome = 'ok'] = await storeDeliveries(db, [one], pools, onTimes);
+    return outcome;
+  });
+
 /** Stores one delivery by `store`. Of numbers that JSONB cannot hold it stores their text. */
 export async function storeWhole(
   delivery: DeliveryToRecord,

@@ -34,6 +34,12 @@ const githubKeys = z.strictObject({
     .describe(
       'Whether apiUrl may begin with http://, so that tokens cross the network unencrypted. On this machine itself it always may.',
     ),
+  intake: z
+    .enum(['webhook', 'log'])
+    .default('webhook')
+    .describe(
+      'Where deliveries come from: from the webhook alone, or also from GitHub’s log of them, which needs no way in.',
+    ),
   apps: z
     .array(githubApp)
     .min(1, 'needs at least one GitHub App')

@@ -59,6 +59,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['post /app/installations/{installation_id}/access_tokens', 201],
     ['get /app/hook/config', 200],
     ['get /app/hook/deliveries', 200],
+    ['get /app/hook/deliveries/{delivery_id}', 200],
     ['get /rate_limit', 200],
     ['get /orgs/{org}/actions/runners', 200],
     ['get /orgs/{org}/actions/runners/{runner_id}', 200],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { covers, findAccount, findRepository, fullName } from './accounts.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type {
@@ -157,4 +158,16 @@ export function reachableScope(call: InstallationCall): RunnerScope {
   if (call.params['org'] !== undefined) return { owner: reachableOrganization(call) };
   const repository = reachableRepository(call);
   return { owner: repository.owner, repository };
+}
+
+/**
+ * A call with the ETag of an unchanged answer costs no budget. An ETag is valid only for the token
+ * that got it.
+ */
+export function unlessKnown({ headers }: Call, answer: Answer): Answer {
+  const seen = JSON.stringify([headers['authorization'], answer.body]);
+  const etag = `W/"${createHash('sha256').update(seen).digest('hex')}"`;
+  return headers['if-none-match'] === etag
+    ? { status: 304, headers: { etag } }
+    : { ...answer, headers: { ...answer.headers, etag } };
 }

@@ -13,6 +13,7 @@ import {
   textParam,
   nextLink,
   perPageOf,
+  unlessKnown,
 } from './route.ts';
 import type { Delivery, Installation, Payload, SimulatedApp, World } from './world.ts';
 
@@ -49,14 +50,14 @@ export const appRoutes: readonly Route[] = [
     'post /app/hook/deliveries/:delivery_id/attempts',
     'apps/redeliver-webhook-delivery',
     (call) => {
-      const id = textParam(call, 'delivery_id');
-      const isIt = (one: Delivery) => one.id === id && one.appId === call.app.appId;
-      const delivery = call.world.deliveries.find(isIt);
-      if (delivery === undefined) throw notFound();
-      redeliver(call.world, delivery);
+      redeliver(call.world, ownDelivery(call));
       return { status: 202, body: {} };
     },
   ),
+  forApp('get /app/hook/deliveries/:delivery_id', 'apps/get-webhook-delivery', (call) => ({
+    status: 200,
+    body: deliveryJson(call.world, ownDelivery(call)),
+  })),
 ];
 
 /** The App, as GitHub describes it. */
@@ -109,8 +110,28 @@ function listDeliveries(call: AppCall): Answer {
   );
   const next = all.at(-perPage - 1);
   const headers = next === undefined ? {} : { link: nextLink(call, 'cursor', `v1_${next.id}`) };
-  return { status: 200, headers, body: all.slice(-perPage).toReversed().map(deliverySummary) };
+  const body = all.slice(-perPage).toReversed().map(deliverySummary);
+  return unlessKnown(call, { status: 200, headers, body });
 }
+
+function ownDelivery(call: AppCall): Delivery {
+  const id = textParam(call, 'delivery_id');
+  const isIt = (one: Delivery) => one.id === id && one.appId === call.app.appId;
+  const delivery = call.world.deliveries.find(isIt);
+  if (delivery === undefined) throw notFound();
+  return delivery;
+}
+
+/** GitHub masks the signatures. Nobody reads what the endpoint answered. */
+const deliveryJson = (world: World, delivery: Delivery): Payload => ({
+  ...deliverySummary(delivery),
+  url: world.url,
+  request: {
+    headers: { 'X-GitHub-Delivery': delivery.guid, 'X-GitHub-Event': delivery.event },
+    payload: delivery.payload,
+  },
+  response: { headers: {}, payload: null },
+});
 
 /** A number with all its digits, as in GitHub's JSON. */
 const numeral = (digits: string): unknown =>

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { covers, fullName, repositoriesOf } from './accounts.ts';
 import { WORKFLOW } from './assignment.ts';
 import { exampleOf, nodeId, objectField, repositoryFragment, simpleUser } from './fragments.ts';
@@ -13,6 +12,7 @@ import {
   listOf,
   idParam,
   reachableRepository,
+  unlessKnown,
 } from './route.ts';
 import type { Job, Payload, Repository, Run, World } from './world.ts';
 
@@ -79,18 +79,6 @@ function listRuns(call: InstallationCall): Answer {
     .toReversed();
   const json = (run: Run) => runJson(call.world, run);
   return unlessKnown(call, listOf(call, 'workflow_runs', runs, json));
-}
-
-/**
- * A call with the ETag of an unchanged answer costs no budget. An ETag is valid only for the token
- * that got it.
- */
-function unlessKnown({ headers }: InstallationCall, answer: Answer): Answer {
-  const seen = JSON.stringify([headers['authorization'], answer.body]);
-  const etag = `W/"${createHash('sha256').update(seen).digest('hex')}"`;
-  return headers['if-none-match'] === etag
-    ? { status: 304, headers: { etag } }
-    : { ...answer, headers: { ...answer.headers, etag } };
 }
 
 function hasState(run: Run, wanted: string | null): boolean {

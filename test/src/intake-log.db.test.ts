@@ -1,0 +1,80 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { setSwitch } from '@paddock/db/switches';
+import { metricSum } from '@paddock/testing/metric-sum';
+import { waitFor } from '@paddock/testing/wait-for';
+import { kill, useSystem } from './start-system.ts';
+
+const RULES = {
+  reconciler: { logEveryMs: 100, redeliveryEverySeconds: 1, redeliverySpacingMs: 500 },
+  queue: { taskLeaseMs: 1_000, taskBackoffFirstMs: 100 },
+};
+
+/** GitHub reaches no endpoint, until a test starts ingress. */
+const system = useSystem({ scheduler: {} });
+const startReconciler = () => system.start('reconciler', { rules: RULES });
+beforeAll(async () => {
+  // Nothing else may find a job.
+  for (const sweep of ['discover-jobs', 'look-up-jobs'])
+    await setSwitch(system.database.db, sweep, 'test');
+  await startReconciler();
+});
+
+const callsOf = async (operation: string) =>
+  (await system.github.report()).calls[`apps/${operation}`] ?? 0;
+
+/** Waits until the jobs have ended, and says what went wrong. */
+async function endOf(ids: readonly number[]): Promise<object> {
+  await system.untilJobs(ids, 'completed');
+  await system.untilWorkersEnd();
+  return system.github.report();
+}
+/** Every job ran once, on one of our workers. */
+const WHOLE = { lost: 0, killed: 0, excessWorkers: 0 };
+
+test('deliveries come from GitHub’s log once the file says so, and nothing restarts', async () => {
+  const ids = await system.queueJobs(3, { durationMs: 50 });
+  await waitFor('GitHub to be asked for them again', async () => {
+    return (await callsOf('redeliver-webhook-delivery')) > 0;
+  });
+  expect(await system.jobsThat('pending')).toEqual([]);
+  await system.configure({ intake: 'log' });
+  expect(await endOf(ids)).toMatchObject(WHOLE);
+});
+
+test('no job is lost or runs twice while the reconciler is killed at every call for deliveries', async () => {
+  const { github } = system;
+  const ids: number[] = [];
+  for (const [operation, path] of [
+    ['list-webhook-deliveries', '/app/hook/deliveries$'],
+    ['get-webhook-delivery', String.raw`/app/hook/deliveries/\d+$`],
+  ] as const)
+    for (let nth = 0; nth < 6; nth++) {
+      const before = await callsOf(operation);
+      await github.failNext({ method: 'GET', path, after: nth, hang: true });
+      ids.push(...(await system.queueJobs(4, { durationMs: 50 })));
+      await waitFor('that call', async () => (await callsOf(operation)) > before + nth);
+      await kill(system.running.get('reconciler'));
+      await github.clearFaults();
+      await startReconciler();
+    }
+  expect(await endOf(ids)).toMatchObject(WHOLE);
+});
+
+test('the webhook and the log at once count each job once', async () => {
+  await system.start('ingress');
+  const shown = async (name: string) => {
+    const pages = ['ingress', 'reconciler'].map(async (service) => {
+      const program = system.running.get(service as 'ingress');
+      const answer = await fetch(`http://127.0.0.1:${program?.healthPort}/metrics`);
+      return metricSum(await answer.text(), name);
+    });
+    return (await Promise.all(pages)).reduce((sum, one) => sum + one, 0);
+  };
+  const before = await shown('paddock_job_run_seconds_count');
+  // Some reach ingress, and the log has all.
+  await system.github.setDeliveryFaults({ lossRate: 0.5 });
+  const ids = await system.queueJobs(20, { durationMs: 50 });
+  expect(await endOf(ids)).toMatchObject(WHOLE);
+  await system.github.setDeliveryFaults({});
+  expect(await shown('paddock_job_run_seconds_count')).toBe(before + 20);
+});
