@@ -17,12 +17,14 @@ const onTerminal = (notes = new PassThrough()) => ({
   notes,
 });
 
-/** Runs the command; `told` is what it says meanwhile. */
-function create(...words: string[]) {
+const create = (...words: string[]) =>
+  run(['app', 'create', 'Runners of acme', '--webhook-url', INGRESS, ...words]);
+
+/** Runs a command; `told` is what it says meanwhile. */
+function run(given: readonly string[]) {
   const notes = new PassThrough({ encoding: 'utf8' });
   let told = '';
   notes.on('data', (text: string) => (told += text));
-  const given = ['app', 'create', 'Runners of acme', '--webhook-url', INGRESS, ...words];
   const address = () => waitFor('the address', () => /http:\S+/.exec(told)?.[0]);
   return { ended: runCommand(given, {}, onTerminal(notes)), address };
 }
@@ -71,6 +73,31 @@ describeInBrowser('an App is made by its manifest', () => {
     await system.start('scheduler', { settings });
     const jobs = await system.queueJobs(1, { repo: 'globex/api', durationMs: 10 });
     await system.untilJobs(jobs, 'completed');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('and paddock init names it in the values that it writes (H4)', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paddock-init-'));
+    const file = join(folder, 'values.yaml');
+    const given = {
+      '--account': `${system.github.url}/acme`,
+      '--webhook-url': INGRESS,
+      '--app': 'create',
+    };
+    const { ended, address } = run(['init', file, ...Object.entries(given).flat()]);
+    const page = await browser.newPage();
+    await page.goto(await address());
+    await page.getByRole('button', { name: 'Go to GitHub' }).click();
+    await page.getByRole('button', { name: 'Create GitHub App' }).click();
+    await page.getByText('The terminal says what comes next').waitFor();
+    await page.close();
+    const dir = join(folder, 'paddock-github');
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining(dir) });
+    expect(readdirSync(dir)).toEqual(['private-key.pem', 'webhook-secret']);
+    const { config } = parse(readFileSync(file, 'utf8')) as {
+      config: { github: { apps: [{ id: number }] } };
+    };
+    expect(config.github.apps[0].id).toBeGreaterThan(1);
     rmSync(folder, { recursive: true });
   });
 

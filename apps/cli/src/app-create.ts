@@ -10,10 +10,10 @@ import { stringify } from 'yaml';
 import { NoAnswer } from './asker.ts';
 import { type Command, type Given, WrongUsage } from './command.ts';
 
-const LONGEST_NAME = 34;
+export const LONGEST_NAME = 34;
 const LONGEST_WAIT_MS = 900_000;
-const KEY_FILE = 'private-key.pem';
-const SECRET_FILE = 'webhook-secret';
+export const KEY_FILE = 'private-key.pem';
+export const SECRET_FILE = 'webhook-secret';
 
 export const appCreate: Command = {
   name: 'app create',
@@ -37,22 +37,45 @@ machine, and the credentials come here: as a Secret on the output, for \`kubectl
     if (terminal === undefined)
       return { code: 1, stdout: '', stderr: 'Nobody can be told which page to open.\n' };
     const tell = (text: string) => void terminal.notes.write(text);
-    // GitHub gives the credentials once: what cannot be written must be known before.
-    const files = dir === undefined ? undefined : reserve(dir);
     try {
-      const created = await askInBrowser(app, { ...where, tell });
-      const stderr = whatNow(app, created, dir);
-      if (files === undefined) return { code: 0, stdout: asSecret(secret, created), stderr };
-      writeFileSync(files.key, created.privateKey.reveal());
-      writeFileSync(files.secret, created.webhookSecret.reveal());
-      return { code: 0, stdout: '', stderr };
+      const created = await makeApp(app, { ...where, dir, tell });
+      const stdout = dir === undefined ? asSecret(secret, created) : '';
+      return { code: 0, stdout, stderr: whatNow(app, created, dir) };
     } catch (error) {
-      for (const file of Object.values(files ?? {})) rmSync(file);
       if (!(error instanceof NoAnswer)) throw error;
       return { code: 1, stdout: '', stderr: `${error.message}\n` };
     }
   },
 };
+
+interface Where {
+  readonly apiUrl: string;
+  readonly port: number;
+  readonly tell: (text: string) => void;
+}
+
+/**
+ * Makes the App, and writes its credentials into `dir`, if there is one. Throws a WrongUsage if they
+ * cannot be written there, and a NoAnswer if no App is made.
+ */
+export async function makeApp(
+  app: NewApp,
+  { dir, ...where }: Where & { readonly dir: string | undefined },
+): Promise<CreatedApp> {
+  // GitHub gives the credentials once: what cannot be written must be known before.
+  const files = dir === undefined ? undefined : reserve(dir);
+  try {
+    const created = await askInBrowser(app, where);
+    if (files !== undefined) {
+      writeFileSync(files.key, created.privateKey.reveal());
+      writeFileSync(files.secret, created.webhookSecret.reveal());
+    }
+    return created;
+  } catch (error) {
+    for (const file of Object.values(files ?? {})) rmSync(file);
+    throw error;
+  }
+}
 
 function readOptions({ words: [name = ''], options, terminal }: Given) {
   const text = (option: string): string | undefined =>
@@ -93,14 +116,14 @@ function readOptions({ words: [name = ''], options, terminal }: Given) {
   };
 }
 
-function urlOf(given: string, option: string): URL {
+export function urlOf(given: string, option: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return url;
   throw new WrongUsage(`${option} must be an address that begins with https://.`);
 }
 
 /** The path may be left out: ingress has one place for deliveries. */
-function webhookOf(given: string | undefined): string {
+export function webhookOf(given: string | undefined): string {
   if (given === undefined)
     throw new WrongUsage('--webhook-url is missing: where GitHub reaches ingress.');
   const url = urlOf(given, '--webhook-url');
@@ -130,10 +153,7 @@ function reserve(dir: string): { readonly key: string; readonly secret: string }
  * Serves a page that sends the browser to GitHub, and waits until GitHub has sent it back. Throws a
  * NoAnswer if GitHub refuses, or nobody comes.
  */
-async function askInBrowser(
-  app: NewApp,
-  { apiUrl, port, tell }: { apiUrl: string; port: number; tell: (text: string) => void },
-): Promise<CreatedApp> {
+async function askInBrowser(app: NewApp, { apiUrl, port, tell }: Where): Promise<CreatedApp> {
   const state = randomBytes(16).toString('hex');
   const coming = Promise.withResolvers<string>();
   const pages = createApp();

@@ -53,6 +53,7 @@ import { asYaml } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { doctor } from './doctor/doctor.ts';
+import { init } from './init.ts';
 import {
   commandFor,
   describeDrained,
@@ -361,6 +362,7 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
     summary: 'Lets it go on again. What another switch holds back stays.',
   }),
   ...PEOPLE,
+  init,
   doctor,
   poolsCheck,
   appCreate,

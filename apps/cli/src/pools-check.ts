@@ -1,10 +1,12 @@
-import { configFileToLoad } from '@paddock/domain/pools/config-file';
+import { asRecord } from '@paddock/domain/pools/as-record';
+import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { workerName } from '@paddock/domain/workers/worker-name';
 import { runnerPod } from '@paddock/kube/runner-pod';
-import { readYamlFile } from '@paddock/runtime/yaml-file';
+import { type ReadYaml, readYamlFile } from '@paddock/runtime/yaml-file';
 import { stringify } from 'yaml';
+import { z } from 'zod';
 import { warningsAbout } from './warnings.ts';
 import { type Command, JSON_OPTION, WrongUsage } from './command.ts';
 
@@ -35,7 +37,7 @@ export interface PoolsCheck {
  * Reads the file as the services do, and finds the pool for the labels. A bad file does not throw.
  */
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
-  const { value, written, problems } = readYamlFile(file, configFileToLoad);
+  const { value, written, problems } = readConfiguration(file);
   const pools = value?.pools ?? [];
   const found = {
     file,
@@ -51,6 +53,17 @@ export function checkPools(file: string, labels: readonly string[] | undefined):
     ...found,
     job: { labels, pool: pool?.name ?? null, pod: pool === undefined ? null : podOf(pool) },
   };
+}
+
+export const chartValues = z.looseObject({ config: configFileToLoad });
+
+/** The file itself, or `config` of values for the chart. */
+function readConfiguration(file: string): ReadYaml<ConfigFile> {
+  const isOfChart = z.looseObject({ config: z.looseObject({}) });
+  if (readYamlFile(file, isOfChart).value === undefined)
+    return readYamlFile(file, configFileToLoad);
+  const { value, written, problems } = readYamlFile(file, chartValues);
+  return { value: value?.config, written: asRecord(written)['config'], problems };
 }
 
 const isGood = ({ problems, job }: PoolsCheck): boolean =>
@@ -73,7 +86,8 @@ function podOf(pool: Pool): object {
 export const poolsCheck: Command = {
   name: 'pools check',
   takes: 'FILE',
-  summary: `Checks a configuration file before you roll it out, without a database, a cluster or secrets.
+  summary: `Checks a configuration file, or values for the chart, before you roll it out, without a database,
+a cluster or secrets.
 Prints all errors, warnings, label sets that fit several pools, and a pod of each pool. With
 --labels, only the pool and the pod that a job with these labels would get; none is exit code 1.`,
   options: {

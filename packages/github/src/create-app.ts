@@ -39,6 +39,13 @@ function webUrlOf(apiUrl: string): string {
   return url.origin;
 }
 
+/** The API of the GitHub that people see there. */
+export function apiUrlOf(webUrl: URL): string {
+  const { host, origin } = webUrl;
+  if (host !== 'github.com' && !host.endsWith('.ghe.com')) return `${origin}/api/v3`;
+  return `https://api.${host}`;
+}
+
 /**
  * What a browser sends to GitHub, which then asks the person there, and comes back to `redirectUrl`
  * with a code: https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
