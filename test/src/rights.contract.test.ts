@@ -7,6 +7,7 @@ import { readLog } from '@paddock/kube/logs';
 import { podChanges } from '@paddock/kube/pod-changes';
 import {
   type ObjectName,
+  annotatePod,
   createPod,
   deletePod,
   findAskedPod,
@@ -250,6 +251,11 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['readRefusedVersion', reading(readRefusedVersion)],
   ['readRunnerVersion', reading(readRunnerVersion)],
   ['podEvents', podEvents],
+  [
+    'annotatePod',
+    (cluster, at) =>
+      annotatePod(cluster, at, { jobId: 1, repository: 'acme/api', workflow: null, url: null }),
+  ],
   ['deletePod', deletePod],
   ['deleteSecret', deleteSecret],
 ]);

@@ -132,6 +132,11 @@ const TABLE = {
       'a pod does not start or does not go: see failure_info in the row of its worker',
       pod,
     ),
+  jobNotNoted: (of: { podName: string; namespace: string; failure: KubeFailure }) =>
+    line.warn(
+      'the cluster did not let a pod say which job it runs: check the scheduler’s right to patch pods',
+      of,
+    ),
   unstartableStopped: (workers: readonly UnstartableWorker[]) =>
     line.warn(
       'stopping workers whose pods cannot start: check the pool’s image and template; failure_info in their rows has the reason',

@@ -26,6 +26,7 @@ import { currentVersion, isMigrationNeeded } from '@paddock/db/schema-version';
 import type { Trx } from '@paddock/db/schema/tables';
 import * as usage from '@paddock/db/sum-usage';
 import { findOldestSwitches, findSwitchOfSweep } from '@paddock/db/switches';
+import { findAssignedWorkers } from '@paddock/db/workers/assigned-workers';
 import * as endedPods from '@paddock/db/workers/ended-pods';
 import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
@@ -126,6 +127,7 @@ export const periodicStatements = {
 
   // The follower of pods
   findNamespaces: pods.findNamespaces,
+  findAssignedWorkers,
   findKnownPods: (trx) => pods.findKnownPods(trx, 'runners'),
   markStuckPods: (trx) => markStuckPods(trx, 5 * MINUTE),
   findUnstartableWorkers: (trx) =>

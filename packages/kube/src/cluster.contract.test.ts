@@ -9,7 +9,7 @@ import { classifyKubeError } from './errors.ts';
 import { podEvents } from './events.ts';
 import { readLog } from './logs.ts';
 import { podChanges } from './pod-changes.ts';
-import { createPod, deletePod, findPod, listPods } from './pods.ts';
+import { annotatePod, createPod, deletePod, findPod, listPods } from './pods.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from './secrets.ts';
 import { watchPods } from './watch-pods.ts';
@@ -147,6 +147,19 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
         expect(await findPod(cluster, tried)).toBeUndefined();
         expect(await findPod(cluster, { namespace, name: 'missing' })).toBeUndefined();
         expect(await deletePod(cluster, { namespace, name: 'missing' })).toBe('absent');
+      });
+
+      test('a pod says which job it runs, and stays the pod that was asked for (H2)', async () => {
+        const worker = await createWorker();
+        const url = 'https://github.example.com/acme/api/actions/runs/9';
+        const job = { jobId: 7, repository: 'acme/api', workflow: null, url: `${url}/job/7` };
+        for (const pod of [worker.name, worker.name, 'missing'])
+          await annotatePod(cluster, { namespace, name: pod }, job);
+        const path = objectPath(namespace, 'pods', worker.name);
+        const annotations = { 'job.paddock.dev/id': '7', 'job.paddock.dev/run-url': url };
+        const found = await callJson(cluster, { method: 'GET', path });
+        expect(found).toMatchObject({ metadata: { annotations } });
+        expect(await createPod(cluster, runnerPod(worker))).toMatchObject({ warnings: [] });
       });
 
       test('a manifest that breaks a rule is refused as invalid, a namespace that is not there is not_found', async () => {

@@ -24,6 +24,10 @@ export type WireJson<T> = T extends Date
 /** The library writes whole addresses. Ours is the cluster's. */
 const ANY_SERVER = 'http://cluster';
 
+/** Asks for an answer without the content: that of a Secret must not enter this process again. */
+export const METADATA_ONLY =
+  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
 /** Its answer is text. All others are JSON. */
 const LOG = /\/pods\/[^/]+\/log$/;
 

@@ -20,6 +20,26 @@ const ANNOTATION = {
   repository: 'paddock.dev/repository',
 } as const;
 
+/**
+ * What is written on a pod once its job is known. Of another prefix: these marks are no part of the
+ * worker's identity, and nothing reads them back.
+ */
+export interface JobOnPod {
+  readonly jobId: number;
+  readonly repository: string;
+  readonly workflow: string | null;
+  /** The job's page at GitHub. */
+  readonly url: string | null;
+}
+
+export const jobAnnotations = ({ jobId, repository, workflow, url }: JobOnPod) =>
+  textsOf({
+    'job.paddock.dev/id': jobId,
+    'job.paddock.dev/repository': repository,
+    'job.paddock.dev/workflow': workflow,
+    'job.paddock.dev/run-url': url?.replace(/\/job\/\d+$/, ''),
+  });
+
 /** The worker's identity on its pod and Secret: enough to restore a missing row. */
 export interface WorkerIdentity {
   readonly instance: string;

@@ -1,11 +1,11 @@
-import type { V1Pod } from '@kubernetes/client-node';
+import { PatchStrategy, type V1Pod } from '@kubernetes/client-node';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { changedByAdmission } from './admission.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { coreApi, type WireJson } from './core-api.ts';
+import { coreApi, METADATA_ONLY, type WireJson } from './core-api.ts';
 import { KubeError, unless } from './errors.ts';
-import { instanceSelector } from './labels.ts';
+import { instanceSelector, type JobOnPod, jobAnnotations } from './labels.ts';
 import { observePod, type ObservedPod } from './observed-pod.ts';
 
 export interface ObjectName {
@@ -136,6 +136,17 @@ export async function deletePod(
     if (error.failure.kind === 'conflict') return 'changed';
     throw error;
   }
+}
+
+/** Writes on a pod, if it is there, which job it runs. Throws KubeError. */
+export async function annotatePod(
+  cluster: Cluster,
+  { namespace, name }: ObjectName,
+  job: JobOnPod,
+): Promise<void> {
+  const body = { metadata: { annotations: jobAnnotations(job) } };
+  const api = coreApi(cluster, { accept: METADATA_ONLY, contentType: PatchStrategy.MergePatch });
+  await unless('not_found', api.patchNamespacedPod({ namespace, name, body }));
 }
 
 const PAGE_SIZE = 500;

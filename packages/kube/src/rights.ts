@@ -9,7 +9,7 @@ import { classifyKubeError, isAway } from './errors.ts';
 /** What each service uses in a namespace of runners: its Role in deploy/kubernetes. */
 const RIGHTS = {
   scheduler: {
-    pods: ['create', 'get', 'list', 'watch', 'delete'],
+    pods: ['create', 'get', 'list', 'watch', 'patch', 'delete'],
     'pods/log': ['get'],
     secrets: ['create', 'get', 'patch', 'delete'],
     events: ['list'],
@@ -62,7 +62,7 @@ const EVENTS = {
 
 /** A change of the namespaces, or of missing rights, is seen this soon. */
 const LOOK_MS = 10_000;
-/** Rights that are there are asked for again after this time: 11 small calls for a namespace. */
+/** Rights that are there are asked for again after this time: 12 small calls for a namespace. */
 const ASK_MS = 600_000;
 
 /**

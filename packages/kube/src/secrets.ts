@@ -1,6 +1,6 @@
 import { PatchStrategy, type V1Secret } from '@kubernetes/client-node';
 import type { Cluster } from './connect.ts';
-import { coreApi } from './core-api.ts';
+import { coreApi, METADATA_ONLY } from './core-api.ts';
 import { unless } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
@@ -50,7 +50,3 @@ export async function setSecretOwner(
     ? 'owned'
     : 'absent';
 }
-
-/** Asks for an answer without the content, so that it does not enter this process again. */
-const METADATA_ONLY =
-  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';

@@ -21,6 +21,7 @@ import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createSamples } from '@paddock/runtime/events';
 import { pause } from '@paddock/runtime/pause';
+import { noteJobs } from './note-jobs.ts';
 import { type Recording, recordPods } from './record-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
 
@@ -70,6 +71,7 @@ export async function followPods(parts: Following, signal: AbortSignal): Promise
  */
 async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
   const instance = await findInstance(parts.db);
+  const noted = new Map<string, number>();
   try {
     while (!signal.aborted) {
       const namespaces = new Set(await findNamespaces(parts.db));
@@ -80,12 +82,25 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
           followNamespace(parts, { namespace, instance }, stop),
         ),
         tendUntilChanged(parts, namespaces, stop),
+        noteJobsAgain(parts, noted, stop),
       ].map((work) => work.finally(() => ended.abort()));
       await Promise.allSettled(works);
       await Promise.all(works);
     }
   } finally {
     parts.events.followingEnded();
+  }
+}
+
+/** Beside the others, for a slow API server must not hold them up. */
+async function noteJobsAgain(
+  parts: Following,
+  noted: Map<string, number>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await noteJobs(parts, noted, signal);
+    await pause(parts.namespacesMs ?? NAMESPACES_MS, signal);
   }
 }
 

@@ -1,0 +1,39 @@
+import { findAssignedWorkers } from '@paddock/db/workers/assigned-workers';
+import type { Db } from '@paddock/db/schema/tables';
+import type { Cluster } from '@paddock/kube/connect';
+import { isUnanswered, KubeError } from '@paddock/kube/errors';
+import { annotatePod } from '@paddock/kube/pods';
+import type { SchedulerEvents } from '../events.ts';
+
+interface Parts {
+  readonly db: Db;
+  readonly cluster: Cluster;
+  readonly events: SchedulerEvents;
+}
+
+/**
+ * Writes on each pod which job it runs, for those who look at the cluster. `noted` has the job of
+ * each pod on which it is written: empty, it is written once more, which changes nothing. A
+ * refusal leaves a pod as it is. Ends early if the API server is away: the next call goes on.
+ */
+export async function noteJobs(
+  { db, cluster, events }: Parts,
+  noted: Map<string, number>,
+  signal: AbortSignal,
+): Promise<void> {
+  const assigned = await findAssignedWorkers(db);
+  const found = new Set(assigned.map(({ podName }) => podName));
+  for (const podName of noted.keys()) if (!found.has(podName)) noted.delete(podName);
+  for (const { podName, namespace, ...job } of assigned) {
+    if (signal.aborted) return;
+    if (noted.get(podName) === job.jobId) continue;
+    try {
+      await annotatePod(cluster, { namespace, name: podName }, job);
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      if (isUnanswered(error.failure)) return;
+      events.jobNotNoted({ podName, namespace, failure: error.failure });
+    }
+    noted.set(podName, job.jobId);
+  }
+}
