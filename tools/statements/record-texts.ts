@@ -118,8 +118,9 @@ async function callAll(
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The place in a source that called `execute`. */
+/** The place in a source that has a statement executed, perhaps by `rows.ts`. */
 function caller(): string {
-  const line = new Error().stack?.split('\n')[3] ?? '';
+  const stack = new Error().stack?.split('\n').slice(3) ?? [];
+  const line = stack.find((one) => !one.includes('/db/src/rows.ts')) ?? '';
   return /file:\/\/(\/\S+:\d+:\d+)/.exec(line)?.[1] ?? line;
 }

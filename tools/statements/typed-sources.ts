@@ -1,5 +1,5 @@
 import type { Node, SourceFile } from 'typescript/unstable/ast';
-import { isCallExpression, isPropertyAccessExpression } from 'typescript/unstable/ast/is';
+import * as is from 'typescript/unstable/ast/is';
 import {
   API,
   type Checker,
@@ -8,9 +8,9 @@ import {
   type TypeReference,
 } from 'typescript/unstable/sync';
 
-/** A call of `execute` on a raw statement whose rows have a type. */
+/** A raw statement whose rows have a type. */
 export interface Site {
-  /** `file:line:column` of the word `execute`, as in a stack. */
+  /** `file:line:column` of the word `execute`, or of where the text begins, as in a stack. */
   readonly at: string;
   /** What the code says of a row. */
   readonly row: Type;
@@ -47,30 +47,31 @@ function exportsOf(checker: Checker, source: SourceFile): Map<string, Type> {
   const module = checker.getSymbolAtLocation(source);
   const found = module === undefined ? [] : checker.getExportsOfModule(module);
   return new Map(
-    found
-      .filter(({ valueDeclaration }) => valueDeclaration !== undefined)
-      .flatMap((symbol) => {
-        const type = checker.getTypeOfSymbol(symbol);
-        return type === undefined ? [] : [[symbol.name, type] as const];
-      }),
+    found.flatMap((symbol) => {
+      const type = symbol.valueDeclaration && checker.getTypeOfSymbol(symbol);
+      return type === undefined ? [] : [[symbol.name, type] as const];
+    }),
   );
 }
 
 function sitesIn(checker: Checker, source: SourceFile): Site[] {
   const sites: Site[] = [];
+  const add = (row: Type | undefined, at: Node): void => {
+    const { line, character } = source.getLineAndCharacterOfPosition(at.getStart(source));
+    if (row !== undefined && (row.flags & (TypeFlags.Unknown | TypeFlags.TypeParameter)) === 0)
+      sites.push({ at: `${source.fileName}:${line + 1}:${character + 1}`, row });
+  };
   const visit = (node: Node): void => {
-    if (isCallExpression(node) && isPropertyAccessExpression(node.expression)) {
+    if (is.isCallExpression(node) && is.isPropertyAccessExpression(node.expression)) {
       const { expression, name } = node.expression;
-      const statement = name.text === 'execute' ? checker.getTypeAtLocation(expression) : undefined;
-      if (statement?.getSymbol()?.name === 'RawBuilder') {
-        const [row] = checker.getTypeArguments(statement as TypeReference);
-        const { line, character } = source.getLineAndCharacterOfPosition(name.getStart(source));
-        if (row !== undefined && (row.flags & TypeFlags.Unknown) === 0)
-          sites.push({ at: `${source.fileName}:${line + 1}:${character + 1}`, row });
-      }
-    }
+      const statement = checker.getTypeAtLocation(expression);
+      if (name.text === 'execute' && statement?.getSymbol()?.name === 'RawBuilder')
+        add(checker.getTypeArguments(statement as TypeReference)[0], name);
+    } else if (is.isTaggedTemplateExpression(node) && is.isCallExpression(node.tag))
+      for (const row of node.tag.typeArguments ?? [])
+        add(checker.getTypeAtLocation(row), node.template);
     node.forEachChild(visit);
   };
-  source.forEachChild(visit);
+  visit(source);
   return sites;
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { rowsOf } from './rows.ts';
 import type { Database, Db } from './schema/tables.ts';
 import { isUnended, LIVE } from './states/states.ts';
 
@@ -103,11 +104,9 @@ export interface MendedInstants {
  * is behind, all right instants look void.
  */
 export async function mendInstants(db: Db, ours = new Date()): Promise<MendedInstants> {
-  const { rows: columns } = await sql<{ table: string; column: string }>`
+  const columns = await rowsOf<{ table: string; column: string }>(db)`
     select relname as "table", attname as "column" from pg_attribute join pg_class on pg_class.oid = attrelid
-    where relnamespace = current_schema()::regnamespace and relkind = 'r' and atttypid = 'timestamptz'::regtype and not attisdropped`.execute(
-    db,
-  );
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and atttypid = 'timestamptz'::regtype and not attisdropped`;
   const aheadSeconds = await findSecondsAhead(db, ours);
   const columnsOf = Map.groupBy(columns, ({ table }) => table);
   const mended: Record<string, number> = {};

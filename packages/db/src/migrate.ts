@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { connectDatabase } from './connection/connect.ts';
 import { assertSchemaName, roleOf, type ServiceName, SERVICES } from './connection/schema-name.ts';
+import { rowsOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { isConflict, sqlStateOf } from './connection/errors.ts';
 import { readDatabaseFacts, whyUnmigratable } from './database-checks.ts';
@@ -166,9 +167,9 @@ async function findPending(
   const { rows: found } =
     await sql`select where to_regclass(${`${schema}.schema_migration`}) is not null`.execute(db);
   if (found.length === 0) return { pending: known };
-  const { rows } = await sql<{
+  const rows = await rowsOf<{
     name: string;
-  }>`select name from ${sql.id(schema, 'schema_migration')}`.execute(db);
+  }>(db)`select name from ${sql.id(schema, 'schema_migration')}`;
   const applied = rows.map(({ name }) => name);
   const unknown = applied.find((name) => !known.includes(name));
   return unknown === undefined

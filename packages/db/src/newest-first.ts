@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { rowsOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 /** A place in a list: when the row was created, by `exactText`, and its id. */
@@ -46,10 +47,9 @@ export async function readListed<Row extends { readonly position: Position<unkno
   { id, columns, joined, positionId }: ListedTable & ListedColumns,
   ids: RawBuilder<unknown>,
 ): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+  return rowsOf<Row>(db)`
     select ${columns}, json_build_array(${exactText(sql`page.created_at`)}, ${positionId}) as position
-    from (${ids}) page join ${joined} order by page.created_at desc, page.${id} desc`.execute(db);
-  return rows;
+    from (${ids}) page join ${joined} order by page.created_at desc, page.${id} desc`;
 }
 
 /** The ids of a page among the rows for which `condition` holds. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { rowsOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { hasEnded, isLive, isUnended } from './states/states.ts';
 
@@ -21,7 +22,7 @@ export async function findHoursToSum(
   db: Db,
   { keptDays, most }: { keptDays: number; most: number },
 ): Promise<HoursToSum> {
-  const { rows } = await sql<{ hour: Date; isOpen: boolean }>`
+  const rows = await rowsOf<{ hour: Date; isOpen: boolean }>(db)`
     with bounds as (
       select kept, greatest(kept, (select max(hour) from usage_hours where hour <= now()) - interval '1 hour') as next
       from (select date_trunc('hour', now(), 'UTC') - ${keptDays} * interval '1 day' + interval '1 hour' as kept) one
@@ -34,7 +35,7 @@ export async function findHoursToSum(
       union
       select hour, true, min(summed_at) from usage_hours
       where unended > 0 and hour >= (select kept from bounds) and hour < (select next from bounds) group by hour
-    ) due order by is_open, coalesce(summed_at, hour) limit ${most}`.execute(db);
+    ) due order by is_open, coalesce(summed_at, hour) limit ${most}`;
   return {
     hours: rows.map(({ hour }) => hour),
     isMore: rows.length === most && rows.every(({ isOpen }) => !isOpen),

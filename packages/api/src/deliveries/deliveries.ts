@@ -1,4 +1,5 @@
 import { allOf, has } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
@@ -70,7 +71,7 @@ async function listFailed(
     );
   const newest = sql`order by at desc, key desc limit ${limit}`;
   const lastCode = sql`(payload ->> 'last_status_code')::integer`;
-  const { rows } = await sql<Failed>`
+  return rowsOf<Failed>(db)`
     select *, json_build_array(rank, at::text, key) as position from (
       (select 'waiting' as state, 1 as rank, last_failed_at as at, app_id || ' ' || guid as key, app_id as app, guid, delivery_id::text as delivery,
         concat_ws('.', event, action) as event, installation_id as installation, repository_id as repository, first_failed_at as "firstFailedAt",
@@ -98,8 +99,7 @@ async function listFailed(
         code === undefined ? undefined : sql`${lastCode} = ${code}`,
         isOn(0, 'received_at', sql`id::text`),
       )} ${newest})
-    ) failed order by rank desc, at desc, key desc limit ${limit}`.execute(db);
-  return rows;
+    ) failed order by rank desc, at desc, key desc limit ${limit}`;
 }
 
 const MOST_APPS = 100;

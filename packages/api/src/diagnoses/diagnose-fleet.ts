@@ -1,5 +1,6 @@
 import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { SUBJECT } from '@paddock/db/switches';
@@ -17,7 +18,7 @@ export const readFleetDiagnoses = (db: Db, pool?: string): Promise<FleetDiagnosi
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (trx) => {
-      const { rows } = await sql<Hindrance>`${hindrancesOf(pool)}`.execute(trx);
+      const rows = await rowsOf<Hindrance>(trx)`${hindrancesOf(pool)}`;
       const explained = new Map<number, ReturnType<typeof explainReason>>();
       for (const { name, job } of rows) {
         if (job === null || name === 'making_stopped') continue;

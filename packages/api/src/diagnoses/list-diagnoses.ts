@@ -1,4 +1,5 @@
 import { findMatchingSettings } from '@paddock/db/instance';
+import { rowsOf } from '@paddock/db/rows';
 import type { Database, Db } from '@paddock/db/schema/tables';
 import {
   diagnoseEntity,
@@ -105,15 +106,10 @@ async function findDiagnosisFacts(db: Db, { asked, entityId }: Subject): Promise
 
 type App = InstalledApp & { readonly login: string };
 
-async function findApps(db: Db, entityId: number, repository: string | null): Promise<App[]> {
-  const { rows } = await sql<App>`
+const findApps = (db: Db, entityId: number, repository: string | null) => rowsOf<App>(db)`
     select login, app_id as "appId", installation_id as "installationId", repository_selection as selection, suspended_at as "suspendedAt",
       deleted_at as "deletedAt", ${repository === null ? sql`null` : choiceOf(repository)} as choice
-    from installations i where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
-    db,
-  );
-  return rows;
-}
+    from installations i where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`;
 
 /**
  * What the installation `i` says of a repository by the newest event that names it, in GitHub's
@@ -190,12 +186,8 @@ async function findSeen(db: Db, entityId: number, repoId: number | null): Promis
 }
 
 /** Of the last day: those that name the entity, and those of its Apps that name none. */
-async function findAuthFailures(
-  db: Db,
-  entityId: number,
-  apps: readonly App[],
-): Promise<AuthFailures[]> {
-  const { rows } = await sql<AuthFailures>`
+const findAuthFailures = (db: Db, entityId: number, apps: readonly App[]) =>
+  rowsOf<AuthFailures>(db)`
     select app_id as "appId", count(*) as count, min(received_at) as since, bool_and(event = 'auth_attempt.404') as "isNotFound"
     from (
       select app_id, event, received_at from ${newestOf(entityId)} where received_at > now() - interval '1 day'
@@ -204,11 +196,7 @@ async function findAuthFailures(
         where entity_id is null and app_id = any(${apps.map(({ appId }) => appId)}::bigint[]) and installation_id is null
           and received_at > now() - interval '1 day' order by received_at desc limit ${MOST_EVENTS})
     ) events
-    where event like 'auth_attempt.%' and app_id is not null group by app_id order by app_id`.execute(
-    db,
-  );
-  return rows;
-}
+    where event like 'auth_attempt.%' and app_id is not null group by app_id order by app_id`;
 
 /** Few rows are unresolved, unless GitHub cannot reach us at all. */
 async function findUndelivered(db: Db, apps: readonly App[]): Promise<EntityFacts['undelivered']> {

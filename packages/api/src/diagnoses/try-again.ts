@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import { PAUSED } from '@paddock/domain/why/diagnose-fleet';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -25,7 +26,7 @@ export const tryAgainEndpoint = endpoint({
         const isOf = pool === undefined ? sql`true` : sql`k8s_pool = ${pool}`;
         const isRefused = sql`refused_reason = ${name} and refused_until > now() and ${pool === undefined}`;
         const wake = sql`pg_notify(current_schema() || '_queue_event', 'demand_keys')`;
-        const { rows } = await sql<{ tried: number }>`
+        const rows = await rowsOf<{ tried: number }>(trx)`
         with of_keys as (
           update demand_keys set paused_until = now()
           where ${isOf} and paused_until > now() and coalesce(wait_reason, 'workers_failing') = ${name} returning ${wake}
@@ -41,7 +42,7 @@ export const tryAgainEndpoint = endpoint({
         select count(*) as tried from (
           select * from of_keys union all select * from of_groups union all select * from of_apps union all select * from of_installations
           union all select * from of_repositories union all select * from of_tasks
-        ) ended`.execute(trx);
+        ) ended`;
         return { tried: rows[0]?.tried ?? 0 };
       },
     ),

@@ -5,6 +5,7 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
+import { rowOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { OUTCOMES } from '@paddock/domain/deliveries/outcomes';
 import { type RawBuilder, sql } from 'kysely';
@@ -157,12 +158,10 @@ export const traceEventEndpoint = endpoint({
 });
 
 /** Undefined: there is no such event, or it was deleted. */
-async function findEventPayload(
+const findEventPayload = (
   db: Db,
   id: string,
-): Promise<(EventRow & { readonly size: number; readonly payload: unknown }) | undefined> {
-  const { rows } = await sql<EventRow & { size: number; payload: unknown }>`
+): Promise<(EventRow & { readonly size: number; readonly payload: unknown }) | undefined> =>
+  rowOf<EventRow & { size: number; payload: unknown }>(db)`
     select ${EVENT_COLUMNS}, length(e.payload::text) as size, case when length(e.payload::text) <= ${LONGEST_PAYLOAD} then e.payload end as payload
-    from installation_events e ${EVENT_REPOSITORY} where e.id = ${id}::bigint`.execute(db);
-  return rows[0];
-}
+    from installation_events e ${EVENT_REPOSITORY} where e.id = ${id}::bigint`;

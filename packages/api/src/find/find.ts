@@ -1,4 +1,5 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { readJobReference } from '@paddock/domain/why/job-reference';
@@ -127,8 +128,5 @@ const MOST_BEGUN = 5;
 const beginsWith = (column: RawBuilder<unknown>, name: string) =>
   sql`${name.length > 1} and starts_with(lower(${column}), lower(${name})) and lower(${column}) <> lower(${name})`;
 
-async function read(db: Db, found: RawBuilder<unknown>): Promise<Named[]> {
-  const { rows } =
-    await sql<Named>`select kind, id, name from (${found}) found order by place`.execute(db);
-  return rows;
-}
+const read = (db: Db, found: RawBuilder<unknown>) =>
+  rowsOf<Named>(db)`select kind, id, name from (${found}) found order by place`;

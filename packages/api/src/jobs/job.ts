@@ -1,4 +1,5 @@
 import { allOf, has, hasText, isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
+import { rowOf } from '@paddock/db/rows';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { instant, timeline, timelineOf, instantText } from '../lists/dates.ts';
@@ -143,14 +144,8 @@ const JOB_TIMELINE = timelineOf({
 });
 
 /** Undefined: there is no row of this job, or it was deleted. */
-async function findJob(
-  db: Db,
-  jobId: number,
-): Promise<Omit<z.output<typeof job>, 'deliveries'> | undefined> {
-  const { rows } = await sql<Omit<z.output<typeof job>, 'deliveries'>>`
+const findJob = (db: Db, jobId: number) => rowOf<Omit<z.output<typeof job>, 'deliveries'>>(db)`
     select ${JOB_COLUMNS}, j.wants_worker as "wantsWorker", j.k8s_image as image, j.app_id as app, j.installation_id as installation,
       case when j.runner_name is not null then json_build_object('id', j.runner_id, 'name', j.runner_name) end as runner,
       j.pools_version as "poolsVersion", j.requeues, j.recovery_attempts as recoveries, j.misjudged, ${JOB_TIMELINE} as timeline
-    from jobs j ${WAITED_KEY} where j.job_id = ${jobId}`.execute(db);
-  return rows[0];
-}
+    from jobs j ${WAITED_KEY} where j.job_id = ${jobId}`;

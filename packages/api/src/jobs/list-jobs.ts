@@ -9,6 +9,7 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { hasEnded, isUnended } from '@paddock/db/states/states';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
@@ -172,14 +173,11 @@ async function countWaits(
   }: JobPlace & { readonly from?: Date | undefined; readonly to?: Date | undefined } = {},
 ): Promise<z.output<typeof wait>[]> {
   const isOf = isOnPage({ id: sql`job_id`, idType: sql`bigint` }, { limit: 0, from, to });
-  const { rows } = await sql<z.output<typeof wait>>`
+  return rowsOf<z.output<typeof wait>>(db)`
     with waiting as (
       select demand_key, count(*) as jobs, min(k8s_pool collate "C") as pool, min(created_at) as oldest from jobs
       where wants_worker and ${isAt(place)} and ${isOf} group by 1
     )
     select wait_reason as reason, sum(jobs)::bigint as jobs, array_agg(distinct pool order by pool) as pools, min(oldest) as "oldestSince"
-    from waiting left join demand_keys using (demand_key) group by 1 order by 2 desc, 1`.execute(
-    db,
-  );
-  return rows;
+    from waiting left join demand_keys using (demand_key) group by 1 order by 2 desc, 1`;
 }

@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -46,23 +47,23 @@ export const FORMER_LOGINS = sql`(
  * had this login last.
  */
 export async function findEntityByLogin(db: Db, login: string): Promise<number | undefined> {
-  const { rows } = await sql<{ entityId: number }>`
+  const rows = await rowsOf<{ entityId: number }>(db)`
     select "entityId" from (
       (select 0 as place, entity_id as "entityId" from installations where lower(login) = lower(${login})
         order by deleted_at desc nulls first, updated_at desc limit 1)
       union all
       (select 1, entity_id from ${FORMER_LOGINS} where lower(former) = lower(${login}) order by left_at desc limit 1)
-    ) named order by place limit 1`.execute(db);
+    ) named order by place limit 1`;
   return rows[0]?.entityId;
 }
 
 /** The repository with this full name, as discovery or the newest unended job names it. */
 export async function findRepositoryByName(db: Db, fullName: string): Promise<number | undefined> {
-  const { rows } = await sql<{ repoId: number }>`
+  const rows = await rowsOf<{ repoId: number }>(db)`
     select "repoId" from (
       select repo_id as "repoId", coalesce(named_at, active_at) as at from repositories where lower(full_name) = lower(${fullName})
       union all
       select repo_id, created_at from jobs where status in ('pending', 'running') and lower(repo_full_name) = lower(${fullName})
-    ) named order by at desc limit 1`.execute(db);
+    ) named order by at desc limit 1`;
   return rows[0]?.repoId;
 }

@@ -1,4 +1,5 @@
 import { allOf, has } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { isOperation } from '@paddock/queue/operations';
 import { type RawBuilder, sql } from 'kysely';
@@ -105,13 +106,12 @@ async function listOperations(db: Db, given: z.output<typeof input>): Promise<Li
     select one.* from (${kind === undefined ? KINDS : sql`select ${kind}::text as kind`}) of_kind
     cross join unnest(${statuses}::text[]) of_status
     cross join lateral ${newestEnded(sql`kind = of_kind.kind and status = of_status`)} one`;
-  const { rows } = await sql<Listed>`
+  return rowsOf<Listed>(db)`
     select found.*, json_build_array(rank, at::text, id) as position${detail ? sql`, ${FAILURES} as failures` : sql``} from (
       select *, case status when 'RUNNING' then 2 when 'QUEUED' then 1 else 0 end as rank, coalesce("finishedAt", "queuedAt") as at from (
         (${unfinished(detail)} where ${handled === undefined} and ${open} order by ${RANK} desc, queued_at desc, id desc limit ${limit})
         union all ${allEnded}
       ) meant
     ) found
-    order by rank desc, at desc, id desc limit ${limit}`.execute(db);
-  return rows;
+    order by rank desc, at desc, id desc limit ${limit}`;
 }

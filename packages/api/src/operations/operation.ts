@@ -1,4 +1,5 @@
 import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
+import { rowOf } from '@paddock/db/rows';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '@paddock/db/schema/tables';
@@ -132,11 +133,10 @@ export async function findOperation(
 ): Promise<Omit<Operation, 'askers'> | undefined> {
   if (!UUID.test(id)) return undefined;
   // One statement, so one snapshot: between two statements the task could move and be in neither.
-  const { rows } = await sql<Omit<Operation, 'askers'>>`
+  return rowOf<Omit<Operation, 'askers'>>(db)`
     select found.*, ${FAILURES} as failures from (
       ${unfinished(true)} where id = ${id} union all ${ended(true)} where id = ${id} and expires_at > now()
-    ) found`.execute(db);
-  return rows[0];
+    ) found`;
 }
 
 /**

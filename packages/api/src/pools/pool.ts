@@ -1,4 +1,5 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { templateWithKeys } from '@paddock/domain/pools/pod-keys';
 import { templateRunner } from '@paddock/domain/pools/pod-template';
@@ -46,8 +47,8 @@ export const findPoolEndpoint = endpoint({
 
 /** How it is set in force. Its runner’s resources may stand in the template. */
 async function readSettings(db: Db, name: string) {
-  const { rows } = await sql<{ pool: Pool }>`
-    select p as pool from ${POOLS_IN_FORCE} where p ->> 'name' = ${name}`.execute(db);
+  const rows = await rowsOf<{ pool: Pool }>(db)`
+    select p as pool from ${POOLS_IN_FORCE} where p ->> 'name' = ${name}`;
   const [{ pool } = {}] = rows;
   if (pool === undefined) return { settings: {}, template: '' };
   const template = templateWithKeys(pool);
@@ -62,7 +63,7 @@ async function readSettings(db: Db, name: string) {
 
 /** The oldest version that is compared has changed nothing, unless it is the first of all. */
 async function findChanges(db: Db, name: string) {
-  const { rows } = await sql<{ version: number; at: Date; before: unknown; after: unknown }>`
+  const rows = await rowsOf<{ version: number; at: Date; before: unknown; after: unknown }>(db)`
     with newest as (select * from pools_documents order by version desc limit ${MOST.versions}),
     pair as (
       select version, loaded_at as at, pool as after, lag(pool) over w as before, lag(version) over w as former
@@ -71,6 +72,6 @@ async function findChanges(db: Db, name: string) {
     )
     select version, at, before, after from pair
     where before is distinct from after and (former is not null or (select count(*) from newest) < ${MOST.versions})
-    order by version desc limit ${MOST.changes}`.execute(db);
+    order by version desc limit ${MOST.changes}`;
   return rows.map((row) => Object.assign(row, { lines: changesOf(row.before, row.after) }));
 }

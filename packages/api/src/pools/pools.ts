@@ -1,5 +1,6 @@
 import { isoText } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import { rowOf, rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { sql } from 'kysely';
@@ -65,8 +66,7 @@ type Pool = z.output<typeof poolRow>;
  * All pools, by name: demand, supply and caps. One statement, so that the figures
  * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
  */
-async function listPools(db: Db): Promise<Pool[]> {
-  const { rows } = await sql<Pool>`
+const listPools = (db: Db) => rowsOf<Pool>(db)`
     with in_force as materialized (
       select p ->> 'name' as pool, p -> 'labels' as labels, (p ->> 'maxWorkers')::integer as "maxWorkers" from ${POOLS_IN_FORCE}
     ), demand as materialized (
@@ -90,9 +90,7 @@ async function listPools(db: Db): Promise<Pool[]> {
       case when "maxWorkers" is not null then json_build_object('used', coalesce(alive, 0), 'limit', "maxWorkers") end as cap,
       json_build_object('started', coalesce(started, 0), 'queuedP50Ms', ms[1], 'queuedP95Ms', ms[2]) as "lastHour"
     from (in_force full join demand using (pool) full join supply using (pool)) named left join recent using (pool)
-    order by named.pool`.execute(db);
-  return rows;
-}
+    order by named.pool`;
 
 /** More would cost more than the figure is worth. */
 const MOST_RECENT = 10_000;
@@ -225,7 +223,7 @@ const line = (value: string) =>
  * such workers whose pods are gone: jobs and workers that live are always there.
  */
 async function readLastHour(db: Db): Promise<LastHour> {
-  const { rows } = await sql<LastHour>`
+  const row = await rowOf<LastHour>(db)`
     with newest_job as materialized (
       select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
       from jobs order by created_at desc limit ${MOST_OF_HOUR}
@@ -280,8 +278,7 @@ async function readLastHour(db: Db): Promise<LastHour> {
           'queuedP50Ms', ${line('round(ms[1]::numeric)')}, 'queuedP95Ms', ${line('round(ms[2]::numeric)')}) as of_pool
         from sums group by pool
       ) each
-    ), '[]') as pools`.execute(db);
-  const [row] = rows;
+    ), '[]') as pools`;
   if (row === undefined) throw new Error('PostgreSQL answered no row');
   return row;
 }

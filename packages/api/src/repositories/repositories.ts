@@ -1,4 +1,5 @@
 import { allOf, has, isoText } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { type RawBuilder, sql } from 'kysely';
@@ -59,19 +60,13 @@ const LAST_SYNC = sql<RepositoryRow['lastSync']>`(
   ) syncs order by is_open desc, status = 'RUNNING' desc, at desc, id limit 1)`;
 
 /** As the API has them: the rows of `found`, a SELECT from `repositories`. */
-async function readRepositories(
-  db: Db,
-  found: RawBuilder<unknown>,
-): Promise<Placed<RepositoryRow>[]> {
-  const { rows } = await sql<Placed<RepositoryRow>>`
+const readRepositories = (db: Db, found: RawBuilder<unknown>) => rowsOf<Placed<RepositoryRow>>(db)`
     select r.repo_id as id, r.full_name as "fullName", ${DISABLED} is null as enabled, ${DISABLED} as disabled,
       json_build_object('id', r.entity_id, 'login', (
         select login from installations i where i.entity_id = r.entity_id order by deleted_at desc nulls first, updated_at desc limit 1)) as entity,
       r.active_at as "activeAt", r.looked_at as "lookedAt", r.unanswered_since as "unansweredSince", ${LAST_SYNC} as "lastSync",
       json_build_array(r.entity_id, lower(r.full_name), r.repo_id) as position
-    from (${found}) r order by r.entity_id, lower(r.full_name), r.repo_id`.execute(db);
-  return rows;
-}
+    from (${found}) r order by r.entity_id, lower(r.full_name), r.repo_id`;
 
 const COLUMNS = sql.raw(
   'repo_id, entity_id, full_name, active_at, looked_at, unanswered_since, resynced_at, refused_until, refused_message',

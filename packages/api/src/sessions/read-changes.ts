@@ -1,5 +1,5 @@
+import { rowOf } from '@paddock/db/rows';
 import type { Database, Db } from '@paddock/db/schema/tables';
-import { sql } from 'kysely';
 import { GOES_ON } from './sessions.ts';
 
 /** The tables that the page watches. */
@@ -38,7 +38,7 @@ export async function readChanges(
   db: Db,
   asked: Pick<Changes, 'tokens' | 'sessions'>,
 ): Promise<Changes> {
-  const { rows } = await sql<Changes>`
+  const changes = await rowOf<Changes>(db)`
     select (
       select jsonb_object_agg(relname, pg_stat_get_tuples_inserted(oid) + pg_stat_get_tuples_updated(oid) + pg_stat_get_tuples_deleted(oid))
       from pg_class where relnamespace = current_schema()::regnamespace and relname = any(${WATCHED})
@@ -46,8 +46,7 @@ export async function readChanges(
       select name from tokens where name = any(${asked.tokens}) and revoked_at is null
     ) as tokens, array(
       select id from sessions where id = any(${asked.sessions}) and ${GOES_ON}
-    ) as sessions`.execute(db);
-  const [changes] = rows;
+    ) as sessions`;
   if (changes === undefined) throw new Error('a query without a table gave no row');
   return changes;
 }

@@ -1,6 +1,6 @@
 import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant, instantText } from '../lists/dates.ts';
@@ -38,8 +38,7 @@ export const listSweepsEndpoint = endpoint({
 });
 
 /** The newest run of each is found by the index of its subject. */
-async function listSweeps(db: Db, most: number, last = ''): Promise<Placed<Sweep>[]> {
-  const { rows } = await sql<Placed<Sweep>>`
+const listSweeps = (db: Db, most: number, last = '') => rowsOf<Placed<Sweep>>(db)`
     select name, json_build_array(name) as position, succeeded_at as "succeededAt", (
         select json_build_object('operation', id, 'status', status, 'endedAt', ${isoText('finished_at')},
           'tookMs', (extract(epoch from finished_at - coalesce(started_at, finished_at)) * 1000)::float8, 'message', left(failure_message, ${LONGEST_FAILURE}))
@@ -51,8 +50,4 @@ async function listSweeps(db: Db, most: number, last = ''): Promise<Placed<Sweep
       array(select jsonb_object_keys(last_pass -> 'failing') order by 1) as failing
     from (
       select name, succeeded_at, last_pass, split_part(name, ':', 1) as kind, case when name like '%:%' then split_part(name, ':', 2) else name end as subject,
-        case when name like '%:%' then 'app' else 'schedule' end as type from schedules where name > ${last}) s order by name limit ${most}`.execute(
-    db,
-  );
-  return rows;
-}
+        case when name like '%:%' then 'app' else 'schedule' end as type from schedules where name > ${last}) s order by name limit ${most}`;

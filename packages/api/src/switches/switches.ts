@@ -1,4 +1,5 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import {
@@ -114,12 +115,11 @@ async function listSwitches(
     last === undefined
       ? sql`true`
       : sql`(since, ${SUBJECT}) > (${last[0]}::timestamptz, ${last[1]})`;
-  const { rows } = await sql<Placed<z.output<typeof switchRow>>>`
+  return rowsOf<Placed<z.output<typeof switchRow>>>(db)`
     select ${SUBJECT} as subject, switched_by as by, since, note, json_build_array(since::text, ${SUBJECT}) as position,
       (select login from installations where entity_id = case subject_type when 'entity' then subject_id::bigint end
         order by updated_at desc limit 1) as name
-    from switches where ${isAfter} order by since, subject limit ${most}`.execute(db);
-  return rows;
+    from switches where ${isAfter} order by since, subject limit ${most}`;
 }
 
 export const setSwitchEndpoint = endpoint({

@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import { textOf, tellAction } from '@paddock/domain/text/tell-action';
 import { z } from 'zod';
 import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
@@ -204,11 +205,10 @@ async function listEntityOperations(
 ): Promise<Placed<OperationRow, Position<string>>[]> {
   const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, sql`queued_at`);
   const newest = sql`order by "queuedAt" desc, id desc limit ${page.limit}`;
-  const { rows } = await sql<Placed<OperationRow, Position<string>>>`
+  return rowsOf<Placed<OperationRow, Position<string>>>(db)`
     select *, json_build_array(${exactText(sql`"queuedAt"`)}, id) as position from (
       (${unfinished()} where ${onPage} and ${ofEntity(entityId)} ${newest})
       union all
       (${ended()} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
-    ) found ${newest}`.execute(db);
-  return rows;
+    ) found ${newest}`;
 }

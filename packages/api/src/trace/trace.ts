@@ -1,5 +1,5 @@
+import { rowOf, rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { findEntityByLogin, FORMER_LOGINS, ID } from '../lists/named.ts';
 import { type Caller, endpoint } from '../endpoint.ts';
@@ -16,10 +16,8 @@ async function findTracedEntity(db: Db, entityId: number): Promise<Subject | und
     .orderBy('deleted_at', (by) => by.desc().nullsFirst())
     .orderBy('updated_at', 'desc')
     .execute();
-  const { rows: former } = await sql<{ login: string }>`
-    select former as login from ${FORMER_LOGINS} where entity_id = ${entityId} group by former order by max(left_at) desc, former`.execute(
-    db,
-  );
+  const former = await rowsOf<{ login: string }>(db)`
+    select former as login from ${FORMER_LOGINS} where entity_id = ${entityId} group by former order by max(left_at) desc, former`;
   const login = rows[0]?.login ?? null;
   if (login === null && former.length === 0) {
     const events = db.selectFrom('installation_events').where('entity_id', '=', entityId).limit(1);
@@ -48,15 +46,14 @@ export async function findTracedInstallation(
   db: Db,
   installationId: number,
 ): Promise<Subject | undefined> {
-  const { rows } = await sql<{ entityId: number | null; appId: number | null }>`
+  const named = await rowOf<{ entityId: number | null; appId: number | null }>(db)`
     select * from (
       (select 0 as place, entity_id as "entityId", app_id as "appId" from installations where installation_id = ${installationId} limit 1)
       union all
       (select 1, entity_id, app_id from installation_events where installation_id = ${installationId} and entity_id is not null limit 1)
       union all
       (select 2, null, app_id from installation_events where installation_id = ${installationId} and entity_id is null limit 1)
-    ) named order by place limit 1`.execute(db);
-  const [named] = rows;
+    ) named order by place limit 1`;
   if (named === undefined) return undefined;
   const traced = named.entityId === null ? undefined : await findTracedEntity(db, named.entityId);
   const own = named.appId === null ? [] : [{ appId: named.appId, installationId }];
@@ -66,18 +63,12 @@ export async function findTracedInstallation(
 }
 
 /** The entity of a job, also of one that no pool serves. Undefined: no row names the job. */
-async function findTracedJob(
-  db: Db,
-  jobId: number,
-): Promise<{ entityId: number | null } | undefined> {
-  const { rows } = await sql<{ entityId: number | null }>`
+const findTracedJob = (db: Db, jobId: number) => rowOf<{ entityId: number | null }>(db)`
     select "entityId" from (
       select 0 as place, entity_id as "entityId" from jobs where job_id = ${jobId}
       union all
       select 1, max(entity_id) from installation_events where job_id = ${jobId} having count(*) > 0
-    ) named order by place limit 1`.execute(db);
-  return rows[0];
-}
+    ) named order by place limit 1`;
 
 export const traceEndpoint = endpoint({
   name: 'trace',

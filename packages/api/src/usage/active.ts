@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { type RawBuilder, sql } from 'kysely';
@@ -56,11 +57,8 @@ export const countActiveEndpoint = endpoint({
 type Counts = Omit<z.output<typeof activeRow>, 'entity' | 'labels' | 'pool'>;
 
 /** One statement, so that the figures agree. Jobs and workers that live are few. */
-async function countActive(
-  db: Db,
-  key: RawBuilder<unknown>,
-): Promise<(Counts & { readonly key: string; readonly login: string })[]> {
-  const { rows } = await sql<Counts & { key: string; login: string }>`
+const countActive = (db: Db, key: RawBuilder<unknown>) =>
+  rowsOf<Counts & { key: string; login: string }>(db)`
     select key, max(login) as login, count(*) filter (where what = 'waiting') as waiting, count(*) filter (where what = 'running') as running,
       count(*) filter (where what = 'starting') as starting, count(*) filter (where what = 'idle') as idle,
       count(*) filter (where what = 'busy') as busy, count(*) filter (where what = 'stopping') as stopping
@@ -71,6 +69,4 @@ async function countActive(
       select ${key}, entity_name, case when assigned_at is not null then 'busy' when stopping_at is not null then 'stopping'
         when status = 'pending' then 'starting' else 'idle' end
       from workers where ${LIVE}
-    ) each group by key order by count(*) desc, key limit ${MOST}`.execute(db);
-  return rows;
-}
+    ) each group by key order by count(*) desc, key limit ${MOST}`;

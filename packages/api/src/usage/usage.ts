@@ -1,4 +1,5 @@
 import { allOf, has } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
@@ -208,7 +209,7 @@ async function readUsage(
     last === undefined
       ? sql`true`
       : sql`(-${place}, key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}, ${last[2]})`;
-  const { rows } = await sql<Row>`
+  const rows = await rowsOf<Row>(db)`
     with sums as materialized (
       select ${group}, ${SUMS_OF_HOURS} from ${hours} group by 1, 2
     ),
@@ -241,7 +242,7 @@ async function readUsage(
       (select to_jsonb(f) from (select ${SUMS_OF_ALL} from former) f) as "totalBefore"
     from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (key, more)
       left join former using (key, more)
-    order by place desc, key, more`.execute(db);
+    order by place desc, key, more`;
   return {
     rows: rows.flatMap((row) =>
       row.key === null ? [] : [toUsageRow(by, row, row.key, toBefore(row.before, isCompared))],

@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import { WORKER_STATES } from '@paddock/domain/why/worker-progress';
 import { explainWait, type WaitAnswer } from '@paddock/domain/why/explain-wait';
 import { z } from 'zod';
@@ -6,7 +7,6 @@ import type { Db } from '@paddock/db/schema/tables';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain-unserved';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
-import { sql } from 'kysely';
 import { isUnended } from '@paddock/db/states/states';
 import { instant, instantText } from '../lists/dates.ts';
 import { endpoint } from '../endpoint.ts';
@@ -204,19 +204,15 @@ export const whyRunEndpoint = endpoint({
  * The ids of a run's jobs that wait or run, rising, from the first one after `after`. The run is of
  * an entity with this login: its jobs are found by the entity, as runs have no index.
  */
-async function findJobsOfRun(
+const findJobsOfRun = (
   db: Db,
   run: { run: number; owner: string; limit: number; after?: readonly [number] | undefined },
-): Promise<Placed<{ jobId: number }>[]> {
-  const { rows } = await sql<Placed<{ jobId: number }, [number]>>`
+): Promise<Placed<{ jobId: number }>[]> =>
+  rowsOf<Placed<{ jobId: number }, [number]>>(db)`
     with of_run as materialized (
       -- All of them before any order: in the order of ids the planner would walk through every job.
       select job_id from jobs j
       where ${isUnended('j')} and run_id = ${run.run}
         and entity_id = any (array(select entity_id from installations where lower(login) = lower(${run.owner})))
     )
-    select job_id as "jobId", json_build_array(job_id) as position from of_run where job_id > ${run.after?.[0] ?? 0} order by job_id limit ${run.limit}`.execute(
-    db,
-  );
-  return rows;
-}
+    select job_id as "jobId", json_build_array(job_id) as position from of_run where job_id > ${run.after?.[0] ?? 0} order by job_id limit ${run.limit}`;

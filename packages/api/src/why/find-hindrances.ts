@@ -1,3 +1,4 @@
+import { rowOf, rowsOf } from '@paddock/db/rows';
 import type {
   FailingFacts,
   JobFacts,
@@ -35,7 +36,7 @@ export async function findExplainedJob(
   jobId: number,
   appIds: readonly number[],
 ): Promise<ExplainedJob | undefined> {
-  const { rows } = await sql<Row>`
+  const row = await rowOf<Row>(trx)`
     select now() as now, coalesce(i.app_id, j.app_id) as "appId", coalesce(i.installation_id, j.installation_id) as "installationId", j.job_labels as labels,
       j.job_id as "jobId", j.demand_key as "demandKey", j.job_name as name, j.html_url as url, j.status, j.wants_worker as "wantsWorker", j.hidden_since as "hiddenSince", ${loginToday('j')} as login, j.entity_id as "entityId",
       j.repo_full_name as "repoFullName", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool, j.queued_at as "queuedAt", j.created_at as "knownSince",
@@ -43,10 +44,7 @@ export async function findExplainedJob(
       j.failure_info ->> 'message' as failure,
       (select left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) from workers w where w.pod_name = j.k8s_pod and w.status = 'failed') as "workerFailure",
       k.wait_reason as "waitReason", k.wait_since as "waitSince", k.waiting, k.unassigned, k.updated_at as "updatedAt"
-    from jobs j left join demand_keys k using (demand_key) ${installationToday('j', appIds)} where j.job_id = ${jobId}`.execute(
-    trx,
-  );
-  const [row] = rows;
+    from jobs j left join demand_keys k using (demand_key) ${installationToday('j', appIds)} where j.job_id = ${jobId}`;
   if (row === undefined) return undefined;
   const { now, appId, installationId, labels, ...rest } = row;
   const { waitReason, waitSince, waiting, unassigned, updatedAt, ...job } = rest;
@@ -63,14 +61,13 @@ export async function findExplainedJob(
 
 /** Each count is a walk of the index of waiting jobs; other keys are found among `demand_keys`. */
 async function findPlace(trx: Trx, jobId: number): Promise<PlaceFacts> {
-  const { rows } = await sql<PlaceFacts>`
+  const place = await rowOf<PlaceFacts>(trx)`
     select
       (select count(*) from jobs o where o.demand_key = j.demand_key and o.wants_worker and (o.created_at, o.job_id) <= (j.created_at, j.job_id)) as position,
       (select count(*) from jobs o where o.demand_key = j.demand_key and o.wants_worker) as "of",
       ${olderIn(sql`k.entity_id = j.entity_id and k.demand_key <> j.demand_key`)} as "olderOfEntity",
       ${olderIn(sql`k.k8s_pool = j.k8s_pool and k.entity_id <> j.entity_id`)} as "olderOfPool"
-    from jobs j where j.job_id = ${jobId}`.execute(trx);
-  const [place] = rows;
+    from jobs j where j.job_id = ${jobId}`;
   if (place === undefined) throw new Error('A job vanished within one snapshot.');
   return place;
 }
@@ -103,11 +100,9 @@ export async function findHindrances(
   appIds: readonly number[],
 ): Promise<Hindrances> {
   const { installationId, job } = explained;
-  const { rows: numbers } = await sql<Numbers>`
+  const numbers = await rowsOf<Numbers>(trx)`
     select (select count(*) from workers where ${UNEXPLAINED} and demand_key = ${job.demandKey}) as unexplained,
-      (select count(*) from workers where ${PLACELESS} and demand_key = ${job.demandKey}) as "withoutNode"`.execute(
-    trx,
-  );
+      (select count(*) from workers where ${PLACELESS} and demand_key = ${job.demandKey}) as "withoutNode"`;
   const { unexplained = 0, withoutNode = 0 } = numbers[0] ?? {};
   return {
     unexplained,
@@ -146,7 +141,7 @@ async function findTold(
   { appId, job: { entityId, scopeRepoId } }: ExplainedJob,
 ): Promise<ToldFacts[]> {
   const ofInstallation = sql`from installations where entity_id = ${entityId} and app_id = ${appId}`;
-  const { rows } = await sql<ToldFacts>`
+  return rowsOf<ToldFacts>(trx)`
     select 'github_budget' as reason, wait_until as until, wait_message as message ${ofInstallation} and wait_until > now()
     union all
     select refused_reason, refused_until, refused_message ${ofInstallation} and refused_since is not null
@@ -154,8 +149,7 @@ async function findTold(
     select refused_reason, refused_until, refused_message from apps where app_id = ${appId} and refused_since is not null
     union all
     select refused_reason, refused_until, refused_message from repositories where repo_id = ${scopeRepoId} and refused_since is not null
-    order by until desc`.execute(trx);
-  return rows;
+    order by until desc`;
 }
 
 const findBudget = (trx: Trx, installationId: number) =>

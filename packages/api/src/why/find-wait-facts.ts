@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { rulesOf } from '@paddock/domain/matching/stored-rules';
 import { capsInForce } from '@paddock/domain/why/caps-in-force';
@@ -90,15 +91,12 @@ function findHeldWorkers(trx: Trx): Promise<HeldWorkerFacts[]> {
 }
 
 /** The workers of a key that live and have no job. */
-async function findWorkersOfKey(trx: Trx, demandKey: number): Promise<WorkerFacts[]> {
-  const { rows } = await sql<WorkerFacts>`
+const findWorkersOfKey = (trx: Trx, demandKey: number) => rowsOf<WorkerFacts>(trx)`
     select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
       registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",
       offline_since is not null as "isOffline", stopping_at is not null as "isStopping", unschedulable_at is not null as "isUnschedulable", stuck_reason as "stuckReason",
       failure_info ->> 'message' as diagnosis
-    from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is null`.execute(trx);
-  return rows;
-}
+    from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is null`;
 
 /** Jobs whose wait is known tell most while they are few and new. */
 const LAST_STARTS = 50;
@@ -113,7 +111,7 @@ async function findLastStarts(
   trx: Trx,
   { demandKey, entityId, pool }: Pick<WaitFacts['job'], 'demandKey' | 'entityId' | 'pool'>,
 ): Promise<LastStarts | null> {
-  const { rows } = await sql<LastStarts>`
+  const rows = await rowsOf<LastStarts>(trx)`
     select count(*) as jobs,
       (percentile_cont(0.5) within group (order by greatest(0, extract(epoch from j.started_at - j.queued_at) * 1000)))::bigint as "medianMs"
     from (
@@ -128,7 +126,7 @@ async function findLastStarts(
         ) newest where demand_key = ${demandKey} and assigned_at is not null
       ) assigned order by assigned_at desc limit ${LAST_STARTS}
     ) last_starts join jobs j on j.job_id = assigned_job_id and j.started_at is not null and j.queued_at is not null
-    having count(*) > 0`.execute(trx);
+    having count(*) > 0`;
   return rows[0] ?? null;
 }
 

@@ -1,4 +1,5 @@
 import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { POD_REFUSED } from '@paddock/domain/matching/failure-classes';
@@ -39,7 +40,7 @@ const SAID = messageIn(`failure_info ->> 'message'`);
  * do not start, those that were made in the last day and failed, and pods that the cluster refuses.
  */
 export async function findTroubles(db: Db, by: 'k8s_pool' | 'k8s_node', fits: RawBuilder<unknown>) {
-  const { rows } = await sql<Row>`
+  const rows = await rowsOf<Row>(db)`
     with found as materialized (
       select k8s_pool, k8s_node, pod_name, stuck_reason as reason, ${SAID} as message, stuck_at as at
       from workers where ${LIVE} and stuck_reason is not null and stuck_at is not null and ${fits}
@@ -55,7 +56,7 @@ export async function findTroubles(db: Db, by: 'k8s_pool' | 'k8s_node', fits: Ra
       select ${sql.ref(by)} as place, reason, message, count(*) as workers, min(at) as since, max(at) as last_at,
         (array_agg(pod_name order by at desc))[1] as worker, coalesce(array_agg(distinct k8s_node) filter (where k8s_node is not null), '{}') as nodes
       from found where ${sql.ref(by)} is not null group by 1, 2, 3
-    ) each order by last_at desc, reason`.execute(db);
+    ) each order by last_at desc, reason`;
   return rows.map(({ message, ...row }) =>
     Object.assign(row, tellTrouble({ reason: row.reason, workers: row.workers, message })),
   );
@@ -78,9 +79,9 @@ export const listNodesEndpoint = endpoint({
   input: z.object({}),
   output: z.object({ items: z.array(node) }),
   async answer({ db }) {
-    const { rows } = await sql<Omit<z.output<typeof node>, 'troubles'>>`
+    const rows = await rowsOf<Omit<z.output<typeof node>, 'troubles'>>(db)`
       select k8s_node as node, count(*) as workers, count(assigned_at) as busy from workers where ${LIVE} and k8s_node is not null
-      group by 1 order by 1`.execute(db);
+      group by 1 order by 1`;
     const live = new Map(rows.map((row) => [row.node, row]));
     const troubles = Map.groupBy(
       await findTroubles(db, 'k8s_node', sql`true`),

@@ -10,6 +10,7 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
+import { rowOf } from '@paddock/db/rows';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { dates, instant, timeline, timelineOf, instantText } from '../lists/dates.ts';
@@ -134,15 +135,12 @@ type FoundWorker = Omit<z.output<typeof wholeWorker>, 'diagnosis' | 'noLog'> & {
 };
 
 /** Undefined: there is no worker of this name, or its row was deleted. */
-async function findWorker(db: Db, podName: string): Promise<FoundWorker | undefined> {
-  const { rows } = await sql<FoundWorker>`
+const findWorker = (db: Db, podName: string) => rowOf<FoundWorker>(db)`
     select ${WORKER_COLUMNS}, w.made_for_job_id as "madeFor", w.job_labels as labels, w.registered_labels as "registeredLabels", w.k8s_image as image,
       w.app_id as app, w.installation_id as installation, w.runner_id as runner, w.cluster, w.namespace, w.pod_uid as "podUid", w.exit_code as "exitCode",
       w.pools_version as "poolsVersion", w.delivery_guid as delivery, w.stop_held_by as "stopHeldBy", ${WORKER_TIMELINE} as timeline,
       w.failure_info as diagnosis
-    from workers w where pod_name = ${podName}`.execute(db);
-  return rows[0];
-}
+    from workers w where pod_name = ${podName}`;
 
 const withContainers = z.object({
   containers: z.array(z.object({ log: z.string().nullable(), logMissing: z.string().optional() })),

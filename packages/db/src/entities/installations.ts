@@ -1,6 +1,7 @@
 import type { InstallationStatement } from '@paddock/domain/deliveries/installation-event';
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import type { KnownInstallation } from '@paddock/domain/entities/compare-installations';
 import { appendEvents } from '../events/installation-events.ts';
@@ -21,7 +22,7 @@ export async function pinLogins(
 ): Promise<ReadonlySet<number>> {
   await lockInstallations(trx);
   if (entities.length === 0) return new Set();
-  const { rows } = await sql<{ id: number; owner: number; isListed: boolean }>`
+  const rows = await rowsOf<{ id: number; owner: number; isListed: boolean }>(trx)`
     with document as materialized ${DOCUMENT_IN_FORCE},
     listed as materialized (select lower(key) as key from document, jsonb_object_keys(content -> 'entities') key),
     named as materialized (
@@ -37,7 +38,7 @@ export async function pinLogins(
       from given cross join lateral (
         select login in (select key from listed) and 'id:' || id not in (select key from listed) as is_listed) admission
       where is_listed or login in (select login from named) order by login, position
-    ) pinnable`.execute(trx);
+    ) pinnable`;
   return new Set(rows.flatMap(({ id, owner, isListed }) => (isListed && id !== owner ? [id] : [])));
 }
 

@@ -5,6 +5,7 @@ import {
 } from '@paddock/domain/entities/refused-subject';
 import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 
 /** The subjects that a call depends on; only an App, if it called for itself. */
@@ -124,10 +125,10 @@ async function refuse(
     repository: sql`insert into repositories as t (repo_id, entity_id, app_id, active_at, ${COLUMNS})
       values (${repoId}, ${entityId}, ${appId}, 'epoch', ${first}) on conflict (repo_id) do update set ${again}`,
   };
-  const { rows } = await sql<{ ms: number }>`
+  const rows = await rowsOf<{ ms: number }>(db)`
     with refused as (${statements[subject]} returning refused_until)
     select extract(epoch from refused_until - now())::float8 * 1000 as ms, pg_notify(current_schema() || '_queue_event', 'refusals')
-    from refused`.execute(db);
+    from refused`;
   return rows[0]?.ms;
 }
 

@@ -1,6 +1,7 @@
 import { line } from '@paddock/runtime/events';
 import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
+import { rowOf, rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
@@ -62,7 +63,7 @@ const budgetWait = (resource: string) =>
   );
 
 /** The row of a caller: its table, and a condition. */
-const rowOf = (caller: Caller) =>
+const placeOf = (caller: Caller) =>
   'entityId' in caller
     ? {
         table: sql`installations`,
@@ -76,18 +77,17 @@ async function findWait(
   caller: Caller,
   resource: string,
 ): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
-  const { table, isIt } = rowOf(caller);
+  const { table, isIt } = placeOf(caller);
   const ofBudget = 'entityId' in caller ? budgetWait(resource) : sql`null::timestamptz`;
-  const { rows } = await sql<{ ms: number; message: string }>`${prepared}
+  return rowOf<{ ms: number; message: string }>(db)`${prepared}
     select ceil(extract(epoch from greatest(wait_until, ${ofBudget}) - now()) * 1000)::float8 as ms,
       case when wait_until >= coalesce(${ofBudget}, '-infinity') then wait_message else 'The hourly budget is used up.' end as message
-    from ${table} where ${isIt} and greatest(wait_until, ${ofBudget}) > now()`.execute(db);
-  return rows[0];
+    from ${table} where ${isIt} and greatest(wait_until, ${ofBudget}) > now()`;
 }
 
 /** The longer wait wins. True: none was in force. */
 async function writeWait(db: Db, { caller, message, ms, resource }: BegunWait): Promise<boolean> {
-  const { table, isIt } = rowOf(caller);
+  const { table, isIt } = placeOf(caller);
   const until = sql`now() + ${milliseconds(ms)}`;
   const ofAll = {
     known: sql.raw('wait_until'),
@@ -109,10 +109,10 @@ async function writeWait(db: Db, { caller, message, ms, resource }: BegunWait): 
               ? sql`registrations_left = 0, registrations_reset_at = ${until}`
               : sql`core_wait_until = ${until}`,
         };
-  const { rows } = await sql<{ hasBegun: boolean }>`
+  const rows = await rowsOf<{ hasBegun: boolean }>(db)`
     with before as (select coalesce(${known} <= now(), true) as has_begun from ${table} where ${isIt})
     update ${table} set ${set} from before where ${isIt} and coalesce(${known} < ${until}, true)
-    returning has_begun as "hasBegun"`.execute(db);
+    returning has_begun as "hasBegun"`;
   return rows[0]?.hasBegun ?? false;
 }
 

@@ -1,6 +1,7 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { CompiledQuery, sql } from 'kysely';
 import { asRecord, preparedText } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 
@@ -139,7 +140,7 @@ export async function findStoredDeliveries(
   for (let from = 0; from < deliveries.length; from += AT_ONCE) {
     const some = deliveries.slice(from, from + AT_ONCE);
     // The limit makes it one look-up for each.
-    const { rows } = await sql<{ guid: string }>`
+    const rows = await rowsOf<{ guid: string }>(db)`
       select d.guid
       from jsonb_to_recordset(${JSON.stringify(some)}::jsonb)
         as given(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint, "isDelivered" boolean)
@@ -147,7 +148,7 @@ export async function findStoredDeliveries(
       cross join lateral (
         select from installation_events e
         where (${isArrivalOf('d', 'isDelivered')}) or (e.delivery_guid = d.guid and e.outcome = 'redelivery_given_up')
-        limit 1) arrival`.execute(db);
+        limit 1) arrival`;
     for (const { guid } of rows) stored.add(guid);
   }
   return stored;
@@ -238,13 +239,12 @@ export async function compareBodies(
     installation_id: parsed.installationId,
     job_id: 'job' in parsed ? parsed.job.jobId : null,
   }));
-  const { rows } = await sql<KnownBody>`
+  return rowsOf<KnownBody>(db)`
     select is_known or (${sql.raw(WAS_STORED)}) as "isKnown", is_repeated as "isRepeated", leaves_row as "leavesRow"
     from (
       select *, ${sql.raw(AMONG_GIVEN)}
       from rows from (json_to_recordset(${JSON.stringify(given)}::json)
         as (app_id bigint, delivery_guid text, body_digest uuid, event text, installation_id bigint, job_id bigint))
         with ordinality as given(app_id, delivery_guid, body_digest, event, installation_id, job_id, position) ${sql.raw(SAME_BODY)}
-    ) given ${sql.raw(comparedWith(SAID_OF_JOB, SAID_OF_NO_JOB))} order by position`.execute(db);
-  return rows;
+    ) given ${sql.raw(comparedWith(SAID_OF_JOB, SAID_OF_NO_JOB))} order by position`;
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { rowsOf } from '../rows.ts';
 import { isUnanswered } from './look-ups.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -75,7 +76,7 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
   const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${milliseconds(stuckAfterMs)}, false)`;
   const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${milliseconds(firstLookMs)} and (j.looked_up_at is null
     or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${milliseconds(firstLookMs)}), ${milliseconds(longestLookMs)}) < now()))`;
-  const { rows } = await sql<JobInDoubt>`
+  return rowsOf<JobInDoubt>(db)`
     with keys as (
       -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count
       -- all workers anew for each key.
@@ -149,10 +150,7 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
       from locked where j.job_id = locked.job_id
       returning j.job_id as "jobId", doubt, is_recovered as "isRecovered", is_lost as "isLost"
     )
-    select marked.* from marked cross join (select pg_notify(current_schema() || '_queue_event', 'jobs')) told`.execute(
-    db,
-  );
-  return rows;
+    select marked.* from marked cross join (select pg_notify(current_schema() || '_queue_event', 'jobs')) told`;
 }
 
 /** A worker that ran none of the waiting jobs, according to GitHub. */
@@ -171,8 +169,7 @@ export interface JoblessEnd {
  * Takes workers of one entity in one pool only, so that its transaction always locks in one order.
  * Returns them and wakes the matcher; none: no more are left, or they have changed.
  */
-export async function endJoblessGraces(trx: Trx, perKey: number): Promise<JoblessEnd[]> {
-  const { rows } = await sql<JoblessEnd>`
+export const endJoblessGraces = (trx: Trx, perKey: number) => rowsOf<JoblessEnd>(trx)`
     with answered as (
       select ends.pod_name, ends.k8s_pool, ends.entity_id
       from (
@@ -195,23 +192,17 @@ export async function endJoblessGraces(trx: Trx, perKey: number): Promise<Jobles
       returning w.pod_name, w.k8s_pool, w.stopping_at is not null as is_stopped
     )
     select pod_name as "podName", k8s_pool as pool, is_stopped as "isStopped"
-    from ended cross join (select pg_notify(current_schema() || '_queue_event', 'workers')) told`.execute(
-    trx,
-  );
-  return rows;
-}
+    from ended cross join (select pg_notify(current_schema() || '_queue_event', 'workers')) told`;
 
 /** How many jobs stay stuck after `limit` recoveries, and how many of a day were misjudged. */
 export async function countStuckJobs(
   db: Db,
   limit: number,
 ): Promise<{ stuck: number; misjudged: number }> {
-  const { rows } = await sql<{ stuck: number; misjudged: number }>`
+  const rows = await rowsOf<{ stuck: number; misjudged: number }>(db)`
     select (select count(*) from jobs j
         where recovery_attempts >= ${limit} and recovery_attempts > 0 and ${isUnended('j')}
           and not ${hasLiveRunner}) as stuck,
-      (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`.execute(
-    db,
-  );
+      (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`;
   return rows[0] ?? { stuck: 0, misjudged: 0 };
 }

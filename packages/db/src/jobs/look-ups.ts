@@ -1,5 +1,6 @@
 import type { JobToJudge, JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type RawBuilder, sql } from 'kysely';
+import { rowsOf } from '../rows.ts';
 import { hasLiveRunner, isUnended } from '../states/states.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
@@ -28,11 +29,8 @@ export interface LookUpQuery {
 const MAY_ASK = mayCall('j', 'j.repo_id');
 
 /** The jobs that are due to be looked up. */
-export async function findJobsToLookUp(
-  db: Db,
-  { batch, secondLookMs, appIds }: LookUpQuery,
-): Promise<JobToLookUp[]> {
-  const { rows } = await sql<JobToLookUp>`
+export const findJobsToLookUp = (db: Db, { batch, secondLookMs, appIds }: LookUpQuery) =>
+  rowsOf<JobToLookUp>(db)`
     with recursive entities as (
       (select entity_id from jobs where lookup_due_at is not null order by entity_id limit 1)
       union all
@@ -58,9 +56,7 @@ export async function findJobsToLookUp(
     from due join jobs j using (job_id)
     ${installationToday('j', appIds)}
     where ${MAY_ASK}
-    order by j.lookup_due_at, j.job_id`.execute(db);
-  return rows;
-}
+    order by j.lookup_due_at, j.job_id`;
 
 /** The result of GitHub's answer for a job; `revision` and `status` are those of the judged row. */
 export interface LookUpNote {
@@ -106,7 +102,7 @@ export async function noteLookUps(
     message: verdict.kind === 'failed' ? verdict.message : null,
     conclusion: verdict.kind === 'failed' ? verdict.conclusion : null,
   }));
-  const { rows: written } = await sql<{ jobId: number }>`
+  const written = await rowsOf<{ jobId: number }>(trx)`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(
         job_id bigint, status status_enum, revision integer, kind text, again boolean, message text, conclusion text)
@@ -132,7 +128,7 @@ export async function noteLookUps(
     where j.job_id = l.job_id and j.status = l.status
       and (l.kind <> 'failed' or ${isUnended('j')})
       and (l.kind <> 'requeued' or (j.status <> 'completed' and not ${hasLiveRunner}))
-    returning j.job_id as "jobId"`.execute(trx);
+    returning j.job_id as "jobId"`;
   return new Set(written.map(({ jobId }) => jobId));
 }
 

@@ -3,6 +3,7 @@ import { NOT_SERVED, type PlacedJob, placeJob, replaceJob } from '@paddock/domai
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { type NotNull, sql } from 'kysely';
 import type { CurrentPools } from '../pools/pools-documents.ts';
+import { rowsOf } from '../rows.ts';
 import { recordFindings } from './record-jobs.ts';
 import { storeJobs, untilStored } from './store-jobs.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
@@ -200,11 +201,8 @@ interface WaitingRow {
 }
 
 /** A page of waiting jobs that an older document has placed, in order of their ids. */
-async function findWaitingJobs(
-  db: Db,
-  { after, version }: { after: number; version: number },
-): Promise<WaitingRow[]> {
-  const { rows } = await sql<WaitingRow>`
+const findWaitingJobs = (db: Db, { after, version }: { after: number; version: number }) =>
+  rowsOf<WaitingRow>(db)`
     select j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
       j.repo_id as "repoId", j.repo_full_name as "repoFullName", j.app_id as "appId", j.installation_id as "installationId",
       j.job_labels as labels, j.k8s_pool as pool, j.k8s_image as image, j.scope_repo_id as "scopeRepoId", j.run_id as "runId",
@@ -219,6 +217,4 @@ async function findWaitingJobs(
       select (payload -> 'repository' ->> 'private')::boolean as private from installation_events e
       where e.job_id = j.job_id and payload -> 'repository' ? 'private' order by id desc limit 1
     ) repository on true
-    order by j.job_id`.execute(db);
-  return rows;
-}
+    order by j.job_id`;

@@ -1,7 +1,7 @@
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { sql } from 'kysely';
 import type { CurrentPools } from '../pools/pools-documents.ts';
+import { rowsOf } from '../rows.ts';
 import type { Trx } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import { jobToStore } from './read-jobs.ts';
@@ -43,11 +43,9 @@ async function findEarlierStatements(
   trx: Trx,
   jobIds: readonly number[],
 ): Promise<DeliveredStatement[]> {
-  const { rows } = await sql<{ appId: number; guid: string | null; payload: unknown }>`
+  const rows = await rowsOf<{ appId: number; guid: string | null; payload: unknown }>(trx)`
     select app_id as "appId", delivery_guid as guid, payload from installation_events
-    where job_id = any(${jobIds}::bigint[]) and source = 'webhook' and app_id is not null`.execute(
-    trx,
-  );
+    where job_id = any(${jobIds}::bigint[]) and source = 'webhook' and app_id is not null`;
   return rows.flatMap(({ appId, guid, payload }) => {
     const parsed = parseDelivery('workflow_job', payload);
     return parsed.kind === 'job' ? [{ ...parsed.job, appId, deliveryGuid: guid }] : [];

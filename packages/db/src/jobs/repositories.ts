@@ -2,6 +2,7 @@ import type { KnownJob } from '@paddock/domain/jobs/judge-job';
 import { sql } from 'kysely';
 import { type EntityToAsk, installationToday, isUsable, mayCall } from '../entities/told.ts';
 import { isPinned } from '../entities/installations.ts';
+import { rowsOf } from '../rows.ts';
 import { waitSince } from './look-ups.ts';
 import type { Db } from '../schema/tables.ts';
 import { ago, milliseconds, NOW } from '../milliseconds.ts';
@@ -124,7 +125,7 @@ export async function findDueRepositories(
     (select *, ${isActive}::boolean as is_active, row_number() over (order by due_at, repo_id) as turn from repositories
       where entity_id = e.entity_id and due_at <= now() and active_at ${isActive ? sql`>` : sql`<=`} ${since}
       order by due_at, repo_id limit ${most})`;
-  const { rows } = await sql<DueRepository>`
+  return rowsOf<DueRepository>(db)`
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", not r.is_active as "isResting",
       coalesce(r.full_at < now() - interval '1 day', r.is_active) as "isFullDue", entity.entity_id as "entityId", entity.entity_type as "entityType", entity.login,
       entity.app_id as "appId", entity.installation_id as "installationId"
@@ -132,8 +133,7 @@ export async function findDueRepositories(
     cross join lateral (${of(false)} union all ${of(true)}) r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
     where ${mayCall('r', 'r.repo_id')}
-    order by turn, r.due_at, r.repo_id limit ${MOST_DUE}`.execute(db);
-  return rows;
+    order by turn, r.due_at, r.repo_id limit ${MOST_DUE}`;
 }
 
 /** More than a pass can read. */

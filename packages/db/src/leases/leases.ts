@@ -1,5 +1,6 @@
 import { pause } from '@paddock/runtime/pause';
 import { sql } from 'kysely';
+import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 import { isTooFarAhead, LEASE } from '../instants.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -16,13 +17,13 @@ export async function takeLease(
   holder: string,
   leaseMs: number,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ fence: number }>`
+  const rows = await rowsOf<{ fence: number }>(db)`
     insert into leases as held (name, holder, fence, expires_at)
     values (${name}, ${holder}, 1, now() + ${milliseconds(leaseMs)})
     on conflict (name) do update
       set holder = excluded.holder, fence = held.fence + 1, expires_at = excluded.expires_at
       where held.expires_at < now() or held.holder = excluded.holder or ${isTooFarAhead(sql`held.expires_at`, LEASE)}
-    returning fence`.execute(db);
+    returning fence`;
   return rows[0]?.fence;
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { isTooFarAhead } from '../instants.ts';
+import { rowOf, rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
 
@@ -22,18 +23,13 @@ export interface Tick {
  * `previousTickAt` is null for the first tick ever. Call it in the transaction that enqueues the
  * tick's work, so that neither exists without the other.
  */
-export async function takeTick(
-  trx: Trx,
-  { name, tickAt }: Tick,
-): Promise<{ previousTickAt: Date | null } | undefined> {
-  const { rows } = await sql<{ previousTickAt: Date | null }>`
+export const takeTick = (trx: Trx, { name, tickAt }: Tick) =>
+  rowOf<{ previousTickAt: Date | null }>(trx)`
     with before as (select last_tick_at from schedules where name = ${name})
     insert into schedules as known (name, last_tick_at) values (${name}, ${tickAt})
     on conflict (name) do update set last_tick_at = excluded.last_tick_at
       where known.last_tick_at < excluded.last_tick_at or ${isTooFarAhead(sql`known.last_tick_at`)}
-    returning (select last_tick_at from before) as "previousTickAt"`.execute(trx);
-  return rows[0];
-}
+    returning (select last_tick_at from before) as "previousTickAt"`;
 
 /** Since when extra passes have been wanted without a rest of two minutes; null where none were. */
 const since = sql`case when extra_until > now() - interval '2 minutes' then extra_since end`;
@@ -102,10 +98,10 @@ export function readScheduleTimes(db: Db, schedules: readonly string[]): Promise
  * due. Returns the schedules' names. Call it in the transaction that enqueues their tasks.
  */
 export async function takeExtraPasses(trx: Trx, schedules: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
+  const rows = await rowsOf<{ name: string }>(trx)`
     update schedules set extra_until = greatest(extra_until, now()),
       extra_at = case when extra_until > now() + ${milliseconds(SAME_MS)} then now() + ${apart} end
     where name in (select name from schedules where name = any(${schedules}) and extra_at <= now() order by name for update)
-    returning name`.execute(trx);
+    returning name`;
   return rows.map(({ name }) => name);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { NOW } from '../milliseconds.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 
 /** What a pass leaves for the next one of its schedule. */
@@ -82,11 +83,8 @@ export interface SweepState {
 }
 
 /** The states of these schedules; without those that never had a tick. */
-export async function findSweepStates(
-  db: Db,
-  sweeps: readonly ScheduledSweep[],
-): Promise<SweepState[]> {
-  const { rows } = await sql<SweepState>`
+export const findSweepStates = (db: Db, sweeps: readonly ScheduledSweep[]) =>
+  rowsOf<SweepState>(db)`
     select s.name, extract(epoch from now() - s.succeeded_at)::float8 as "secondsSinceSuccess",
       extract(epoch from now() - s.last_tick_at)::float8 as "secondsSinceTick",
       (select count(*) from jsonb_each_text(s.last_pass -> 'unreached') where value::integer >= ${MISSED_IN_A_ROW}) as missed,
@@ -104,9 +102,7 @@ export async function findSweepStates(
       where o.status = 'ERROR' and o.kind = given.kind and o.subject_id = given."subjectId" and o.finished_at > s.succeeded_at
       order by o.finished_at desc limit 1
     ) failed on true
-    order by s.name`.execute(db);
-  return rows;
-}
+    order by s.name`;
 
 /** How many things each App lacks, by its id; empty once the newest check has expired. */
 export async function findProblemsOfApps(db: Db): Promise<Record<string, number>> {

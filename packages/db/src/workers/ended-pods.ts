@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { milliseconds } from '../milliseconds.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 
 /** The pod of a worker that ended, as far as its row knows it. */
@@ -29,11 +30,11 @@ export interface EndedPodsQuery {
  * Pods whose grace is over, the longest ended first. Then those beyond `kept` in their namespace:
  * first those that succeeded, and of each kind the longest ended.
  */
-export async function findEndedPods(
+export const findEndedPods = (
   db: Db,
   { succeededGraceMs, failedGraceMs, kept, limit, except }: EndedPodsQuery,
-): Promise<EndedPod[]> {
-  const { rows } = await sql<EndedPod>`
+) =>
+  rowsOf<EndedPod>(db)`
     select pod_name as "podName", namespace, cluster, pod_uid as "podUid", secret_deleted_at is null as "secretLeft", entity_id as "entityId"
     from (
       select *, count(*) over of_namespace as there,
@@ -46,11 +47,7 @@ export async function findEndedPods(
       window of_namespace as (partition by cluster, namespace, is_over, has_pod)
     ) placed
     where (is_over or (has_pod and place <= there - ${kept})) and pod_name <> all(${except}::text[])
-    order by not is_over, not is_over and status = 'failed', completed_at, pod_name limit ${limit}`.execute(
-    db,
-  );
-  return rows;
-}
+    order by not is_over, not is_over and status = 'failed', completed_at, pod_name limit ${limit}`;
 
 /** Notes that the pods of ended workers are gone. */
 export async function markPodsDeleted(db: Db, podNames: readonly string[]): Promise<number> {

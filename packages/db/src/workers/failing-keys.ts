@@ -9,6 +9,7 @@ import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import { milliseconds } from '../milliseconds.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { STOPPING } from '../states/states.ts';
 import { ANSWER_AGE_LIMIT } from './worker-stops.ts';
@@ -146,8 +147,8 @@ export interface UnservedKey {
  * GitHub that a job which the worker could have had is still queued; a job that was cancelled
  * unheard proves nothing. Returns the keys that are paused now.
  */
-export async function noteUnservedKeys(trx: Trx, rules: FailureRules): Promise<UnservedKey[]> {
-  const { rows } = await sql<UnservedKey>`${prepared}
+export const noteUnservedKeys = (trx: Trx, rules: FailureRules) =>
+  rowsOf<UnservedKey>(trx)`${prepared}
     with blamed as (
       select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as made_at
       from workers w where ${BLAMED}
@@ -164,9 +165,7 @@ export async function noteUnservedKeys(trx: Trx, rules: FailureRules): Promise<U
     ),
     noted as (${noting(NOT_ASSIGNED, rules)})
     select demand_key as "demandKey", entity_name as "entityName", k8s_pool as pool, pauses, paused_until as "pausedUntil"
-    from noted join blamed using (demand_key) where pauses > 0`.execute(trx);
-  return rows;
-}
+    from noted join blamed using (demand_key) where pauses > 0`;
 
 /**
  * Call it when GitHub has said that these jobs had ended while they waited here. Forgets that

@@ -1,6 +1,7 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/pool';
 import { sql } from 'kysely';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
+import { rowsOf } from '../rows.ts';
 import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';
 import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
 import type { Db } from '../schema/tables.ts';
@@ -57,11 +58,8 @@ const overSince = sql`least(w.runner_ended_at, coalesce(
  * all scopes get their turn. Workers that need a call to GitHub are left out if GitHub refused
  * their entity or repository lately, or no App may be used there. Younger workers are not read.
  */
-export async function findOverdueWorkers(
-  db: Db,
-  { readingsApartMs, appIds, limit }: OverdueQuery,
-): Promise<OverdueWorker[]> {
-  const { rows } = await sql<OverdueWorker>`
+export const findOverdueWorkers = (db: Db, { readingsApartMs, appIds, limit }: OverdueQuery) =>
+  rowsOf<OverdueWorker>(db)`
     with deadlines as materialized (
       -- The last row is for workers of pools that have gone.
       select p ->> 'name' as pool, ${deadline('pendingDeadlineSeconds')} as pending,
@@ -97,6 +95,4 @@ export async function findOverdueWorkers(
     ) w ${installationToday('w', appIds)}
     where ${isPending} or ${mayCall('w', 'w.scope_repo_id')}
     order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at, w.pod_name
-    limit ${limit}`.execute(db);
-  return rows;
-}
+    limit ${limit}`;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { installationToday, loginToday, mayCall } from '../entities/told.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { isUnended, LIVE } from '../states/states.ts';
@@ -28,11 +29,8 @@ export interface KnownScopesQuery {
  * The scopes that may have our registrations, without entities on which no App may be used, and
  * without what GitHub refused us lately.
  */
-export async function findKnownScopes(
-  db: Db,
-  { madeWithinMs, appIds }: KnownScopesQuery,
-): Promise<KnownScope[]> {
-  const { rows } = await sql<KnownScope>`
+export const findKnownScopes = (db: Db, { madeWithinMs, appIds }: KnownScopesQuery) =>
+  rowsOf<KnownScope>(db)`
     select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",
       ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId"
     from (
@@ -41,9 +39,7 @@ export async function findKnownScopes(
       order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
     where ${mayCall('w', 'w.scope_repo_id')}
-    order by w.entity_id, w.scope_repo_id`.execute(db);
-  return rows;
-}
+    order by w.entity_id, w.scope_repo_id`;
 
 /** The worker that a registration was made for. */
 export interface NamedWorker {
@@ -95,7 +91,7 @@ export interface PodToAdopt {
  * reservation.
  */
 export async function adoptWorkers(trx: Trx, pods: readonly PodToAdopt[]): Promise<string[]> {
-  const { rows } = await sql<{ podName: string }>`
+  const rows = await rowsOf<{ podName: string }>(trx)`
     with given as (
       -- The cluster's clock may be ahead of PostgreSQL's.
       select *, least(g."podCreatedAt", now()) as "madeAt"
@@ -133,6 +129,6 @@ export async function adoptWorkers(trx: Trx, pods: readonly PodToAdopt[]): Promi
     where entity.name is not null and entity.type is not null and entity.app_id is not null and entity.installation_id is not null
     order by g."podName"
     on conflict (pod_name) do nothing
-    returning pod_name as "podName"`.execute(trx);
+    returning pod_name as "podName"`;
   return rows.map(({ podName }) => podName);
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { rowsOf } from '../rows.ts';
 import { IS_ASSIGNED, isLive } from '../states/states.ts';
 import type { Db } from '../schema/tables.ts';
 
@@ -31,7 +31,7 @@ export async function saveRunnerReadings(
   readings: readonly RunnerReading[],
 ): Promise<ReadRunner[]> {
   if (readings.length === 0) return [];
-  const { rows } = await sql<ReadRunner>`
+  return rowsOf<ReadRunner>(db)`
     with reading as (
       select * from jsonb_to_recordset(${JSON.stringify(readings)}::jsonb) as given("podName" text, "isKnown" boolean, "isOnline" boolean, "isBusy" boolean)
     ), locked as (
@@ -46,8 +46,7 @@ export async function saveRunnerReadings(
     from locked l where w.pod_name = l."podName" and ${isLive('w')}
     returning w.pod_name as "podName", w.online_seen_at is not null as "wasOnline", ${IS_ASSIGNED} as "isAssigned",
       extract(epoch from now() - w.idle_since)::float8 * 1000 as "idleForMs",
-      extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs"`.execute(db);
-  return rows;
+      extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs"`;
 }
 
 /** A workflow run with pending jobs. */
@@ -63,12 +62,12 @@ export interface FittingRun {
  * no label that it was not registered with. The newest come first, of those older than
  * `readFrom` if it is given; one more than `limit` means that there are more.
  */
-export async function findFittingRuns(
+export const findFittingRuns = (
   db: Db,
   podName: string,
   { limit, readFrom }: { limit: number; readFrom: number | null },
-): Promise<FittingRun[]> {
-  const { rows } = await sql<FittingRun>`
+) =>
+  rowsOf<FittingRun>(db)`
     select j.run_id as "runId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
     from workers w join jobs j on j.entity_id = w.entity_id
       -- Jobs that we failed and GitHub queues again are demand too. Two selects, because each has
@@ -78,6 +77,4 @@ export async function findFittingRuns(
       and (w.scope_repo_id = 0 or j.repo_id = w.scope_repo_id)
       and (w.registered_labels is null or j.job_labels <@ w.registered_labels)
     where w.pod_name = ${podName} and (${readFrom}::bigint is null or j.run_id < ${readFrom}::bigint)
-    group by j.run_id order by j.run_id desc limit ${limit + 1}`.execute(db);
-  return rows;
-}
+    group by j.run_id order by j.run_id desc limit ${limit + 1}`;

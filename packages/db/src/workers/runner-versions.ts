@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EntityToAsk } from '../entities/told.ts';
 import { NOW } from '../milliseconds.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { changeWorker } from './workers.ts';
@@ -24,8 +25,7 @@ export interface RunnerToRead extends EntityToAsk {
  * For each pool in force, its newest started runner, if there is anything to find out; if none has
  * a pod, the runner that was read last.
  */
-export async function findRunnersToRead(db: Db): Promise<RunnerToRead[]> {
-  const { rows } = await sql<RunnerToRead>`
+export const findRunnersToRead = (db: Db) => rowsOf<RunnerToRead>(db)`
     with pools as (
       select p ->> 'name' as name
       from ${POOLS_IN_FORCE}
@@ -38,9 +38,7 @@ export async function findRunnersToRead(db: Db): Promise<RunnerToRead[]> {
       select pod_name from workers where k8s_pool = p.name and running_at is not null and pod_deleted_at is null
       order by running_at desc limit 1), v.pod_name)
     where v.pod_name is distinct from w.pod_name or v.asked_at is null or v.asked_at < now() - interval '1 day'
-    order by p.name`.execute(db);
-  return rows;
-}
+    order by p.name`;
 
 /** SQL: what is stored about the version, if it is the same. */
 const ifSame = (column: string) =>
@@ -91,15 +89,12 @@ export interface EndingVersion {
   daysLeft: number;
 }
 
-export async function findEndingVersions(db: Db): Promise<EndingVersion[]> {
-  const { rows } = await sql<EndingVersion>`
+export const findEndingVersions = (db: Db) => rowsOf<EndingVersion>(db)`
     select v.k8s_pool as pool, v.version, ${DAYS_LEFT} as "daysLeft"
     from ${POOLS_IN_FORCE}
     join pool_runner_versions v on v.k8s_pool = p ->> 'name'
     where v.ends_at is not null
-    order by v.k8s_pool`.execute(db);
-  return rows;
-}
+    order by v.k8s_pool`;
 
 /** The pod of a worker that has ended without a known job. */
 export interface EndWithoutJob {

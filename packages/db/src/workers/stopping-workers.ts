@@ -6,6 +6,7 @@ import {
   installationToday,
   refusedForMs,
 } from '../entities/told.ts';
+import { rowOf } from '../rows.ts';
 import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
 import { type Binding, bindWorkers } from './failing-keys.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
@@ -50,7 +51,7 @@ export async function findWorkerToStop(
   podName: string,
   appIds: readonly number[],
 ): Promise<WorkerToStop | undefined> {
-  const { rows } = await sql<Omit<WorkerToStop, 'isRefused'> & { mayAsk: boolean }>`
+  const row = await rowOf<Omit<WorkerToStop, 'isRefused'> & { mayAsk: boolean }>(db)`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
       ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.runner_id as "runnerId", w.pod_uid as "podUid",
       w.running_at is not null as "hadStarted", coalesce(extract(epoch from now() - w.stopping_at)::float8 * 1000, 0) as "stoppingForMs",
@@ -64,8 +65,7 @@ export async function findWorkerToStop(
       ${entityToday('w')}, w.scope_repo_id as "scopeRepoId",
       coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
     from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
-    where w.pod_name = ${podName}`.execute(db);
-  const [row] = rows;
+    where w.pod_name = ${podName}`;
   return row && { ...row, isRefused: !row.mayAsk || row.refusedForMs !== null };
 }
 

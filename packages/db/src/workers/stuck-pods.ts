@@ -1,5 +1,6 @@
 import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
+import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from '../states/states.ts';
@@ -27,7 +28,7 @@ export async function markStuckPods(trx: Trx, afterMs: number): Promise<StuckPod
   const isOverdue = sql`${LIVE} and pod_uid is not null and case when terminating_at is not null
     then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
     else status = 'pending' and stuck_reason is null and pod_created_at < ${ago} end`;
-  const { rows } = await sql<StuckPod>`
+  return rowsOf<StuckPod>(trx)`
     with found as materialized (
       -- All of them before any order: in the order of names the planner would rather walk through
       -- every worker ever made.
@@ -41,8 +42,7 @@ export async function markStuckPods(trx: Trx, afterMs: number): Promise<StuckPod
       failure_info = jsonb_build_object('version', 1, 'message', case o.reason
         when ${TERMINATING} then 'the pod is being deleted and does not go' else 'the pod does not start' end)
     from overdue o where w.pod_name = o.pod_name
-    returning w.pod_name as "podName", w.k8s_pool as pool, o.reason`.execute(trx);
-  return rows;
+    returning w.pod_name as "podName", w.k8s_pool as pool, o.reason`;
 }
 
 /** A worker whose pod has not started, for a reason that seldom passes by itself. */
@@ -62,7 +62,7 @@ const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
  * Returns any `mostAtOnce` of these: workers that turn out to be pulling are found again each time,
  * and must not keep the others from their turn.
  */
-export async function findUnstartableWorkers(
+export const findUnstartableWorkers = (
   db: Db,
   {
     afterMs,
@@ -70,8 +70,8 @@ export async function findUnstartableWorkers(
     mostOfPool,
     mostAtOnce,
   }: { afterMs: number; windowMs: number; mostOfPool: number; mostAtOnce: number },
-): Promise<UnstartableWorker[]> {
-  const { rows } = await sql<UnstartableWorker>`
+) =>
+  rowsOf<UnstartableWorker>(db)`
     with failing as materialized (
       select pod_name, namespace, pod_uid, k8s_pool, stuck_reason, stuck_at from workers
       where status = 'pending' and stuck_reason = ${FAILS_TO_START} and stuck_at < now() - ${milliseconds(afterMs)}
@@ -86,6 +86,4 @@ export async function findUnstartableWorkers(
     from (select *, row_number() over (partition by k8s_pool order by stuck_at, pod_name) as place from failing) f
     left join stopped using (k8s_pool)
     where place <= ${mostOfPool}::integer - coalesce(stopped.count, 0)
-    order by random() limit ${mostAtOnce}::integer`.execute(db);
-  return rows;
-}
+    order by random() limit ${mostAtOnce}::integer`;

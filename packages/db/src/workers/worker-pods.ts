@@ -2,6 +2,7 @@ import { jsonText } from '@paddock/domain/text/storable';
 import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import { IS_EXAMINED } from './workers.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
@@ -106,7 +107,7 @@ export async function recordPodStates(
   states: readonly PodState[],
   unexplainedGraceMs: number,
 ): Promise<RecordedPods> {
-  const { rows } = await sql<RecordedPods>`${prepared}
+  const rows = await rowsOf<RecordedPods>(db)`${prepared}
     with given as (
       select * from jsonb_to_recordset(${jsonText(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
@@ -173,9 +174,7 @@ export async function recordPodStates(
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
     select (select coalesce(json_agg(c), '[]') from changed c) as changed,
-      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`.execute(
-    db,
-  );
+      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`;
   return rows[0] ?? { changed: [], unknown: [] };
 }
 
@@ -206,11 +205,8 @@ export async function findKnownPods(db: Db, namespace: string): Promise<string[]
  * not end them: only GitHub's answer about their runners can. Returns those that are new: each
  * needs its `stop-worker` task.
  */
-export async function stopVanishedWorkers(
-  trx: Trx,
-  podNames: readonly string[],
-): Promise<VanishedWorker[]> {
-  const { rows } = await sql<VanishedWorker>`
+export const stopVanishedWorkers = (trx: Trx, podNames: readonly string[]) =>
+  rowsOf<VanishedWorker>(trx)`
     with locked as (
       select pod_name from workers
       where pod_name = any(${podNames}::text[]) and ${LIVE} and pod_gone_at is null
@@ -221,17 +217,15 @@ export async function stopVanishedWorkers(
     -- By name alone: with another condition PostgreSQL may read an index of live workers for each
     -- of them.
     where w.pod_name = locked.pod_name
-    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(trx);
-  return rows;
-}
+    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`;
 
 /** Namespaces that may have our pods: those of the pools in force and of live workers. */
 export async function findNamespaces(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ namespace: string }>`
+  const rows = await rowsOf<{ namespace: string }>(db)`
     select p ->> 'namespace' as namespace
     from ${POOLS_IN_FORCE}
     union
     select namespace from workers where ${LIVE}
-    order by namespace`.execute(db);
+    order by namespace`;
   return rows.map((row) => row.namespace);
 }

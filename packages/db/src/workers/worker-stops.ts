@@ -1,4 +1,5 @@
 import { type NotNull, sql } from 'kysely';
+import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { hasNoTask } from './workers.ts';
 import { ago } from '../milliseconds.ts';
@@ -38,7 +39,7 @@ export const ANSWER_AGE_LIMIT = sql`interval '5 minutes'`;
  * or are stopping are left alone; returns the names of the others.
  */
 export async function requestStops(trx: Trx, requests: readonly StopRequest[]): Promise<string[]> {
-  const { rows } = await sql<{ podName: string }>`
+  const rows = await rowsOf<{ podName: string }>(trx)`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)
     ), locked as (
@@ -49,7 +50,7 @@ export async function requestStops(trx: Trx, requests: readonly StopRequest[]): 
     update workers w set stopping_at = now(), stop_reason = locked.reason,
       unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${ANSWER_AGE_LIMIT} end
     from locked where w.pod_name = locked.pod_name and ${mayBeAsked('locked.reason')}
-    returning w.pod_name as "podName"`.execute(trx);
+    returning w.pod_name as "podName"`;
   return rows.map(({ podName }) => podName);
 }
 

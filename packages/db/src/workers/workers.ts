@@ -10,6 +10,7 @@ import {
   refusedForMs,
 } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
+import { rowOf, rowsOf } from '../rows.ts';
 import type { FailureInfo } from '../schema/columns.ts';
 import type { Database, Db, Status, Trx } from '../schema/tables.ts';
 import { ago, NOW } from '../milliseconds.ts';
@@ -56,9 +57,9 @@ export async function findWorkerToProvision(
   podName: string,
   appIds: readonly number[],
 ): Promise<WorkerToProvision | undefined> {
-  const { rows } = await sql<
-    Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }
-  >`${prepared}
+  const worker = await rowOf<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>(
+    db,
+  )`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
       extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
       w.registration_started_at as "registrationStartedAt", ${entityToday('w')},
@@ -73,8 +74,7 @@ export async function findWorkerToProvision(
     ${installationToday('w', appIds)}
     left join jobs j on j.job_id = w.made_for_job_id
     left join demand_keys k on k.demand_key = w.demand_key
-    where w.pod_name = ${podName}`.execute(db);
-  const [worker] = rows;
+    where w.pod_name = ${podName}`;
   return worker && { ...worker, poolToday: readPool(worker.pool, worker.poolToday) };
 }
 
@@ -165,14 +165,12 @@ export async function savePod(
   podName: string,
   podUid: string,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ seconds: number }>`${prepared}
+  const rows = await rowsOf<{ seconds: number }>(db)`${prepared}
     with saved as (
       update workers set pod_uid = ${podUid}, pod_created_at = now() where pod_name = ${podName} and pod_uid is null
     )
     select extract(epoch from now() - j.created_at)::float8 as seconds
-    from workers w join jobs j on j.job_id = w.made_for_job_id where w.pod_name = ${podName}`.execute(
-    db,
-  );
+    from workers w join jobs j on j.job_id = w.made_for_job_id where w.pod_name = ${podName}`;
   return rows[0]?.seconds;
 }
 
