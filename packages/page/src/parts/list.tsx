@@ -5,7 +5,7 @@ import { go } from '../state/place.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { type Field, Input, readForm } from './form.tsx';
 import { Link } from './inline.tsx';
-import { type Column, Table } from './table.tsx';
+import { column, type Column, Table } from './table.tsx';
 import { Answer, Heading } from './view.tsx';
 
 /** From when to when a list goes. */
@@ -46,7 +46,7 @@ export function ListView<T, A extends List<T> = List<T>>(props: ListProps<T, A>)
   const asked = new URLSearchParams(query);
   asked.set('limit', '50');
   const shown = useAnswer<A>(`${api}?${asked.toString()}`, props.tables);
-  const acts = act && [{ name: 'Act', of: (row: T) => act(row, shown.again) }];
+  const acts = act && [column('Act', (row: T) => act(row, shown.again))];
   return (
     <>
       <Heading title={(shown.answer && titleOf?.(shown.answer)) ?? title}>{props.children}</Heading>

@@ -2,16 +2,30 @@ import { duration } from '@paddock/domain/text/duration';
 import type { ComponentChildren } from 'preact';
 import { Ago, At, Link } from './inline.tsx';
 
+/** A column of a table: its name, and what it has of a row. */
 export interface Column<T> {
   readonly name: string;
   readonly of: (row: T) => ComponentChildren;
-  /** Numbers stand one below the other. */
-  readonly isNumber?: boolean;
-  /** As the API sorts by it, the most first. */
-  readonly sort?: string;
-  /** Takes what the others leave, and ends in dots where that is too little. */
-  readonly isWide?: boolean;
+  readonly kind?: 'number' | 'wide';
+  readonly sort?: string | undefined;
 }
+
+export const column = <T,>(name: string, of: Column<T>['of']): Column<T> => ({ name, of });
+
+/** Numbers stand one below the other. `sort`: as the API sorts by it, the most first. */
+export const figure = <T,>(name: string, of: Column<T>['of'], sort?: string): Column<T> => ({
+  name,
+  of,
+  kind: 'number',
+  sort,
+});
+
+/** Takes what the others leave, and ends in dots where that is too little. */
+export const wide = <T,>(name: string, of: Column<T>['of']): Column<T> => ({
+  name,
+  of,
+  kind: 'wide',
+});
 
 interface TableProps<T> {
   /** What the rows are, for those who do not see the table. */
@@ -32,7 +46,6 @@ interface TableProps<T> {
 export function Table<T>(props: TableProps<T>) {
   const { caption, isPart = false, columns, rows, keyOf, none, sorted } = props;
   if (rows.length === 0 && none === undefined) return null;
-  const kind = ({ isNumber, isWide }: Column<T>) => (isNumber ? 'number' : isWide ? 'wide' : '');
   return (
     <>
       {isPart && <h2>{caption}</h2>}
@@ -44,17 +57,17 @@ export function Table<T>(props: TableProps<T>) {
             <caption class="unseen">{caption}</caption>
             <thead>
               <tr>
-                {columns.map((column) => (
+                {columns.map(({ name, kind, sort }) => (
                   <th
-                    key={column.name}
+                    key={name}
                     scope="col"
-                    class={kind(column)}
-                    {...(column.sort === sorted?.by && sorted && { 'aria-sort': 'descending' })}
+                    class={kind}
+                    {...(sort === sorted?.by && sorted && { 'aria-sort': 'descending' })}
                   >
-                    {column.sort === undefined || sorted === undefined ? (
-                      column.name
+                    {sort === undefined || sorted === undefined ? (
+                      name
                     ) : (
-                      <Link to={sorted.to(column.sort)}>{column.name}</Link>
+                      <Link to={sorted.to(sort)}>{name}</Link>
                     )}
                   </th>
                 ))}
@@ -63,9 +76,9 @@ export function Table<T>(props: TableProps<T>) {
             <tbody>
               {rows.map((row, index) => (
                 <tr key={keyOf?.(row) ?? index}>
-                  {columns.map((column) => (
-                    <td key={column.name} data-name={column.name} class={kind(column)}>
-                      {column.isWide ? <div>{column.of(row)}</div> : column.of(row)}
+                  {columns.map(({ name, of, kind }) => (
+                    <td key={name} data-name={name} class={kind}>
+                      {kind === 'wide' ? <div>{of(row)}</div> : of(row)}
                     </td>
                   ))}
                 </tr>

@@ -3,7 +3,7 @@ import { type Failure, newestFailures } from '@paddock/domain/text/newest-failur
 import type { Items, LastHour, List, OperationRow, Pool, PoolHour, WorkerRow } from '../answers.ts';
 import { Ago, Dash, HowMany, Link, Thing, Took } from '../parts/inline.tsx';
 import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
-import { type Column, Headline, Table } from '../parts/table.tsx';
+import { type Column, column, figure, Headline, Table, wide } from '../parts/table.tsx';
 import { Answer, Heading, TroubleNote } from '../parts/view.tsx';
 import { at } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
@@ -67,54 +67,43 @@ const howMany = (
   of: 'jobs' | 'workers',
   state: string,
   many: (pool: Pool) => number,
-): Column<Pool> => ({
-  name,
-  isNumber: true,
-  of: (pool) => <HowMany of={of} state={state} pool={pool.name} many={many(pool)} />,
-});
+): Column<Pool> =>
+  figure(name, (pool) => <HowMany of={of} state={state} pool={pool.name} many={many(pool)} />);
 
 const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool>[] => [
-  {
-    name: 'Pool',
-    of: ({ name, inForce, labels }) =>
-      name === NO_POOL ? (
-        <Link to={at`/jobs?state=waiting&pool=${name}`}>{poolName(name)}</Link>
-      ) : (
-        <>
-          <Link to={at`/pools/${name}`} title={labels.join(', ')}>
-            {name}
-          </Link>
-          {!inForce && <span class="quiet"> no longer in force</span>}
-        </>
-      ),
-  },
-  howMany('Waiting', 'jobs', 'waiting', ({ demand }) => demand.waiting),
-  {
-    name: 'Longest wait',
-    isNumber: true,
-    of: ({ demand }) =>
-      demand.oldestSince === null ? (
-        <Dash />
-      ) : (
-        <Link to={`/jobs/${demand.oldestJob}`} title="Why it waits">
-          <Took from={demand.oldestSince} />
+  column('Pool', ({ name, inForce, labels }) =>
+    name === NO_POOL ? (
+      <Link to={at`/jobs?state=waiting&pool=${name}`}>{poolName(name)}</Link>
+    ) : (
+      <>
+        <Link to={at`/pools/${name}`} title={labels.join(', ')}>
+          {name}
         </Link>
-      ),
-  },
-  { name: 'Demand, supply and cap', isWide: true, of: (pool) => <Bar pool={pool} /> },
-  { name: 'Last hour', of: ({ name }) => <Sparkline hour={hours.get(name)} /> },
+        {!inForce && <span class="quiet"> no longer in force</span>}
+      </>
+    ),
+  ),
+  howMany('Waiting', 'jobs', 'waiting', ({ demand }) => demand.waiting),
+  figure('Longest wait', ({ demand }) =>
+    demand.oldestSince === null ? (
+      <Dash />
+    ) : (
+      <Link to={`/jobs/${demand.oldestJob}`} title="Why it waits">
+        <Took from={demand.oldestSince} />
+      </Link>
+    ),
+  ),
+  wide('Demand, supply and cap', (pool) => <Bar pool={pool} />),
+  column('Last hour', ({ name }) => <Sparkline hour={hours.get(name)} />),
   howMany('Starting', 'workers', 'pending', ({ supply }) => supply.starting),
   howMany('Idle', 'workers', 'running', ({ supply }) => supply.idle),
   howMany('Busy', 'jobs', 'running', ({ supply }) => supply.busy),
   howMany('Stopping', 'workers', 'stopping', ({ supply }) => supply.stopping),
-  {
-    name: 'Cap',
-    isNumber: true,
-    of: ({ cap }) =>
-      cap === null ? <span class="quiet">none</span> : `${number(cap.used)} / ${number(cap.limit)}`,
-  },
-  { name: 'Queued p50', isNumber: true, of: ({ lastHour }) => time(lastHour.queuedP50Ms) },
-  { name: 'p95', isNumber: true, of: ({ lastHour }) => time(lastHour.queuedP95Ms) },
+  figure('Cap', ({ cap }) =>
+    cap === null ? <span class="quiet">none</span> : `${number(cap.used)} / ${number(cap.limit)}`,
+  ),
+  figure('Queued p50', ({ lastHour }) => time(lastHour.queuedP50Ms)),
+  figure('p95', ({ lastHour }) => time(lastHour.queuedP95Ms)),
 ];
 
 export function Bar({ pool }: { pool: Pool }) {
@@ -224,15 +213,12 @@ function NewestFailures() {
 }
 
 const FAILURES: readonly Column<Failure>[] = [
-  {
-    name: 'Failed',
-    of: ({ what, id, name }) => (
-      <>
-        <span class="quiet">{what}</span> <Thing kind={what} id={id} as={name} />
-      </>
-    ),
-  },
-  { name: 'Of', of: ({ of }) => <Link to={at`/find?text=${of}`}>{of}</Link> },
-  { name: 'Because', isWide: true, of: ({ why }) => why ?? '' },
-  { name: 'When', isNumber: true, of: (failure) => <Ago at={failure.at} /> },
+  column('Failed', ({ what, id, name }) => (
+    <>
+      <span class="quiet">{what}</span> <Thing kind={what} id={id} as={name} />
+    </>
+  )),
+  column('Of', ({ of }) => <Link to={at`/find?text=${of}`}>{of}</Link>),
+  wide('Because', ({ why }) => why ?? ''),
+  figure('When', (failure) => <Ago at={failure.at} />),
 ];

@@ -2,7 +2,7 @@ import type { Delivery as DeliveryAnswer, FailedDelivery } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, At, Chip, Thing, Until } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { type Column, column, figure, Table, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { count, plain } from '../text/words.ts';
@@ -48,36 +48,25 @@ const codeOf = ({ lastStatusCode }: Pick<FailedDelivery, 'lastStatusCode'>): str
   lastStatusCode === 0 ? 'no answer' : `answer ${lastStatusCode}`;
 
 const COLUMNS: readonly Column<FailedDelivery>[] = [
-  {
-    name: 'Delivery',
-    isWide: true,
-    of: ({ event, guid }) => (
+  wide('Delivery', ({ event, guid }) => (
+    <>
+      {event} <Thing kind="delivery" id={guid} />
+    </>
+  )),
+  column('GitHub got', (row) => <Chip of={codeOf(row)} tone="bad" />),
+  figure('Installation', ({ installation }) => <Thing kind="installation" id={installation} />),
+  figure('App', ({ app }) => app),
+  figure('Failed first', ({ firstFailedAt }) => <Ago at={firstFailedAt} />),
+  figure('Asked', ({ requests }) => `${requests} ×`),
+  figure('Next', ({ nextRequestAt, eventId, givenUpAt }) =>
+    nextRequestAt === null ? (
       <>
-        {event} <Thing kind="delivery" id={guid} />
+        <Thing kind="event" id={eventId} as="given up" /> {givenUpAt && <Ago at={givenUpAt} />}
       </>
+    ) : (
+      <Until at={nextRequestAt} />
     ),
-  },
-  { name: 'GitHub got', of: (row) => <Chip of={codeOf(row)} tone="bad" /> },
-  {
-    name: 'Installation',
-    isNumber: true,
-    of: ({ installation }) => <Thing kind="installation" id={installation} />,
-  },
-  { name: 'App', isNumber: true, of: ({ app }) => app },
-  { name: 'Failed first', isNumber: true, of: ({ firstFailedAt }) => <Ago at={firstFailedAt} /> },
-  { name: 'Asked', isNumber: true, of: ({ requests }) => `${requests} ×` },
-  {
-    name: 'Next',
-    isNumber: true,
-    of: ({ nextRequestAt, eventId, givenUpAt }) =>
-      nextRequestAt === null ? (
-        <>
-          <Thing kind="event" id={eventId} as="given up" /> {givenUpAt && <Ago at={givenUpAt} />}
-        </>
-      ) : (
-        <Until at={nextRequestAt} />
-      ),
-  },
+  ),
 ];
 
 /** One delivery: what became of it each time, and whether Paddock asks for it again. */
@@ -114,17 +103,10 @@ export const Delivery = ({ fields: { delivery: guid = '' } }: ViewProps) => (
 );
 
 const EVENTS: readonly Column<DeliveryAnswer['events'][number]>[] = [
-  { name: 'Received', of: ({ receivedAt }) => <At at={receivedAt} /> },
-  {
-    name: 'Event',
-    of: ({ id, event }) => <Thing kind="event" id={id} as={event} />,
-  },
-  { name: 'Outcome', of: ({ outcome }) => plain(outcome) },
-  { name: 'Meaning', isWide: true, of: ({ meaning }) => meaning },
-  { name: 'Job', of: ({ job }) => <Thing kind="job" id={job} /> },
-  {
-    name: 'Installation',
-    isNumber: true,
-    of: ({ installation }) => <Thing kind="installation" id={installation} />,
-  },
+  column('Received', ({ receivedAt }) => <At at={receivedAt} />),
+  column('Event', ({ id, event }) => <Thing kind="event" id={id} as={event} />),
+  column('Outcome', ({ outcome }) => plain(outcome)),
+  wide('Meaning', ({ meaning }) => meaning),
+  column('Job', ({ job }) => <Thing kind="job" id={job} />),
+  figure('Installation', ({ installation }) => <Thing kind="installation" id={installation} />),
 ];

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Found, Items } from '../answers.ts';
 import { Link } from '../parts/inline.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { column, type Column, Table, wide } from '../parts/table.tsx';
 import { Answer, Heading } from '../parts/view.tsx';
 import { placeOf, type ViewProps } from '../paths.ts';
 import { go } from '../state/place.ts';
@@ -40,7 +40,7 @@ export function Find({ query }: ViewProps) {
 }
 
 const COLUMNS: readonly Column<Found>[] = [
-  { name: 'What', of: ({ kind }) => kind },
-  { name: 'Id', isWide: true, of: (found) => <Link to={placeOf(found)}>{found.id}</Link> },
-  { name: 'Name', of: ({ name }) => name ?? '' },
+  column('What', ({ kind }) => kind),
+  wide('Id', (found) => <Link to={placeOf(found)}>{found.id}</Link>),
+  column('Name', ({ name }) => name ?? ''),
 ];

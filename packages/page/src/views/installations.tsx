@@ -2,7 +2,7 @@ import type { Installation as Row, OneInstallation } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, At, Chip, Link, Thing } from '../parts/inline.tsx';
 import { ListView } from '../parts/list.tsx';
-import { type Column, Facts, Table } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 
@@ -20,22 +20,18 @@ export const Installations = ({ query }: ViewProps) => (
 );
 
 const COLUMNS: readonly Column<Row>[] = [
-  {
-    name: 'Entity',
-    isWide: true,
-    of: ({ entity }) => (
-      <>
-        <Thing kind="entity" id={entity.id} as={entity.login} />{' '}
-        <span class="quiet">{entity.type === 'User' ? 'user' : 'organisation'}</span>
-      </>
-    ),
-  },
-  { name: 'State', of: ({ state }) => <Chip of={state} /> },
-  { name: 'Since', of: ({ since }) => since && <Ago at={since} /> },
-  { name: 'Repositories', of: ({ repositories }) => repositories ?? 'unknown' },
-  { name: 'App', isNumber: true, of: ({ app }) => app },
-  { name: 'Installation', isNumber: true, of: ({ id }) => <Thing kind="installation" id={id} /> },
-  { name: 'Entity id', isNumber: true, of: ({ entity }) => entity.id },
+  wide('Entity', ({ entity }) => (
+    <>
+      <Thing kind="entity" id={entity.id} as={entity.login} />{' '}
+      <span class="quiet">{entity.type === 'User' ? 'user' : 'organisation'}</span>
+    </>
+  )),
+  column('State', ({ state }) => <Chip of={state} />),
+  column('Since', ({ since }) => since && <Ago at={since} />),
+  column('Repositories', ({ repositories }) => repositories ?? 'unknown'),
+  figure('App', ({ app }) => app),
+  figure('Installation', ({ id }) => <Thing kind="installation" id={id} />),
+  figure('Entity id', ({ entity }) => entity.id),
 ];
 
 /** What an installation is, and what GitHub said of it. */
@@ -93,11 +89,7 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
 );
 
 const EVENTS: readonly Column<OneInstallation['events'][number]>[] = [
-  { name: 'At', of: (event) => <At at={event.at} /> },
-  {
-    name: 'Event',
-    isWide: true,
-    of: ({ id, event }) => <Thing kind="event" id={id} as={event} />,
-  },
-  { name: 'Ago', isNumber: true, of: (event) => <Ago at={event.at} /> },
+  column('At', (event) => <At at={event.at} />),
+  wide('Event', ({ id, event }) => <Thing kind="event" id={id} as={event} />),
+  figure('Ago', (event) => <Ago at={event.at} />),
 ];

@@ -1,7 +1,7 @@
 import { duration } from '@paddock/domain/text/duration';
 import type { Job as JobAnswer, List, Why as WhyAnswer } from '../answers.ts';
 import { Ago, At, Chip, Link, Meter, OfPool, Outside, Thing, Took } from '../parts/inline.tsx';
-import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, Table, Timeline, wide } from '../parts/table.tsx';
 import { Answer, Heading, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import type { Watched } from '../state/live.ts';
@@ -78,17 +78,11 @@ function Row({ job }: { job: JobAnswer }) {
 }
 
 export const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
-  {
-    name: 'Event',
-    of: ({ id, event }) => <Thing kind="event" id={id} as={event} />,
-  },
-  {
-    name: 'Heard',
-    of: ({ source }) => (source === 'webhook' ? 'as a delivery' : `by the ${source}`),
-  },
-  { name: 'Outcome', of: ({ outcome }) => plain(outcome) },
-  { name: 'Delivery', isWide: true, of: ({ guid }) => <Thing kind="delivery" id={guid} /> },
-  { name: 'Received', isNumber: true, of: ({ receivedAt }) => <Ago at={receivedAt} /> },
+  column('Event', ({ id, event }) => <Thing kind="event" id={id} as={event} />),
+  column('Heard', ({ source }) => (source === 'webhook' ? 'as a delivery' : `by the ${source}`)),
+  column('Outcome', ({ outcome }) => plain(outcome)),
+  wide('Delivery', ({ guid }) => <Thing kind="delivery" id={guid} />),
+  figure('Received', ({ receivedAt }) => <Ago at={receivedAt} />),
 ];
 
 /** Those that are being stopped come for nobody. */
@@ -192,8 +186,8 @@ const placeInWords = (place: NonNullable<WhyAnswer['place']>): string => {
 };
 
 const WORKERS: readonly Column<WhyAnswer['workers'][number]>[] = [
-  { name: 'Worker', of: ({ name }) => <Thing kind="worker" id={name} /> },
-  { name: 'State', of: ({ state }) => plain(state) },
-  { name: 'Detail', isWide: true, of: ({ detail }) => detail },
-  { name: 'Age', isNumber: true, of: ({ ageMs }) => duration(ageMs) },
+  column('Worker', ({ name }) => <Thing kind="worker" id={name} />),
+  column('State', ({ state }) => plain(state)),
+  wide('Detail', ({ detail }) => detail),
+  figure('Age', ({ ageMs }) => duration(ageMs)),
 ];

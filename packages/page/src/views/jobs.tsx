@@ -2,7 +2,7 @@ import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
 import { Ago, Chip, Dash, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
-import type { Column } from '../parts/table.tsx';
+import { column, type Column, figure, wide } from '../parts/table.tsx';
 import { TroubleNote } from '../parts/view.tsx';
 import type { ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
@@ -60,41 +60,28 @@ export function Jobs({ query }: ViewProps) {
 }
 
 const COLUMNS: readonly Column<JobRow>[] = [
-  {
-    name: 'Job',
-    isWide: true,
-    of: ({ id, name, workflow }) => (
-      <>
-        <Thing kind="job" id={id} as={name} />
-        {workflow !== null && <span class="quiet"> {workflow}</span>}
-      </>
-    ),
-  },
-  { name: 'State', of: (job) => <Chip of={stateOf(job)} /> },
-  {
-    name: 'Waits for',
-    of: ({ state, wait, worker, failure }) =>
-      state !== 'waiting'
-        ? (failure ?? <Thing kind="worker" id={worker} as="worker" />)
-        : wait === null
-          ? 'its worker'
-          : plain(wait.reason),
-  },
-  {
-    name: 'Repository',
-    of: ({ repository }) => <Thing kind="repository" id={repository.fullName} />,
-  },
-  { name: 'Pool', of: ({ pool }) => <OfPool pool={pool} /> },
-  { name: 'Queued', isNumber: true, of: (job) => <Took {...queuedOf(job)} /> },
-  {
-    name: 'Ran',
-    isNumber: true,
-    of: (job) => {
-      const ran = ranOf(job);
-      return ran === undefined ? <Dash /> : <Took {...ran} />;
-    },
-  },
-  { name: 'Heard of', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
+  wide('Job', ({ id, name, workflow }) => (
+    <>
+      <Thing kind="job" id={id} as={name} />
+      {workflow !== null && <span class="quiet"> {workflow}</span>}
+    </>
+  )),
+  column('State', (job) => <Chip of={stateOf(job)} />),
+  column('Waits for', ({ state, wait, worker, failure }) =>
+    state !== 'waiting'
+      ? (failure ?? <Thing kind="worker" id={worker} as="worker" />)
+      : wait === null
+        ? 'its worker'
+        : plain(wait.reason),
+  ),
+  column('Repository', ({ repository }) => <Thing kind="repository" id={repository.fullName} />),
+  column('Pool', ({ pool }) => <OfPool pool={pool} />),
+  figure('Queued', (job) => <Took {...queuedOf(job)} />),
+  figure('Ran', (job) => {
+    const ran = ranOf(job);
+    return ran === undefined ? <Dash /> : <Took {...ran} />;
+  }),
+  figure('Heard of', ({ createdAt }) => <Ago at={createdAt} />),
 ];
 
 /** How many jobs wait for which reason; each leads to the list of these alone. */

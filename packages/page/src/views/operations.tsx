@@ -10,7 +10,7 @@ import { Act, Outcome } from '../parts/act.tsx';
 import { Ago, At, Chip, Link, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView, Tabs } from '../parts/list.tsx';
 import { howFailed, mergedInto } from '../parts/outcome.ts';
-import { type Column, Facts, Table } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { Answer, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { request } from '../state/request.ts';
@@ -62,41 +62,30 @@ export function Operations({ query }: ViewProps) {
 }
 
 export const COLUMNS: readonly Column<OperationRow>[] = [
-  { name: 'Operation', of: ({ id, kind }) => <Thing kind="operation" id={id} as={kind} /> },
-  {
-    name: 'Status',
-    of: ({ status, handled: by }) => (
-      <>
-        <Chip of={status} />
-        {by !== null && (
-          <span class="quiet">
-            {' '}
-            {by.retriedAs === null ? 'discarded' : 'retried'} by {by.by}
-          </span>
-        )}
-      </>
-    ),
-  },
-  { name: 'Of', isWide: true, of: ({ subject }) => <Subject of={subject} /> },
-  {
-    name: 'Why',
-    isWide: true,
-    of: ({ waitsFor, failure }) =>
-      waitsFor === null ? (failure?.message ?? '') : `waits for ${waitsFor}`,
-  },
-  { name: 'Asked by', of: ({ requestedBy }) => requestedBy ?? '' },
-  { name: 'Runs', isNumber: true, of: runsOf },
-  {
-    name: 'Took',
-    isNumber: true,
-    of: ({ startedAt, finishedAt, status }) =>
+  column('Operation', ({ id, kind }) => <Thing kind="operation" id={id} as={kind} />),
+  column('Status', ({ status, handled: by }) => (
+    <>
+      <Chip of={status} />
+      {by !== null && (
+        <span class="quiet">
+          {' '}
+          {by.retriedAs === null ? 'discarded' : 'retried'} by {by.by}
+        </span>
+      )}
+    </>
+  )),
+  wide('Of', ({ subject }) => <Subject of={subject} />),
+  wide('Why', ({ waitsFor, failure }) =>
+    waitsFor === null ? (failure?.message ?? '') : `waits for ${waitsFor}`,
+  ),
+  column('Asked by', ({ requestedBy }) => requestedBy ?? ''),
+  figure('Runs', runsOf),
+  figure(
+    'Took',
+    ({ startedAt, finishedAt, status }) =>
       startedAt && status !== 'QUEUED' && <Took from={startedAt} to={finishedAt} />,
-  },
-  {
-    name: 'When',
-    isNumber: true,
-    of: ({ finishedAt, queuedAt }) => <Ago at={finishedAt ?? queuedAt} />,
-  },
+  ),
+  figure('When', ({ finishedAt, queuedAt }) => <Ago at={finishedAt ?? queuedAt} />),
 ];
 
 /** As `1 of 5`, and how often the process that ran it went away. */
@@ -181,19 +170,16 @@ function Counts() {
 }
 
 const OF_KIND: readonly Column<KindCount>[] = [
-  { name: 'Kind', of: ({ kind }) => <Link to={at`/operations?kind=${kind}`}>{kind}</Link> },
-  { name: 'OK', isNumber: true, of: ({ good }) => number(good) },
-  {
-    name: 'Failed',
-    isNumber: true,
-    of: ({ kind, bad }) =>
-      bad === 0 ? (
-        <span class="quiet">0</span>
-      ) : (
-        <Link to={at`/operations?status=ERROR&kind=${kind}`}>{number(bad)}</Link>
-      ),
-  },
-  { name: 'Why they failed', isWide: true, of: ({ reasons }) => reasons.join(', ') },
+  column('Kind', ({ kind }) => <Link to={at`/operations?kind=${kind}`}>{kind}</Link>),
+  figure('OK', ({ good }) => number(good)),
+  figure('Failed', ({ kind, bad }) =>
+    bad === 0 ? (
+      <span class="quiet">0</span>
+    ) : (
+      <Link to={at`/operations?status=ERROR&kind=${kind}`}>{number(bad)}</Link>
+    ),
+  ),
+  wide('Why they failed', ({ reasons }) => reasons.join(', ')),
 ];
 
 /** One operation, from its enqueuing until it expires. */
@@ -275,14 +261,14 @@ function Row({ subject, failure, output, handled: by, ...operation }: OperationA
 }
 
 const FAILURES: readonly Column<OperationAnswer['failures'][number]>[] = [
-  { name: 'Run', isNumber: true, of: ({ attempt }) => attempt },
-  { name: 'Why', of: ({ reason }) => howFailed(reason) },
-  { name: 'Message', isWide: true, of: ({ message }) => message },
-  { name: 'When', isNumber: true, of: (run) => <Ago at={run.at} /> },
+  figure('Run', ({ attempt }) => attempt),
+  column('Why', ({ reason }) => howFailed(reason)),
+  wide('Message', ({ message }) => message),
+  figure('When', (run) => <Ago at={run.at} />),
 ];
 
 const ASKERS: readonly Column<OperationAnswer['askers'][number]>[] = [
-  { name: 'Who', of: ({ person }) => person },
-  { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
-  { name: 'When', isNumber: true, of: (asker) => <Ago at={asker.at} /> },
+  column('Who', ({ person }) => person),
+  wide('Note', ({ note }) => note ?? ''),
+  figure('When', (asker) => <Ago at={asker.at} />),
 ];

@@ -6,7 +6,7 @@ import { Act } from '../parts/act.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Ago, At, Chip, Link, Sentence, Thing } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
-import type { Column } from '../parts/table.tsx';
+import { column, type Column, figure, wide } from '../parts/table.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { Resume } from './hindrances.tsx';
 
@@ -25,24 +25,19 @@ export const Actions = ({ query }: ViewProps) => (
 );
 
 const ACTIONS: readonly Column<Action>[] = [
-  { name: 'At', of: (row) => <At at={row.at} /> },
-  {
-    name: 'What',
-    isWide: true,
-    of: ({ person, endpoint, subject, note }) => (
-      <>
-        <Link to={at`/actions?person=${person}`}>{person}</Link>{' '}
-        <Sentence of={tellAction(endpoint, subject)} />
-        {note !== null && <span class="quiet">: {note}</span>}
-      </>
-    ),
-  },
-  {
-    name: 'Operation',
-    of: ({ operation }) => <Thing kind="operation" id={operation} as="its operation" />,
-  },
-  { name: 'In', of: ({ from }) => (from === 'api' ? 'the console' : 'a terminal') },
-  { name: 'Ago', isNumber: true, of: (row) => <Ago at={row.at} /> },
+  column('At', (row) => <At at={row.at} />),
+  wide('What', ({ person, endpoint, subject, note }) => (
+    <>
+      <Link to={at`/actions?person=${person}`}>{person}</Link>{' '}
+      <Sentence of={tellAction(endpoint, subject)} />
+      {note !== null && <span class="quiet">: {note}</span>}
+    </>
+  )),
+  column('Operation', ({ operation }) => (
+    <Thing kind="operation" id={operation} as="its operation" />
+  )),
+  column('In', ({ from }) => (from === 'api' ? 'the console' : 'a terminal')),
+  figure('Ago', (row) => <Ago at={row.at} />),
 ];
 
 /** What people hold back now. */
@@ -86,19 +81,15 @@ export const Switches = ({ query }: ViewProps) => (
 );
 
 const SWITCHES: readonly Column<Switch>[] = [
-  {
-    name: 'Held back',
-    isWide: true,
-    of: ({ subject, name }) => (
-      <Sentence
-        of={tellSwitch(subject)}
-        {...(name !== null && { names: { [subject.slice('entity:'.length)]: name } })}
-      />
-    ),
-  },
-  { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
-  { name: 'By', of: ({ by }) => by },
-  { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
+  wide('Held back', ({ subject, name }) => (
+    <Sentence
+      of={tellSwitch(subject)}
+      {...(name !== null && { names: { [subject.slice('entity:'.length)]: name } })}
+    />
+  )),
+  wide('Note', ({ note }) => note ?? ''),
+  column('By', ({ by }) => by),
+  figure('Since', ({ since }) => <Ago at={since} />),
 ];
 
 /** When each sweep last succeeded, what it could not reach, and a run of it now. */
@@ -130,25 +121,22 @@ export const Sweeps = ({ query }: ViewProps) => (
 );
 
 const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
-  { name: 'Sweep', of: ({ name }) => name },
-  { name: 'Succeeded', isNumber: true, of: ({ succeededAt }) => <Ago at={succeededAt} /> },
-  {
-    name: 'Last run',
-    of: ({ lastRun }) =>
+  column('Sweep', ({ name }) => name),
+  figure('Succeeded', ({ succeededAt }) => <Ago at={succeededAt} />),
+  column(
+    'Last run',
+    ({ lastRun }) =>
       lastRun && (
         <Link to={at`/operations/${lastRun.operation}`}>
           <Chip of={lastRun.status} /> <Ago at={lastRun.endedAt} />, {duration(lastRun.tookMs)} long
         </Link>
       ),
-  },
-  {
-    name: 'Could not reach',
-    isWide: true,
-    of: ({ pausedBy, unreached, failing, lastRun }) =>
-      [pausedBy && `paused by ${pausedBy}`, ...unreached, ...failing, lastRun?.message]
-        .filter(Boolean)
-        .join(', '),
-  },
+  ),
+  wide('Could not reach', ({ pausedBy, unreached, failing, lastRun }) =>
+    [pausedBy && `paused by ${pausedBy}`, ...unreached, ...failing, lastRun?.message]
+      .filter(Boolean)
+      .join(', '),
+  ),
 ];
 
 /** Who may ask and act. A new token is shown once. */
@@ -210,21 +198,16 @@ export const Tokens = ({ query }: ViewProps) => (
 );
 
 const TOKENS: readonly Column<Token>[] = [
-  { name: 'Name', of: ({ name }) => name },
-  { name: 'State', of: ({ revokedAt }) => <Chip of={revokedAt === null ? 'good' : 'revoked'} /> },
-  {
-    name: 'Access',
-    isWide: true,
-    of: ({ access, narrowedTo }) =>
-      narrowedTo === null
-        ? access
-        : `${narrowedTo.endpoint} of ${Object.values(narrowedTo.subject).join(' ')}`,
-  },
-  {
-    name: 'Last used',
-    isNumber: true,
-    of: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />),
-  },
-  { name: 'Made by', of: ({ createdBy }) => createdBy },
-  { name: 'Made', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
+  column('Name', ({ name }) => name),
+  column('State', ({ revokedAt }) => <Chip of={revokedAt === null ? 'good' : 'revoked'} />),
+  wide('Access', ({ access, narrowedTo }) =>
+    narrowedTo === null
+      ? access
+      : `${narrowedTo.endpoint} of ${Object.values(narrowedTo.subject).join(' ')}`,
+  ),
+  figure('Last used', ({ lastUsedAt }) =>
+    lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />,
+  ),
+  column('Made by', ({ createdBy }) => createdBy),
+  figure('Made', ({ createdAt }) => <Ago at={createdAt} />),
 ];

@@ -1,6 +1,6 @@
 import type { Items, OnePool, WorkerRow } from '../answers.ts';
 import { Ago, At, Thing } from '../parts/inline.tsx';
-import { type Column, Facts, Table } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { at } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { WORKERS } from './workers.tsx';
@@ -37,28 +37,24 @@ export function PoolState({ name, troubles, changes }: OnePool & { name: string 
 }
 
 const TROUBLES: readonly Column<OnePool['troubles'][number]>[] = [
-  { name: 'Trouble', isWide: true, of: ({ sentence }) => sentence },
-  { name: 'What to do', isWide: true, of: ({ advice }) => advice },
-  {
-    name: 'Nodes',
-    of: ({ nodes }) => nodes.slice(0, 3).map((node) => <Thing key={node} kind="node" id={node} />),
-  },
-  { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
-  { name: 'Newest', of: ({ worker }) => <Thing kind="worker" id={worker} /> },
+  wide('Trouble', ({ sentence }) => sentence),
+  wide('What to do', ({ advice }) => advice),
+  column('Nodes', ({ nodes }) =>
+    nodes.slice(0, 3).map((node) => <Thing key={node} kind="node" id={node} />),
+  ),
+  figure('Since', ({ since }) => <Ago at={since} />),
+  column('Newest', ({ worker }) => <Thing kind="worker" id={worker} />),
 ];
 
 const CHANGES: readonly Column<OnePool['changes'][number]>[] = [
-  { name: 'Loaded', of: (change) => <At at={change.at} /> },
-  { name: 'Version', isNumber: true, of: ({ version }) => version },
-  {
-    name: 'What',
-    isWide: true,
-    of: ({ lines }) =>
-      lines.map((line) => (
-        <p key={line}>{line.startsWith('-') ? <del>{line}</del> : <ins>{line}</ins>}</p>
-      )),
-  },
-  { name: 'Ago', isNumber: true, of: (change) => <Ago at={change.at} /> },
+  column('Loaded', (change) => <At at={change.at} />),
+  figure('Version', ({ version }) => version),
+  wide('What', ({ lines }) =>
+    lines.map((line) => (
+      <p key={line}>{line.startsWith('-') ? <del>{line}</del> : <ins>{line}</ins>}</p>
+    )),
+  ),
+  figure('Ago', (change) => <Ago at={change.at} />),
 ];
 
 /** How a pool is set today. */

@@ -2,7 +2,7 @@ import type { List, OperationRow, Repository as Answered, RepositoryRow } from '
 import { Act } from '../parts/act.tsx';
 import { Ago, Chip, Link, Thing } from '../parts/inline.tsx';
 import { ListView } from '../parts/list.tsx';
-import { type Column, Facts, Table } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import type { Watched } from '../state/live.ts';
@@ -29,19 +29,11 @@ export const Repositories = ({ query }: ViewProps) => (
 );
 
 const COLUMNS: readonly Column<RepositoryRow>[] = [
-  {
-    name: 'Repository',
-    isWide: true,
-    of: ({ fullName }) => <Thing kind="repository" id={fullName} />,
-  },
-  { name: 'Looked through', of: Enabled },
-  { name: 'Last resync', of: LastSync },
-  {
-    name: 'Discovery read it',
-    isNumber: true,
-    of: ({ lookedAt }) => lookedAt && <Ago at={lookedAt} />,
-  },
-  { name: 'Active', isNumber: true, of: ({ activeAt }) => activeAt && <Ago at={activeAt} /> },
+  wide('Repository', ({ fullName }) => <Thing kind="repository" id={fullName} />),
+  column('Looked through', Enabled),
+  column('Last resync', LastSync),
+  figure('Discovery read it', ({ lookedAt }) => lookedAt && <Ago at={lookedAt} />),
+  figure('Active', ({ activeAt }) => activeAt && <Ago at={activeAt} />),
 ];
 
 function Enabled({ enabled, disabled }: RepositoryRow) {

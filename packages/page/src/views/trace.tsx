@@ -8,7 +8,7 @@ import type {
 import { History } from '../parts/history.tsx';
 import { Ago, At, Link, Thing } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
-import { type Column, Facts } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
@@ -94,25 +94,19 @@ export function Diagnoses({ of }: { of: string }) {
 }
 
 const COLUMNS: readonly Column<TraceItem>[] = [
-  { name: 'At', of: (item) => <At at={item.at} /> },
-  { name: 'Kind', of: ({ kind }) => <span class="quiet">{kind}</span> },
-  { name: 'What', isWide: true, of: ({ what }) => what },
-  {
-    name: 'Of',
-    isWide: true,
-    of: (item) =>
-      readItem(item).subjects.map(({ kind, id, name }, index) => (
-        <span key={kind}>
-          {index > 0 && ', '}
-          <Thing kind={kind} id={id} as={name} />
-        </span>
-      )),
-  },
-  {
-    name: 'Repository',
-    of: (item) => <Thing kind="repository" id={readItem(item).repository} />,
-  },
-  { name: 'Ago', isNumber: true, of: (item) => <Ago at={item.at} /> },
+  column('At', (item) => <At at={item.at} />),
+  column('Kind', ({ kind }) => <span class="quiet">{kind}</span>),
+  wide('What', ({ what }) => what),
+  wide('Of', (item) =>
+    readItem(item).subjects.map(({ kind, id, name }, index) => (
+      <span key={kind}>
+        {index > 0 && ', '}
+        <Thing kind={kind} id={id} as={name} />
+      </span>
+    )),
+  ),
+  column('Repository', (item) => <Thing kind="repository" id={readItem(item).repository} />),
+  figure('Ago', (item) => <Ago at={item.at} />),
 ];
 
 /** One event of a trace, with what is stored of its payload. */

@@ -5,7 +5,7 @@ import { Chart } from '../parts/chart.tsx';
 import { toLines } from '../parts/history.tsx';
 import { Ago, At, HowMany, Link, Thing } from '../parts/inline.tsx';
 import { DATES, ListView, Tabs } from '../parts/list.tsx';
-import { type Column, Headline, Table } from '../parts/table.tsx';
+import { type Column, figure, Headline, Table, wide } from '../parts/table.tsx';
 import { Answer, Heading } from '../parts/view.tsx';
 import type { ViewProps } from '../paths.ts';
 import { hrefOf } from '../state/place.ts';
@@ -97,38 +97,20 @@ const queued = (seconds: number | undefined) =>
   seconds === undefined ? '–' : duration(seconds * 1_000);
 
 const COLUMNS: readonly Column<UsageRow>[] = [
-  {
-    name: 'Of',
-    isWide: true,
-    of: (row) => {
-      if (row.at !== null) return <At at={row.at} />;
-      const { name, filters } = subjectOf(row);
-      if (name === null) return <span class="quiet">workers without a job</span>;
-      return <Link to={`/jobs?${new URLSearchParams(filters).toString()}`}>{name}</Link>;
-    },
-  },
-  { name: 'Jobs', sort: 'jobs', isNumber: true, of: ({ jobs }) => number(jobs) },
-  { name: 'Workers', sort: 'workers', isNumber: true, of: ({ workers }) => number(workers) },
-  {
-    name: 'Runner minutes',
-    sort: 'minutes',
-    isNumber: true,
-    of: ({ runnerMinutes }) => amount(runnerMinutes),
-  },
-  {
-    name: 'Week before',
-    isNumber: true,
-    of: ({ before }) => (before === null ? '–' : amount(before.runnerMinutes)),
-  },
-  { name: 'Idle', sort: 'idle', isNumber: true, of: ({ idleShare }) => percent(idleShare) },
-  {
-    name: 'Thrown away',
-    sort: 'thrownAway',
-    isNumber: true,
-    of: ({ thrownAwayShare }) => percent(thrownAwayShare),
-  },
-  { name: 'Queued p50', isNumber: true, of: ({ queuedSeconds }) => queued(queuedSeconds?.p50) },
-  { name: 'p95', isNumber: true, of: ({ queuedSeconds }) => queued(queuedSeconds?.p95) },
+  wide('Of', (row) => {
+    if (row.at !== null) return <At at={row.at} />;
+    const { name, filters } = subjectOf(row);
+    if (name === null) return <span class="quiet">workers without a job</span>;
+    return <Link to={`/jobs?${new URLSearchParams(filters).toString()}`}>{name}</Link>;
+  }),
+  figure('Jobs', ({ jobs }) => number(jobs), 'jobs'),
+  figure('Workers', ({ workers }) => number(workers), 'workers'),
+  figure('Runner minutes', ({ runnerMinutes }) => amount(runnerMinutes), 'minutes'),
+  figure('Week before', ({ before }) => (before === null ? '–' : amount(before.runnerMinutes))),
+  figure('Idle', ({ idleShare }) => percent(idleShare), 'idle'),
+  figure('Thrown away', ({ thrownAwayShare }) => percent(thrownAwayShare), 'thrownAway'),
+  figure('Queued p50', ({ queuedSeconds }) => queued(queuedSeconds?.p50)),
+  figure('p95', ({ queuedSeconds }) => queued(queuedSeconds?.p95)),
 ];
 
 const BY = ['entity', 'pool', 'labels'] as const;
@@ -171,25 +153,20 @@ const COUNTS = [
 ] as const;
 
 const ACTIVE: readonly Column<ActiveRow>[] = [
-  {
-    name: 'Of',
-    isWide: true,
-    of: ({ entity, labels, pool }) =>
-      entity === null ? (
-        pool === null ? (
-          (labels?.join(', ') ?? '')
-        ) : (
-          <Thing kind="pool" id={pool} />
-        )
+  wide('Of', ({ entity, labels, pool }) =>
+    entity === null ? (
+      pool === null ? (
+        (labels?.join(', ') ?? '')
       ) : (
-        <Thing kind="entity" id={entity.id} as={entity.login} />
-      ),
-  },
-  ...COUNTS.map(([what, list, state]) => ({
-    name: what[0]?.toUpperCase() + what.slice(1),
-    isNumber: true,
+        <Thing kind="pool" id={pool} />
+      )
+    ) : (
+      <Thing kind="entity" id={entity.id} as={entity.login} />
+    ),
+  ),
+  ...COUNTS.map(([what, list, state]) =>
     // Of labels there is no list.
-    of: ({ entity, pool, [what]: many }: ActiveRow) =>
+    figure(what[0]?.toUpperCase() + what.slice(1), ({ entity, pool, [what]: many }: ActiveRow) =>
       entity === null && pool === null ? (
         number(many)
       ) : (
@@ -200,5 +177,6 @@ const ACTIVE: readonly Column<ActiveRow>[] = [
           {...(pool === null ? { entity: entity?.id } : { pool })}
         />
       ),
-  })),
+    ),
+  ),
 ];

@@ -2,7 +2,7 @@ import type { Items, NodeRow, Worker as WorkerAnswer, WorkerRow } from '../answe
 import { Act } from '../parts/act.tsx';
 import { Ago, Chip, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
-import { type Column, Facts, Table, Timeline } from '../parts/table.tsx';
+import { type Column, column, Facts, figure, Table, Timeline, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { number, plain } from '../text/words.ts';
@@ -33,35 +33,26 @@ export const Workers = ({ query }: ViewProps) => (
 
 /** Of a list of workers. */
 export const WORKERS: readonly Column<WorkerRow>[] = [
-  {
-    name: 'Worker',
-    of: ({ name, warm }) => (
-      <>
-        <Thing kind="worker" id={name} />
-        {warm && <span class="quiet"> warm</span>}
-      </>
+  column('Worker', ({ name, warm }) => (
+    <>
+      <Thing kind="worker" id={name} />
+      {warm && <span class="quiet"> warm</span>}
+    </>
+  )),
+  column('State', (worker) => <Chip of={stateOf(worker)} />),
+  wide('Remark', remarkOf),
+  column('Job', ({ job }) => <Thing kind="job" id={job} />),
+  column('Pool', ({ pool }) => <OfPool pool={pool} />),
+  column('Entity', ({ entity, repository }) =>
+    repository === null ? (
+      <Thing kind="entity" id={entity.id} as={entity.login} />
+    ) : (
+      <Thing kind="repository" id={repository} />
     ),
-  },
-  { name: 'State', of: (worker) => <Chip of={stateOf(worker)} /> },
-  { name: 'Remark', isWide: true, of: remarkOf },
-  { name: 'Job', of: ({ job }) => <Thing kind="job" id={job} /> },
-  { name: 'Pool', of: ({ pool }) => <OfPool pool={pool} /> },
-  {
-    name: 'Entity',
-    of: ({ entity, repository }) =>
-      repository === null ? (
-        <Thing kind="entity" id={entity.id} as={entity.login} />
-      ) : (
-        <Thing kind="repository" id={repository} />
-      ),
-  },
-  { name: 'Node', of: ({ node }) => <Thing kind="node" id={node} /> },
-  {
-    name: 'Lived',
-    isNumber: true,
-    of: ({ createdAt, completedAt }) => <Took from={createdAt} to={completedAt} />,
-  },
-  { name: 'Made', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
+  ),
+  column('Node', ({ node }) => <Thing kind="node" id={node} />),
+  figure('Lived', ({ createdAt, completedAt }) => <Took from={createdAt} to={completedAt} />),
+  figure('Made', ({ createdAt }) => <Ago at={createdAt} />),
 ];
 
 /** Where workers live, and what befell them there: those with the latest trouble first. */
@@ -80,19 +71,16 @@ export const Nodes = () => (
 );
 
 const NODES: readonly Column<NodeRow>[] = [
-  { name: 'Node', of: ({ node }) => <Thing kind="node" id={node} /> },
-  { name: 'Workers', isNumber: true, of: ({ workers }) => number(workers) },
-  { name: 'At work', isNumber: true, of: ({ busy }) => number(busy) },
-  {
-    name: 'What befell some in the last day',
-    isWide: true,
-    of: ({ troubles }) =>
-      troubles.map(({ sentence, advice, worker, lastAt }) => (
-        <p key={sentence}>
-          {sentence} {advice} <Thing kind="worker" id={worker} as={<Ago at={lastAt} />} />
-        </p>
-      )),
-  },
+  column('Node', ({ node }) => <Thing kind="node" id={node} />),
+  figure('Workers', ({ workers }) => number(workers)),
+  figure('At work', ({ busy }) => number(busy)),
+  wide('What befell some in the last day', ({ troubles }) =>
+    troubles.map(({ sentence, advice, worker, lastAt }) => (
+      <p key={sentence}>
+        {sentence} {advice} <Thing kind="worker" id={worker} as={<Ago at={lastAt} />} />
+      </p>
+    )),
+  ),
 ];
 
 /** One worker: why it failed or does not start, then all that is known of it. */
@@ -192,8 +180,8 @@ function Trouble({ worker: { diagnosis, noLog, state } }: { worker: WorkerAnswer
 }
 
 const EVENTS: readonly Column<NonNullable<Diagnosis['events']>[number]>[] = [
-  { name: 'Reason', of: ({ reason }) => reason },
-  { name: 'Message', isWide: true, of: ({ message }) => message },
-  { name: 'From', of: ({ source }) => source },
-  { name: 'Times', isNumber: true, of: ({ count }) => count },
+  column('Reason', ({ reason }) => reason),
+  wide('Message', ({ message }) => message),
+  column('From', ({ source }) => source),
+  figure('Times', ({ count }) => count),
 ];
