@@ -13,9 +13,13 @@ export interface Caller {
 }
 
 /** One question that people ask, or one thing that they do: in the terminal and over HTTP. */
-export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+export interface Endpoint<
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodType = z.ZodType,
+  N extends string = string,
+> {
   /** As `listJobs`: the operationId of the OpenAPI description. */
-  readonly name: string;
+  readonly name: N;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** As `/api/v1/jobs/{job}`: braces name fields of `input`. */
   readonly path: `/api/v1/${string}`;
@@ -47,8 +51,8 @@ export interface Act {
  * An endpoint as its file declares it. Its answer has dates for instants, and may have more than
  * the schema. `request` is for the audit, with the fields of the path as its subject.
  */
-interface Declared<I extends z.ZodObject, O extends z.ZodType>
-  extends Omit<Endpoint<I, O>, 'answer' | Defaulted>, Partial<Pick<Endpoint<I, O>, Defaulted>> {
+interface Declared<I extends z.ZodObject, O extends z.ZodType, N extends string>
+  extends Omit<Endpoint<I, O, N>, 'answer' | Defaulted>, Partial<Pick<Endpoint<I, O>, Defaulted>> {
   answer(caller: Caller, input: z.output<I>, request: Act): Promise<z.output<O>>;
 }
 
@@ -58,14 +62,14 @@ type Defaulted = 'method' | 'access' | 'status';
  * Infers the types of an endpoint from its schemas. By default it answers with 200; readers may ask
  * a GET, and only operators anything else.
  */
-export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
+export const endpoint = <I extends z.ZodObject, O extends z.ZodType, const N extends string>({
   method = 'GET',
   access = method === 'GET' ? 'read' : 'operate',
   status = 200,
   input,
   answer,
   ...declared
-}: Declared<I, O>): Endpoint<I, O> => ({
+}: Declared<I, O, N>): Endpoint<I, O, N> => ({
   ...declared,
   method,
   access,

@@ -45,7 +45,7 @@ import { listUsageEndpoint } from './usage/usage.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './why/explain-job.ts';
 
 /** Every question and action but those about tokens, in the order of the API's description. */
-const SUBJECTS: readonly Endpoint[] = [
+const SUBJECTS = [
   findEndpoint,
   listInstallationsEndpoint,
   findInstallationEndpoint,
@@ -87,7 +87,7 @@ const SUBJECTS: readonly Endpoint[] = [
   setSwitchEndpoint,
   liftSwitchEndpoint,
   listActionsEndpoint,
-];
+] as const satisfies readonly Endpoint[];
 
 /** A token is narrowed to none of the endpoints of tokens and sessions. */
 export const createToken = createTokenEndpoint(SUBJECTS);
@@ -102,3 +102,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endSessionsEndpoint,
   describeApiEndpoint(() => ENDPOINTS),
 ];
+
+/** Those that the page asks. */
+export type Asked =
+  | (typeof SUBJECTS)[number]
+  | typeof createToken
+  | typeof listTokensEndpoint
+  | typeof endSessionsEndpoint;

@@ -1,47 +1,10 @@
-import type { listActionsEndpoint } from '@paddock/api/actions/list-actions';
-import type {
-  findDeliveryEndpoint,
-  listRedeliveriesEndpoint,
-} from '@paddock/api/deliveries/deliveries';
-import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
-import type { findEndpoint } from '@paddock/api/find/find';
-import type {
-  findInstallationEndpoint,
-  listInstallationsEndpoint,
-} from '@paddock/api/installations/installations';
-import type { countWaitsEndpoint, listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
-import type { findJobEndpoint } from '@paddock/api/jobs/job';
-import type { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import type {
-  countOperationsEndpoint,
-  findOperationEndpoint,
-} from '@paddock/api/operations/operation';
-import type { findPoolEndpoint } from '@paddock/api/pools/pool';
-import type { lastHourEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
-import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/failed-operations';
-import type {
-  findRepositoryEndpoint,
-  listRepositoriesEndpoint,
-} from '@paddock/api/repositories/repositories';
-import type { listSwitchesEndpoint } from '@paddock/api/switches/switches';
-import type { createToken } from '@paddock/api/endpoints';
-import type { endSessionsEndpoint } from '@paddock/api/sessions/sessions';
-import type { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
-import type { listTokensEndpoint } from '@paddock/api/tokens/tokens';
-import type { traceEndpoint } from '@paddock/api/trace/trace';
-import type { traceEventEndpoint } from '@paddock/api/events/events';
-import type { countActiveEndpoint } from '@paddock/api/usage/active';
-import type { listUsageEndpoint } from '@paddock/api/usage/usage';
-import type { whyJobEndpoint } from '@paddock/api/why/explain-job';
-import type { listNodesEndpoint } from '@paddock/api/workers/nodes';
-import type { findWorkerEndpoint, listWorkersEndpoint } from '@paddock/api/workers/workers';
+import type { Asked } from '@paddock/api/endpoints';
 import type { z } from 'zod';
 
 // Types alone: nothing of the API's code is in the page.
-type Output<E extends { readonly output: z.ZodType }> = z.input<E['output']>;
-type Item<
-  E extends { readonly output: z.ZodType<unknown, { readonly items: readonly unknown[] }> },
-> = Output<E>['items'][number];
+type Output<N extends Asked['name']> = z.input<Extract<Asked, { readonly name: N }>['output']>;
+type Item<N extends Asked['name']> =
+  Output<N> extends { readonly items: readonly (infer I)[] } ? I : never;
 
 /** A whole list. */
 export interface Items<T> {
@@ -53,42 +16,42 @@ export interface List<T> extends Items<T> {
   readonly next: string | null;
 }
 
-export type Pool = Item<typeof listPoolsEndpoint>;
-export type OnePool = Output<typeof findPoolEndpoint>;
-export type NodeRow = Item<typeof listNodesEndpoint>;
-export type LastHour = Output<typeof lastHourEndpoint>;
+export type Pool = Item<'listPools'>;
+export type OnePool = Output<'findPool'>;
+export type NodeRow = Item<'listNodes'>;
+export type LastHour = Output<'lastHour'>;
 export type PoolHour = LastHour['items'][number];
-export type JobRow = Item<typeof listJobsEndpoint>;
-export type Waits = Output<typeof countWaitsEndpoint>;
-export type Job = Output<typeof findJobEndpoint>;
-export type Why = Output<typeof whyJobEndpoint>;
-export type WorkerRow = Item<typeof listWorkersEndpoint>;
-export type Worker = Output<typeof findWorkerEndpoint>;
-export type OperationRow = Item<typeof listOperationsEndpoint>;
-export type HandledFailed = Output<typeof handleFailedOperationsEndpoint>;
-export type Operation = Output<typeof findOperationEndpoint>;
-export type Installation = Item<typeof listInstallationsEndpoint>;
-export type Action = Item<typeof listActionsEndpoint>;
-export type Token = Item<typeof listTokensEndpoint>;
-export type MadeToken = Output<typeof createToken>;
-export type EndedSessions = Output<typeof endSessionsEndpoint>;
-export type OperationCount = Item<typeof countOperationsEndpoint>;
-export type Sweep = Item<typeof listSweepsEndpoint>;
-export type Switch = Item<typeof listSwitchesEndpoint>;
-export type Diagnoses = Output<typeof listDiagnosesEndpoint>;
-export type RepositoryRow = Item<typeof listRepositoriesEndpoint>;
-export type Repository = Output<typeof findRepositoryEndpoint>;
-export type Diagnosis = Item<typeof listDiagnosesEndpoint>;
-export type Found = Item<typeof findEndpoint>;
-export type Delivery = Output<typeof findDeliveryEndpoint>;
-export type FailedDelivery = Item<typeof listRedeliveriesEndpoint>;
-export type OneInstallation = Output<typeof findInstallationEndpoint>;
-export type Trace = Output<typeof traceEndpoint>;
+export type JobRow = Item<'listJobs'>;
+export type Waits = Output<'countWaits'>;
+export type Job = Output<'findJob'>;
+export type Why = Output<'whyJob'>;
+export type WorkerRow = Item<'listWorkers'>;
+export type Worker = Output<'findWorker'>;
+export type OperationRow = Item<'listOperations'>;
+export type HandledFailed = Output<'handleFailedOperations'>;
+export type Operation = Output<'findOperation'>;
+export type Installation = Item<'listInstallations'>;
+export type Action = Item<'listActions'>;
+export type Token = Item<'listTokens'>;
+export type MadeToken = Output<'createToken'>;
+export type EndedSessions = Output<'endSessions'>;
+export type OperationCount = Item<'countOperations'>;
+export type Sweep = Item<'listSweeps'>;
+export type Switch = Item<'listSwitches'>;
+export type Diagnoses = Output<'listDiagnoses'>;
+export type RepositoryRow = Item<'listRepositories'>;
+export type Repository = Output<'findRepository'>;
+export type Diagnosis = Item<'listDiagnoses'>;
+export type Found = Item<'find'>;
+export type Delivery = Output<'findDelivery'>;
+export type FailedDelivery = Item<'listRedeliveries'>;
+export type OneInstallation = Output<'findInstallation'>;
+export type Trace = Output<'trace'>;
 export type TraceItem = Trace['items'][number];
-export type EventPayload = Output<typeof traceEventEndpoint>;
-export type Usage = Output<typeof listUsageEndpoint>;
+export type EventPayload = Output<'traceEvent'>;
+export type Usage = Output<'listUsage'>;
 export type UsageRow = Usage['items'][number];
-export type ActiveRow = Item<typeof countActiveEndpoint>;
+export type ActiveRow = Item<'countActive'>;
 
 /** Why the API did not do what was asked (RFC 9457), or why no answer came: status 0. */
 export interface Trouble {
