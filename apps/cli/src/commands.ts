@@ -69,6 +69,7 @@ import {
 } from './describe.ts';
 import { describeDiagnoses, why } from './why.ts';
 import { PEOPLE } from './people.ts';
+import { poolsImport } from './import/pools-import.ts';
 import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
 import { top } from './top/top.ts';
@@ -365,6 +366,7 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
   init,
   doctor,
   poolsCheck,
+  poolsImport,
   appCreate,
   appCheck,
   ask('pools', listPoolsEndpoint, {

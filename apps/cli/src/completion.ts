@@ -24,7 +24,7 @@ bash and zsh: source <(paddock completion bash). fish: paddock completion fish |
 export function printWords(commands: readonly Command[], words: readonly string[]): void {
   const before = words.slice(0, -1).join(' ');
   const takesFile = commands.some(
-    ({ name, takes }) => /^\[?FILE\]?$/.test(takes) && name === before,
+    ({ name, takes }) => /^\[?FILE(?:\.\.\.)?\]?$/.test(takes) && name === before,
   );
   if (takesFile && words.at(-1)?.startsWith('-') !== true) {
     process.stdout.write(`:${ShellCompDirective.ShellCompDirectiveDefault}\n`);

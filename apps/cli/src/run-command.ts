@@ -5,7 +5,7 @@ import { COMMANDS } from './commands.ts';
 import { printWords } from './completion.ts';
 
 const PLACES = `
-All but \`init\`, \`doctor\`, \`app\`, \`pools check\` and \`completion\` ask one of two, with the same answers:
+All but \`init\`, \`doctor\`, \`app\`, \`pools check\`, \`pools import\` and \`completion\` ask one of two, with the same answers:
   DATABASE_URL   the database, as its login may; PADDOCK_SCHEMA unless the schema is \`paddock\`
   PADDOCK_URL    the API of a console, as PADDOCK_TOKEN may: https://paddock.example.com
 

@@ -41,8 +41,8 @@ function webUrlOf(apiUrl: string): string {
 
 /** The API of the GitHub that people see there. */
 export function apiUrlOf(webUrl: URL): string {
-  const { host, origin } = webUrl;
-  if (host !== 'github.com' && !host.endsWith('.ghe.com')) return `${origin}/api/v3`;
+  const host = webUrl.host.replace(/^www\./, '');
+  if (host !== 'github.com' && !host.endsWith('.ghe.com')) return `${webUrl.origin}/api/v3`;
   return `https://api.${host}`;
 }
 

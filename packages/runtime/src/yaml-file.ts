@@ -40,6 +40,11 @@ export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>)
   const { content, errors } = readYaml(source);
   if (errors.length > 0)
     return { value: undefined, problems: errors.map((error) => `${path}: ${error}`) };
+  return checkContent(path, content, schema);
+}
+
+/** As `parseYaml`, for what a text says. */
+export function checkContent<T>(path: string, content: unknown, schema: z.ZodType<T>): ReadYaml<T> {
   const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsWanted });
   if (parsed.success) return { value: parsed.data, written: content, problems: [] };
   const problems = withoutAfterthoughts(parsed.error.issues).flatMap((issue) =>

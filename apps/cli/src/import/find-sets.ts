@@ -1,0 +1,214 @@
+import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
+import { fromMatchers } from './from-matchers.ts';
+import { fromRunnerDeployment } from './from-runner-deployment.ts';
+import { fromScaleSet } from './from-scale-set.ts';
+import { asValues, fromValues } from './from-values.ts';
+import { withParameters } from './helm-values.ts';
+import { valueOf } from './read-documents.ts';
+import { type RunnerSet, textOf } from './runner-set.ts';
+
+type Mapping = Record<string, unknown>;
+
+/** What an object of a document is: a set, or a sentence about it. */
+export type Found =
+  | { readonly set: RunnerSet }
+  | { readonly from: string; readonly refused: string }
+  | { readonly from: string; readonly remark: string };
+
+/** Where in a document something stands, and what the wrapping says of a release. */
+interface Place {
+  readonly from: string;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  /** The nearest key, or the file: it names values that no release does. */
+  readonly key: string;
+  readonly depth: number;
+}
+
+const MOST_DEEP = 12;
+
+/** All runner sets of the documents of one import. A set may be in any wrapping. */
+export function findSets(
+  documents: readonly { readonly from: string; readonly value?: unknown }[],
+  nameOf: (from: string) => string,
+  given: { readonly name?: string | undefined; readonly namespace?: string | undefined },
+): Found[] {
+  const scalers = documents.flatMap(({ value }) =>
+    objectsIn(value).filter(({ kind }) => kind === 'HorizontalRunnerAutoscaler'),
+  );
+  return documents.flatMap(({ from, value }) => {
+    const found = [...within(value, { from, ...given, key: nameOf(from), depth: 0 }, scalers)];
+    if (found.length > 0) return found;
+    const object = asRecord(value);
+    const what = textOf(object['kind']);
+    if (what !== undefined) return [{ from: placeOf(object, from), remark: `holds no runner set` }];
+    return [
+      {
+        from,
+        refused:
+          'holds no runner set: no kind AutoscalingRunnerSet or RunnerDeployment, and no githubConfigUrl or other key of the chart gha-runner-scale-set',
+      },
+    ];
+  });
+}
+
+/** The objects of a document: a list's, or itself. */
+const objectsIn = (value: unknown): Mapping[] =>
+  asRecord(value)['items'] === undefined
+    ? [asRecord(value)]
+    : asList(asRecord(value)['items']).map(asRecord);
+
+function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Generator<Found> {
+  if (place.depth > MOST_DEEP) return;
+  const down = { ...place, depth: place.depth + 1 };
+  if (Array.isArray(value)) {
+    for (const one of value) yield* within(one, down, scalers);
+    return;
+  }
+  if (typeof value === 'string') {
+    if (looksLikeValues(value)) yield* within(valueOf(value), down, scalers);
+    return;
+  }
+  if (!isRecord(value)) return;
+  const { kind, apiVersion } = value;
+  if (typeof kind === 'string' && typeof apiVersion === 'string') {
+    yield* ofKind(kind, value, down, scalers);
+    return;
+  }
+  if (isRecord(value['matcherConfig'])) {
+    yield { set: fromMatchers(value, place) };
+    return;
+  }
+  const values = asValues(value);
+  if (values !== undefined) {
+    yield { set: fromValues(values, place) };
+    return;
+  }
+  const release = {
+    ...down,
+    name:
+      textOf(value['releaseName']) ??
+      textOf(value['release_name']) ??
+      textOf(value['name']) ??
+      place.name,
+    namespace: textOf(value['namespace']) ?? place.namespace,
+  };
+  for (const [key, one] of Object.entries(value))
+    yield* within(one, { ...release, key: WRAPPINGS.has(key) ? place.key : key }, scalers);
+}
+
+/** Keys under which the values of a release stand, which do not name it. */
+const WRAPPINGS = new Set([
+  'values',
+  'valuesInline',
+  'helm',
+  'spec',
+  'releases',
+  'gha-runner-scale-set',
+]);
+
+/** A text within a file that is a file of values itself. */
+const looksLikeValues = (text: string): boolean =>
+  /^(?:githubConfig(?:Url|Secret)|(?:min|max)Runners|runnerScaleSetName|scaleset):/m.test(text);
+
+function* ofKind(
+  kind: string,
+  object: Mapping,
+  place: Place,
+  scalers: readonly Mapping[],
+): Generator<Found> {
+  const spec = asRecord(object['spec']);
+  const from = placeOf(object, place.from);
+  const metadata = asRecord(object['metadata']);
+  const here = { ...place, from };
+  switch (kind) {
+    case 'AutoscalingRunnerSet':
+      yield { set: fromScaleSet(object, from) };
+      return;
+    case 'RunnerDeployment':
+    case 'RunnerSet':
+      yield { set: fromRunnerDeployment(object, from, scalers) };
+      return;
+    case 'HorizontalRunnerAutoscaler':
+      yield {
+        from,
+        remark: `gives its numbers to ${String(asRecord(spec['scaleTargetRef'])['name'])}`,
+      };
+      return;
+    case 'Runner':
+    case 'RunnerReplicaSet':
+    case 'EphemeralRunner':
+    case 'EphemeralRunnerSet':
+      yield { from, remark: 'is made by another object: that one is imported' };
+      return;
+    case 'HelmRelease': {
+      const target = textOf(spec['targetNamespace']);
+      const name = textOf(metadata['name']);
+      const release = textOf(spec['releaseName']) ?? (target && name ? `${target}-${name}` : name);
+      const namespace = target ?? textOf(metadata['namespace']);
+      yield* within(spec['values'], { ...here, name: release, namespace }, scalers);
+      const others = asList(spec['valuesFrom']).map(asRecord);
+      for (const other of others)
+        yield {
+          from,
+          remark: `spec.valuesFrom: values of ${String(other['kind'])} ${String(other['name'])} are not read here: \`helm get values\` has all of them`,
+        };
+      return;
+    }
+    case 'Application':
+      yield* ofApplication(object, here, scalers);
+      return;
+    case 'ApplicationSet':
+      yield* ofApplication(asRecord(spec['template']), here, scalers);
+      return;
+    case 'ConfigMap':
+      yield* within(object['data'], here, scalers);
+      return;
+    default:
+      if (kind.endsWith('List') || object['items'] !== undefined)
+        for (const item of asList(object['items'])) {
+          const found = [...within(item, place, scalers)];
+          yield* found;
+          if (found.length === 0)
+            yield { from: placeOf(asRecord(item), place.from), remark: 'holds no runner set' };
+        }
+  }
+}
+
+/** An Application of Argo CD: of each source its values, which the parameters change. */
+function* ofApplication(
+  object: Mapping,
+  place: Place,
+  scalers: readonly Mapping[],
+): Generator<Found> {
+  const { source, sources, destination } = asRecord(object['spec']);
+  for (const one of [source, ...asList(sources)]) {
+    const { helm, chart } = asRecord(one);
+    const { valuesObject, values, parameters, valueFiles, releaseName } = asRecord(helm);
+    const release = {
+      ...place,
+      name: textOf(releaseName) ?? textOf(asRecord(object['metadata'])['name']),
+      namespace: textOf(asRecord(destination)['namespace']),
+    };
+    const inline = valuesObject ?? (typeof values === 'string' ? valueOf(values) : undefined);
+    const changed = withParameters(asRecord(inline), asList(parameters).map(asRecord));
+    const isOfSets = /gha-runner-scale-set(?!-controller)/.test(textOf(chart) ?? '');
+    const found = [...within(changed, release, scalers)];
+    yield* found;
+    for (const file of asList(valueFiles).map(String))
+      if (found.length > 0 || isOfSets)
+        yield found.length > 0
+          ? { from: place.from, remark: `valueFiles: ${file} is not read here: import it as well` }
+          : {
+              from: place.from,
+              refused: `valueFiles: its values are in ${file}: import that file`,
+            };
+  }
+}
+
+/** `FILE: Kind namespace/name`. */
+function placeOf(object: Mapping, file: string): string {
+  const { name, namespace } = asRecord(object['metadata']);
+  const path = [namespace, name].filter((part) => typeof part === 'string').join('/');
+  return `${file}: ${String(object['kind'])} ${path}`;
+}

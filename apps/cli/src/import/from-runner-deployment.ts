@@ -1,0 +1,142 @@
+import { asList, asRecord } from '@paddock/domain/pools/as-record';
+import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import { added, marksOf, numberOf, type RunnerSet, said, textOf, textsOf } from './runner-set.ts';
+
+type Mapping = Record<string, unknown>;
+
+/** Keys that stand in the spec there, and in the runner's container of a pod. */
+const OF_CONTAINER = ['image', 'imagePullPolicy', 'env', 'envFrom', 'resources', 'volumeMounts'];
+/** Keys of the runner's configuration, which is Paddock's. */
+const OF_RUNNER = `organization repository enterprise labels group ephemeral workDir containerMode
+  dockerdWithinRunnerContainer dockerEnabled dockerMTU dockerRegistryMirror dockerdContainerResources
+  dockerVolumeMounts dockerEnv dockerVarRunVolumeSizeLimit volumeSizeLimit volumeStorageMedium
+  sidecarContainers containers initContainers githubAPICredentialsFrom workVolumeClaimTemplate
+  ephemeralContainers replicas selector serviceName template volumeClaimTemplates effectiveTime`.split(
+  /\s+/,
+);
+
+/** A RunnerDeployment or RunnerSet, with the autoscaler that names it. */
+export function fromRunnerDeployment(
+  object: Mapping,
+  from: string,
+  scalers: readonly Mapping[],
+): RunnerSet {
+  const metadata = asRecord(object['metadata']);
+  const outer = asRecord(object['spec']);
+  const template = asRecord(outer['template']);
+  const isSet = object['kind'] === 'RunnerSet';
+  const spec = isSet ? { ...asRecord(template['spec']), ...outer } : asRecord(template['spec']);
+  const name = textOf(metadata['name']) ?? '';
+  const namespace = textOf(metadata['namespace']);
+  const scaler = scalers.find((one) => {
+    const target = asRecord(asRecord(one['spec'])['scaleTargetRef'])['name'];
+    return target === name && textOf(asRecord(one['metadata'])['namespace']) === namespace;
+  });
+  const scaling = asRecord(scaler?.['spec']);
+  const replicas = numberOf(outer['replicas']);
+  const place = textOf(spec['repository']) ?? textOf(spec['organization']);
+  const enterprise = textOf(spec['enterprise']);
+  const path = place ?? (enterprise === undefined ? undefined : `enterprises/${enterprise}`);
+  const notes: string[] = [];
+  const pod = podOf(spec, notes);
+  if (asList(scaling['scheduledOverrides']).length > 0)
+    notes.push('scheduledOverrides: is left out: warm keeps the same number at any time');
+  if (asList(outer['volumeClaimTemplates']).length > 0)
+    notes.push(
+      'volumeClaimTemplates: is left out: write ephemeral.volumeClaimTemplate of a volume',
+    );
+  if (spec['ephemeral'] === false)
+    notes.push('ephemeral: is false there; here each runner takes one job');
+  const isArm = asRecord(spec['nodeSelector'])['kubernetes.io/arch'] === 'arm64';
+  const marks = asRecord(template['metadata']);
+  return {
+    from,
+    name,
+    namespace,
+    url: path === undefined ? undefined : `https://github.com/${path}`,
+    labels: ['self-hosted', 'linux', isArm ? 'arm64' : 'x64', ...textsOf(spec['labels'])],
+    scaleSetLabels: [],
+    runnerGroup: textOf(spec['group']),
+    min: scaler === undefined ? (replicas ?? 1) : (numberOf(scaling['minReplicas']) ?? 0),
+    max: scaler === undefined ? (replicas ?? 1) : numberOf(scaling['maxReplicas']),
+    credentials: {
+      secret: textOf(asRecord(asRecord(spec['githubAPICredentialsFrom'])['secretRef'])['name']),
+    },
+    pod: {
+      ...pod,
+      template: {
+        metadata: {
+          labels: { ...marksOf(marks['labels']), 'runner-deployment-name': name },
+          annotations: marksOf(marks['annotations']),
+        },
+        spec: asRecord(pod['template']),
+      },
+    },
+    notes,
+  };
+}
+
+/** The keys of the pool; under `template` the PodSpec. */
+function podOf(spec: Mapping, notes: string[]): Mapping {
+  const own = asList(spec['containers']).map(asRecord);
+  const runner = said({
+    ...own.find(({ name }) => name === RUNNER_CONTAINER),
+    name: RUNNER_CONTAINER,
+    ...Object.fromEntries(OF_CONTAINER.map((key) => [key, spec[key]]).filter(([, one]) => one)),
+  });
+  const image = textOf(runner['image']);
+  if (image !== undefined && /(?:^|\/)summerwind\/actions-runner/.test(image)) {
+    delete runner['image'];
+    notes.push(
+      `image: ${image} registers by a token, and its runner starts no other way: the official image takes its place; build yours on actions/actions-runner`,
+    );
+  } else if (image !== undefined)
+    notes.push(
+      `image: ${image} must start a runner by its JIT configuration, as one built on actions/actions-runner does`,
+    );
+  const isKubernetes = spec['containerMode'] === 'kubernetes';
+  const hasDaemon =
+    spec['dockerdWithinRunnerContainer'] === true || spec['dockerEnabled'] !== false;
+  const isDind = hasDaemon && !isKubernetes;
+  if (isKubernetes)
+    notes.push('containerMode: kubernetes is left out: see docs/from-arc.md for what it needs');
+  const daemon = said({
+    name: DAEMON_CONTAINER,
+    env: spec['dockerEnv'],
+    volumeMounts: spec['dockerVolumeMounts'],
+    resources: spec['dockerdContainerResources'],
+    args: daemonArgs(spec),
+  });
+  const rest = Object.entries(spec).filter(
+    ([key]) => !OF_RUNNER.includes(key) && !OF_CONTAINER.includes(key),
+  );
+  return said({
+    containerMode: isDind ? 'dind' : undefined,
+    template: {
+      ...Object.fromEntries(rest),
+      initContainers: added(
+        spec['initContainers'],
+        isDind && Object.keys(daemon).length > 1 ? [daemon] : [],
+      ),
+      containers: [
+        runner,
+        ...own.filter(({ name }) => name !== RUNNER_CONTAINER && name !== 'docker'),
+        ...asList(spec['sidecarContainers']),
+      ],
+    },
+  });
+}
+
+function daemonArgs({
+  dockerRegistryMirror: mirror,
+  dockerMTU: mtu,
+}: Mapping): string[] | undefined {
+  if (textOf(mirror) === undefined && typeof mtu !== 'number') return undefined;
+  return [
+    'dockerd',
+    '--host=unix:///var/run/docker.sock',
+    '--group=$(DOCKER_GROUP_GID)',
+    ...(typeof mtu === 'number' ? [`--mtu=${mtu}`] : []),
+    ...(typeof mirror === 'string' ? [`--registry-mirror=${mirror}`] : []),
+  ];
+}

@@ -1,0 +1,188 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
+import { githubScope } from './github-scope.ts';
+import {
+  added,
+  marksOf,
+  numberOf,
+  type RunnerSet,
+  said,
+  textOf,
+  textsOf,
+  withRunner,
+} from './runner-set.ts';
+
+type Mapping = Record<string, unknown>;
+
+const PREFIX = 'actions.github.com/';
+const CLEANUP = `${PREFIX}cleanup-`;
+
+/**
+ * Labels that are not carried over: those that belong to one pod or to Paddock, and those by which
+ * Argo CD knows what it may prune.
+ */
+const NOT_CARRIED = new Set([
+  'app.kubernetes.io/managed-by',
+  'app.kubernetes.io/instance',
+  'argocd.argoproj.io/instance',
+  'pod-template-hash',
+  'runner-template-hash',
+]);
+
+/** Kept of the chart's `values`, beside what an AutoscalingRunnerSet says. */
+export interface Beside {
+  readonly pod?: Mapping;
+  readonly appId?: number | undefined;
+  readonly notes?: readonly string[];
+}
+
+/** An AutoscalingRunnerSet, as the cluster or the chart has it. */
+export function fromScaleSet(object: Mapping, from: string, beside: Beside = {}): RunnerSet {
+  const metadata = asRecord(object['metadata']);
+  const spec = asRecord(object['spec']);
+  const annotations = marksOf(metadata['annotations']);
+  const own = textOf(metadata['name']) ?? '';
+  const name =
+    textOf(spec['runnerScaleSetName']) ?? annotations[`${PREFIX}runner-scale-set-name`] ?? own;
+  const url = textOf(spec['githubConfigUrl']);
+  const secret = textOf(spec['githubConfigSecret']);
+  const notes = [...(beside.notes ?? [])];
+  if (Object.keys(asRecord(spec['vaultConfig'])).length > 0)
+    notes.push(
+      `vaultConfig: Paddock reads no vault: have the App's key put into a Secret, as by External Secrets`,
+    );
+  if (spec['githubServerTLS'] !== undefined && beside.pod?.['caBundle'] === undefined)
+    notes.push(
+      'githubServerTLS: the runners trust it as before; Paddock itself needs the certificate too (docs/network.md)',
+    );
+  const template = asRecord(spec['template']);
+  const proxied = withProxy(asRecord(template['spec']), spec['proxy'], notes);
+  const podSpec = withAccount(proxied.spec, annotations, notes);
+  return {
+    from,
+    name,
+    namespace: textOf(metadata['namespace']),
+    url,
+    labels: [name],
+    scaleSetLabels: textsOf(spec['runnerScaleSetLabels']),
+    runnerGroup: textOf(spec['runnerGroup']),
+    min: numberOf(spec['minRunners']) ?? 0,
+    max: numberOf(spec['maxRunners']),
+    credentials: { secret, appId: beside.appId },
+    pod: said({
+      ...beside.pod,
+      proxy: proxied.proxy,
+      template: { metadata: podMarks(object, own || name, url), spec: podSpec },
+    }),
+    notes,
+  };
+}
+
+/** The labels and annotations that the old pods have, and others select. */
+function podMarks(object: Mapping, name: string, url: string | undefined): Mapping {
+  const metadata = asRecord(object['metadata']);
+  const spec = asRecord(object['spec']);
+  const given = asRecord(asRecord(spec['template'])['metadata']);
+  const metas = [spec['ephemeralRunnerMetadata'], spec['ephemeralRunnerSetMetadata']].map(asRecord);
+  const scope = githubScope(url ?? '');
+  const labels = {
+    ...Object.assign({}, ...metas.map((one) => marksOf(one['labels']))),
+    ...marksOf(metadata['labels']),
+    'app.kubernetes.io/part-of': 'gha-runner-scale-set',
+    'app.kubernetes.io/component': 'runner',
+    [`${PREFIX}scale-set-name`]: name,
+    ...said({ [`${PREFIX}scale-set-namespace`]: textOf(metadata['namespace']) }),
+    ...said({
+      [`${PREFIX}enterprise`]: labelValue(scope?.enterprise),
+      [`${PREFIX}organization`]: labelValue(scope?.login),
+      [`${PREFIX}repository`]: labelValue(scope?.repository),
+    }),
+    ...marksOf(given['labels']),
+    'actions-ephemeral-runner': 'True',
+  };
+  const annotations = {
+    ...Object.assign({}, ...metas.map((one) => marksOf(one['annotations']))),
+    ...marksOf(given['annotations']),
+  };
+  return {
+    labels: Object.fromEntries(Object.entries(labels).filter(([key]) => !NOT_CARRIED.has(key))),
+    ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+  };
+}
+
+/** As the old controller cuts what a label cannot hold. */
+const labelValue = (text: string | undefined): string | undefined =>
+  text === undefined || text.length <= 63
+    ? text?.replace(/^[-_.]+|[-_.]+$/g, '')
+    : `${text.slice(0, 58)}-trim`;
+
+/** The chart's accounts go with its release. One without rights is worth nothing. */
+function withAccount(spec: Mapping, annotations: Mapping, notes: string[]): Mapping {
+  const account = textOf(spec['serviceAccountName']);
+  // Paddock's own, whatever the template says.
+  const { restartPolicy: _always, ...rest } = spec;
+  if (account === undefined) return rest;
+  if (account === annotations[`${CLEANUP}no-permission-service-account-name`]) {
+    const { serviceAccountName: _none, ...without } = rest;
+    return without;
+  }
+  if (account === annotations[`${CLEANUP}kubernetes-mode-service-account-name`])
+    notes.push(
+      `template.spec.serviceAccountName: ${account} and its Role go with the old release: make them anew first (docs/from-arc.md)`,
+    );
+  return rest;
+}
+
+/**
+ * The pool's proxy. With a Secret of name and password, which no file may hold, the runner's
+ * container puts its variables together.
+ */
+function withProxy(
+  spec: Mapping,
+  given: unknown,
+  notes: string[],
+): { readonly spec: Mapping; readonly proxy?: Mapping } {
+  const proxy = asRecord(given);
+  const sides = (['http', 'https'] as const).flatMap((side) => {
+    const { url, credentialSecretRef } = asRecord(proxy[side]);
+    const address = textOf(url);
+    return address === undefined ? [] : [{ side, address, secret: textOf(credentialSecretRef) }];
+  });
+  const noProxy = textsOf(proxy['noProxy']);
+  if (sides.length === 0) return { spec };
+  if (sides.every(({ secret }) => secret === undefined))
+    return {
+      spec,
+      proxy: {
+        ...Object.fromEntries(sides.map(({ side, address }) => [side, address])),
+        ...(noProxy.length > 0 ? { noProxy } : {}),
+      },
+    };
+  notes.push(
+    'proxy.credentialSecretRef: the Secret must have what an address has, such as %40 for @, since Kubernetes puts it there as it is',
+  );
+  const env = sides.flatMap(({ side, address, secret }) =>
+    secret === undefined
+      ? inBothCases(`${side}_proxy`, address)
+      : withPassword(side, address, secret),
+  );
+  const variables = [
+    ...env,
+    ...(noProxy.length > 0 ? inBothCases('no_proxy', noProxy.join(',')) : []),
+  ];
+  return {
+    spec: withRunner(spec, (runner) => ({ ...runner, env: added(runner['env'], variables) })),
+  };
+}
+
+function withPassword(side: string, address: string, secret: string): Mapping[] {
+  const part = (key: string) => ({
+    name: `${side}_proxy_${key}`,
+    valueFrom: { secretKeyRef: { name: secret, key } },
+  });
+  const login = `$(${side}_proxy_username):$(${side}_proxy_password)`;
+  const value = address.replace('://', () => `://${login}@`);
+  return [...['username', 'password'].map(part), ...inBothCases(`${side}_proxy`, value)];
+}
+
+const inBothCases = (name: string, value: string): Mapping[] =>
+  [name, name.toUpperCase()].map((one) => ({ name: one, value }));

@@ -1,0 +1,224 @@
+import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
+import { OFFICIAL_IMAGE, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import { closestName } from '@paddock/runtime/closest-name';
+import { asStableValues } from './experimental-values.ts';
+import { fromScaleSet } from './from-scale-set.ts';
+import { added, type RunnerSet, said, textOf, withRunner } from './runner-set.ts';
+
+type Mapping = Record<string, unknown>;
+
+/** The keys that the chart gha-runner-scale-set reads. */
+const KEYS = new Set(
+  `githubConfigUrl githubConfigSecret scaleSetLabels proxy maxRunners minRunners runnerGroup
+  runnerScaleSetName githubServerTLS keyVault containerMode listenerTemplate listenerMetrics template
+  controllerServiceAccount namespaceOverride nameOverride annotations labels resourceMeta`.split(
+    /\s+/,
+  ),
+);
+/** Helm's own, and those by which an umbrella chart switches a part on. */
+const HARMLESS = new Set(['global', 'enabled', 'tags']);
+
+/** Keys that no other program's values have. */
+const SIGNS = `githubConfigUrl githubConfigSecret scaleSetLabels maxRunners minRunners
+  runnerScaleSetName controllerServiceAccount listenerTemplate`.split(/\s+/);
+
+/** The mapping as the chart's values, if it is such; also of the experimental chart. */
+export function asValues(mapping: Mapping): { values: Mapping; notes: string[] } | undefined {
+  const stable = asStableValues(mapping);
+  if (stable !== undefined) return stable;
+  const containers = asList(asRecord(asRecord(mapping['template'])['spec'])['containers']);
+  const isTemplate = containers.some((one) => asRecord(one)['name'] === RUNNER_CONTAINER);
+  const isMode = asRecord(mapping['containerMode'])['type'] !== undefined;
+  return SIGNS.some((key) => Object.hasOwn(mapping, key)) || isTemplate || isMode
+    ? { values: mapping, notes: ignoredIn(mapping) }
+    : undefined;
+}
+
+interface Release {
+  readonly from: string;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly key: string;
+}
+
+/** What the chart makes of its values. */
+export function fromValues(
+  { values, notes }: { readonly values: Mapping; readonly notes: readonly string[] },
+  release: Release,
+): RunnerSet {
+  const name = textOf(values['runnerScaleSetName']) ?? release.name ?? release.key;
+  const object = name.replaceAll('_', '-');
+  const mode = modeOf(values['containerMode']);
+  const claim = asRecord(values['containerMode'])['kubernetesModeWorkVolumeClaim'];
+  const template = asRecord(values['template']);
+  const account = `${`${name}-gha-rs`.slice(0, 63).replace(/-$/, '')}-kube-mode`.replaceAll(
+    '_',
+    '-',
+  );
+  const isKubernetes = mode.startsWith('kubernetes');
+  const modeSpec = isKubernetes
+    ? { serviceAccountName: account, ...inKubernetesMode(asRecord(template['spec']), mode, claim) }
+    : asRecord(template['spec']);
+  const tls = trusted(modeSpec, values['githubServerTLS']);
+  const meta = asRecord(values['resourceMeta']);
+  const secret = values['githubConfigSecret'];
+  const all = [
+    ...notes,
+    ...(isKubernetes ? roleNotes(values) : []),
+    ...secretNotes(secret),
+    ...tls.notes,
+  ];
+  const set = fromScaleSet(
+    {
+      metadata: {
+        name: object,
+        namespace: textOf(values['namespaceOverride']) ?? release.namespace,
+        labels: {
+          'app.kubernetes.io/name': name,
+          ...asRecord(values['labels']),
+          ...asRecord(asRecord(meta['autoscalingRunnerSet'])['labels']),
+        },
+        annotations: isKubernetes
+          ? { 'actions.github.com/cleanup-kubernetes-mode-service-account-name': account }
+          : {},
+      },
+      spec: {
+        ...values,
+        runnerScaleSetName: name,
+        runnerScaleSetLabels: values['scaleSetLabels'],
+        githubConfigSecret: textOf(secret),
+        githubServerTLS: undefined,
+        vaultConfig: textOf(asRecord(values['keyVault'])['type']) && values['keyVault'],
+        ephemeralRunnerSetMetadata: meta['ephemeralRunnerSet'],
+        ephemeralRunnerMetadata: meta['ephemeralRunner'],
+        template: { metadata: template['metadata'], spec: tls.spec },
+      },
+    },
+    `${release.from}: ${name}`,
+    {
+      pod: said({ containerMode: mode === 'dind' ? 'dind' : undefined, caBundle: tls.caBundle }),
+      appId: idOf(asRecord(secret)['github_app_id']),
+      notes: all,
+    },
+  );
+  return { ...set, name };
+}
+
+const modeOf = (containerMode: unknown): string =>
+  textOf(asRecord(containerMode)['type']) ?? textOf(containerMode) ?? '';
+
+const idOf = (value: unknown): number | undefined =>
+  /^[1-9]\d{0,15}$/.test(String(value)) ? Number(value) : undefined;
+
+/** The template with what the chart adds so that the runner makes a pod for each job. */
+function inKubernetesMode(given: Mapping, mode: string, claim: unknown): Mapping {
+  const isShared = mode === 'kubernetes';
+  const env = (image: unknown): Mapping[] => [
+    {
+      name: 'ACTIONS_RUNNER_CONTAINER_HOOKS',
+      value: `/home/runner/${isShared ? 'k8s' : 'k8s-novolume'}/index.js`,
+    },
+    {
+      name: 'ACTIONS_RUNNER_POD_NAME',
+      valueFrom: { fieldRef: { fieldPath: 'metadata.name' } },
+    },
+    { name: 'ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER', value: 'true' },
+    ...(isShared ? [] : [{ name: 'ACTIONS_RUNNER_IMAGE', value: image }]),
+  ];
+  const spec = withRunner(given, (runner) => {
+    const { image = OFFICIAL_IMAGE } = runner;
+    const mount = { name: 'work', mountPath: '/home/runner/_work' };
+    return {
+      ...runner,
+      image,
+      env: added(runner['env'], env(image)),
+      volumeMounts: isShared ? added(runner['volumeMounts'], [mount]) : runner['volumeMounts'],
+    };
+  });
+  const work = { name: 'work', ephemeral: { volumeClaimTemplate: { spec: claim } } };
+  return isShared ? { ...spec, volumes: added(spec['volumes'], [work]) } : spec;
+}
+
+function roleNotes(values: Mapping): string[] {
+  const mode = asRecord(values['containerMode']);
+  return asList(mode['kubernetesModeAdditionalRoleRules']).length > 0
+    ? ['containerMode.kubernetesModeAdditionalRoleRules: write these rules into the new Role, too']
+    : [];
+}
+
+/** A personal token, or the App's key, in the values. Neither is shown. */
+function secretNotes(secret: unknown): string[] {
+  const { github_token: token, github_app_private_key: key } = asRecord(secret);
+  if (textOf(key) !== undefined)
+    return ["githubConfigSecret: the App's key stands in the values: replace it by a new one"];
+  return textOf(token) === undefined
+    ? []
+    : [
+        'githubConfigSecret.github_token: Paddock takes no personal tokens: make an App with `paddock app create`',
+      ];
+}
+
+const TRUSTED = /^\/usr\/local\/share\/ca-certificates\/?$/;
+
+/** The certificate of a GitHub Enterprise Server, which the chart mounts into the runner. */
+function trusted(
+  spec: Mapping,
+  given: unknown,
+): { readonly spec: Mapping; readonly caBundle?: Mapping; readonly notes: string[] } {
+  const { certificateFrom, runnerMountPath } = asRecord(given);
+  const { name, key } = asRecord(asRecord(certificateFrom)['configMapKeyRef']);
+  const [configMap, file] = [textOf(name), textOf(key)];
+  const path = textOf(runnerMountPath);
+  const notes = isRecord(given)
+    ? ['githubServerTLS: Paddock itself needs the certificate too (docs/network.md)']
+    : [];
+  if (configMap === undefined || file === undefined || path === undefined) return { spec, notes };
+  if (TRUSTED.test(path) && file.endsWith('.crt'))
+    return { spec, caBundle: { configMap, key: file }, notes };
+  const mountPath = `${path.replace(/\/+$/, '')}/${file}`;
+  const volume = 'github-server-tls-cert';
+  const mounted = withRunner(spec, (runner) => ({
+    ...runner,
+    env: added(runner['env'], [
+      { name: 'NODE_EXTRA_CA_CERTS', value: mountPath },
+      { name: 'RUNNER_UPDATE_CA_CERTS', value: '1' },
+    ]),
+    volumeMounts: added(runner['volumeMounts'], [{ name: volume, mountPath, subPath: file }]),
+  }));
+  const configured = { name: configMap, items: [{ key: file, path: file }] };
+  const volumes = added(spec['volumes'], [{ name: volume, configMap: configured }]);
+  return { spec: { ...mounted, volumes }, notes };
+}
+
+const unknown = (at: string, mapping: unknown, known: ReadonlySet<string>): string[] =>
+  Object.keys(asRecord(mapping))
+    .filter((key) => !known.has(key) && !HARMLESS.has(key) && !key.startsWith('x-'))
+    .map((key) => {
+      const meant = closestName(key, known);
+      const hint = meant === undefined ? '' : `; did you mean ${at}${meant}?`;
+      return `${at}${key}: the chart reads no such key, so it does nothing there and is left out${hint}`;
+    });
+
+/** Sentences about keys that do nothing there: the chart reads no such key at that place. */
+function ignoredIn(values: Mapping): string[] {
+  const notNumbers = ['minRunners', 'maxRunners']
+    .filter((key) => typeof values[key] === 'string' && values[key] !== '')
+    .map((key) => `${key}: is text, which the chart ignores, so it is left out: write a number`);
+  const mode = modeOf(values['containerMode']);
+  return [
+    ...unknown('', values, KEYS),
+    ...unknown('template.', values['template'], new Set(['metadata', 'spec'])),
+    ...unknown('containerMode.', values['containerMode'], MODE_KEYS),
+    ...notNumbers,
+    ...(MODES.has(mode)
+      ? []
+      : [`containerMode.type: ${mode} is no mode of the chart, and does nothing`]),
+  ];
+}
+
+const MODES = new Set(['', 'dind', 'kubernetes', 'kubernetes-novolume']);
+const MODE_KEYS = new Set(
+  'type kubernetesModeWorkVolumeClaim kubernetesModeAdditionalRoleRules kubernetesModeServiceAccount'.split(
+    ' ',
+  ),
+);

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
+import { text as allOf } from 'node:stream/consumers';
+import { stringify } from 'yaml';
+import { type Command, type Given, JSON_OPTION, WrongUsage } from '../command.ts';
+import { warningsAbout } from '../warnings.ts';
+import { appsOf } from './apps.ts';
+import { findSets } from './find-sets.ts';
+import { readDocuments } from './read-documents.ts';
+import { toConfig } from './to-config.ts';
+
+const STDIN = '-';
+
+export const poolsImport: Command = {
+  name: 'pools import',
+  takes: 'FILE...',
+  summary: `Makes pools of the runner sets of actions-runner-controller, of its Helm values in any wrapping,
+and of the label lists of terraform-aws-github-runner. \`-\` is the standard input, as of
+\`kubectl get autoscalingrunnersets -A -o yaml\`. The configuration file comes on the output; what is
+left out, and what to do, as sentences beside it. Exit code 1 if a set became no pool.`,
+  options: {
+    url: {
+      value: 'URL',
+      doc: 'Where runners register, for sets that do not say: https://github.com/acme',
+    },
+    name: { value: 'NAME', doc: "The release's name, for values without one" },
+    namespace: { value: 'NAMESPACE', doc: 'Of the pods, for values without one' },
+    prefix: {
+      value: 'TEXT',
+      doc: 'Before each label, to try the pools beside the old sets: next-',
+    },
+    'app-id': { value: 'ID', doc: 'The ID of the GitHub App' },
+    'scale-set-labels': { doc: 'Takes the jobs of `scaleSetLabels`, too' },
+    'allow-untrusted': { doc: 'Allows jobs with power over their node where anybody may run them' },
+    json: JSON_OPTION,
+  },
+  async run(given) {
+    const imported = await importFiles(given);
+    const { config, refused } = imported;
+    const isGood = config !== undefined && refused.length === 0;
+    if (given.options['json'] === true)
+      return { code: isGood ? 0 : 1, stdout: `${JSON.stringify(imported)}\n`, stderr: '' };
+    return {
+      code: isGood ? 0 : 1,
+      stdout: config === undefined ? '' : asYaml(config),
+      stderr: describe(imported),
+    };
+  },
+};
+
+/** The result of an import, and the JSON of `--json`. */
+interface Imported {
+  readonly config: object | undefined;
+  readonly pools: readonly { readonly from: string; readonly pool: unknown }[];
+  readonly refused: readonly Said[];
+  /** What is left out or needs a person, by the key it is about. */
+  readonly remarks: readonly Said[];
+  /** As `pools check` warns of the file. */
+  readonly warnings: readonly string[];
+  /** Commands that make the Secret of the App. */
+  readonly commands: readonly string[];
+}
+
+interface Said {
+  readonly from: string;
+  readonly sentence: string;
+}
+
+async function importFiles({ words, options, terminal }: Given): Promise<Imported> {
+  const text = (option: string) =>
+    typeof options[option] === 'string' ? options[option] : undefined;
+  const appId = text('appId');
+  if (appId !== undefined && !/^[1-9]\d{0,14}$/.test(appId))
+    throw new WrongUsage("--app-id must be the number on the App's page at GitHub.");
+  const files = [];
+  for (const file of words) files.push({ file, read: await readText(file, terminal) });
+  const documents = files.flatMap(({ file, read }) =>
+    typeof read === 'string'
+      ? readDocuments(shown(file), read)
+      : [{ from: file, problem: read.problem }],
+  );
+  const found = findSets(
+    documents.filter(({ problem }) => problem === undefined),
+    nameOf,
+    { name: text('name'), namespace: text('namespace') },
+  );
+  const sets = found.flatMap((one) => ('set' in one ? [one.set] : []));
+  const made = toConfig(sets, {
+    url: text('url'),
+    namespace: text('namespace'),
+    prefix: text('prefix'),
+    appId: appId === undefined ? undefined : Number(appId),
+    scaleSetLabels: options['scaleSetLabels'] === true,
+    allowUntrusted: options['allowUntrusted'] === true,
+  });
+  const apps = appsOf(
+    made.outcomes.flatMap(({ set, pool }) => (pool === undefined ? [] : [set])),
+    appId === undefined ? undefined : Number(appId),
+  );
+  return {
+    config: made.config,
+    pools: made.outcomes.flatMap(({ set: { from }, pool }) =>
+      pool === undefined ? [] : [{ from, pool: pool['name'] }],
+    ),
+    refused: [
+      ...documents.flatMap(({ from, problem }) =>
+        problem === undefined ? [] : [{ from, sentence: problem }],
+      ),
+      ...found.flatMap((one) =>
+        'refused' in one ? [{ from: one.from, sentence: one.refused }] : [],
+      ),
+      ...made.outcomes.flatMap(({ set: { from }, refused }) =>
+        refused === undefined ? [] : [{ from, sentence: refused }],
+      ),
+    ],
+    remarks: [
+      ...found.flatMap((one) =>
+        'remark' in one ? [{ from: one.from, sentence: one.remark }] : [],
+      ),
+      ...made.outcomes.flatMap(({ set: { from }, notes }) =>
+        notes.map((sentence) => ({ from, sentence })),
+      ),
+      ...(made.config !== undefined && apps.some(({ isKnown }) => !isKnown)
+        ? [
+            {
+              from: 'github.apps',
+              sentence: 'the ID of the App is unknown: write it there, or pass --app-id',
+            },
+          ]
+        : []),
+    ],
+    warnings:
+      made.config === undefined || made.file.value === undefined
+        ? []
+        : [...warningsAbout(made.file.value, made.file.written)],
+    commands: apps.flatMap(({ commands }) => commands),
+  };
+}
+
+const shown = (file: string): string => (file === STDIN ? 'standard input' : file);
+
+async function readText(
+  file: string,
+  terminal: Given['terminal'],
+): Promise<string | { readonly problem: string }> {
+  try {
+    if (file !== STDIN) return readFileSync(file, 'utf8');
+    return terminal === undefined ? { problem: 'is not there' } : await allOf(terminal.input);
+  } catch (error) {
+    return { problem: `cannot be read: ${(error as Error).message}` };
+  }
+}
+
+/** The name of what a file has: its own, or its folder's if it is called as most are. */
+function nameOf(from: string): string {
+  const file = from.split(/, document \d+$/, 1)[0] ?? '';
+  const name = basename(file, extname(file)).replaceAll(/^values[-_.]?|[-_.]?values$/g, '');
+  const isCommon = ['', 'default', 'main', 'index', 'helm'].includes(name);
+  const isNamed = file !== shown(STDIN);
+  return isNamed
+    ? isCommon
+      ? basename(dirname(file)).replace(/^\.$/, '') || 'runners'
+      : name
+    : 'runners';
+}
+
+const asYaml = (config: object): string =>
+  `# Made by \`paddock pools import\`; \`paddock pools check\` shows the pods.\n${stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+
+const sentences = (list: readonly Said[]): string =>
+  list
+    .map(({ from, sentence }) => `${from}: ${sentence}${/[.?]$/.test(sentence) ? '' : '.'}\n`)
+    .join('');
+
+function describe({ pools, refused, remarks, warnings, commands }: Imported): string {
+  const what =
+    commands.length > 0
+      ? `The App's credentials, for this file:\n  ${commands.join('\n  ')}\n`
+      : '';
+  return [
+    pools.map(({ from, pool }) => `${from} is the pool ${String(pool)}.\n`).join(''),
+    sentences(remarks),
+    warnings.map((warning) => `${warning}\n`).join(''),
+    what,
+    refused.length > 0 ? `No pool was made of these:\n${sentences(refused)}` : '',
+  ].join('');
+}

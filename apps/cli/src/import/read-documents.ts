@@ -1,0 +1,94 @@
+import { extname } from 'node:path';
+import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
+import { isTerraform, readTerraform } from './read-terraform.ts';
+
+/** One document of a file, or why it cannot be read. */
+export interface ReadDocument {
+  /** The file, and the document's place in it. */
+  readonly from: string;
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
+/** A thousand scale sets with all that the API server adds to them; it takes a second. */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** As in the configuration file: a few lines must not unfold into millions. */
+const MOST_ALIASES = 10_000;
+
+const FILLED_IN =
+  'has {{ … }}, which another program fills in: import what that makes of it, as of `helm template` or `helmfile template`';
+
+/** The documents of a YAML, JSON or Terraform file. A bad one does not throw. */
+export function readDocuments(file: string, text: string): readonly ReadDocument[] {
+  if (text.length > MOST_CHARACTERS)
+    return [{ from: file, problem: `has more than ${MOST_CHARACTERS} characters` }];
+  try {
+    const found = read(file, text);
+    return found.length > 0 ? found : [{ from: file, problem: 'is empty' }];
+  } catch (error) {
+    const why = error instanceof RangeError ? 'is nested too deeply' : String(error);
+    return [{ from: file, problem: why }];
+  }
+}
+
+function read(file: string, text: string): ReadDocument[] {
+  if (isTerraform(extname(file), text)) return readTerraform(file, text, valueOf);
+  const json = asJson(text);
+  if (json !== undefined) return [{ from: file, value: json }];
+  const lineCounter = new LineCounter();
+  const documents = [
+    ...parseAllDocuments(text, {
+      merge: true,
+      lineCounter,
+      prettyErrors: false,
+      logLevel: 'error',
+    }),
+  ].filter((document) => !isEmpty(document));
+  return documents.map((document, index) => {
+    const from = documents.length > 1 ? `${file}, document ${index + 1}` : file;
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const line = lineCounter.linePos(error.pos[0]).line;
+      return { from, problem: text.includes('{{') ? FILLED_IN : `line ${line}: ${error.message}` };
+    }
+    return isFilledIn(document) ? { from, problem: FILLED_IN } : { from, value: asValue(document) };
+  });
+}
+
+const isEmpty = ({ contents, errors }: Document.Parsed): boolean =>
+  errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null));
+
+/** Of large lists, as kubectl makes them, this is a hundred times as fast. */
+function asJson(text: string): unknown {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // a flow mapping of YAML
+  }
+}
+
+/** The value of a YAML text within another file. Throws what is wrong with it. */
+export function valueOf(text: string): unknown {
+  const [document] = [...parseAllDocuments(text, { merge: true, logLevel: 'error' })];
+  const [error] = document?.errors ?? [];
+  if (document === undefined || !('contents' in document)) return undefined;
+  if (error !== undefined) throw error;
+  return asValue(document);
+}
+
+const asValue = (document: Document.Parsed): unknown =>
+  document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown;
+
+/** YAML reads `{{ name }}` as a mapping whose key is a mapping. */
+function isFilledIn(document: Document.Parsed): boolean {
+  let found = false;
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isMap(key) || key.flow !== true) return undefined;
+      found = true;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}

@@ -1,0 +1,103 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
+import { merged, withParameters } from './helm-values.ts';
+import type { ReadDocument } from './read-documents.ts';
+
+export const isTerraform = (extension: string, text: string): boolean =>
+  extension === '.tf' || /^\s*(?:resource|module)\s+"/m.test(text);
+
+/** What a block of a file says of a release, or of runners. */
+interface Block {
+  readonly from: string;
+  readonly texts: string[];
+  readonly parameters: { name: string; value: unknown }[];
+  name?: string;
+  namespace?: string;
+  isEncoded?: boolean;
+}
+
+/**
+ * The Helm values that here-documents of `helm_release` hold, with what `set` changes of them, and
+ * the label lists of runners on machines.
+ */
+export function readTerraform(
+  file: string,
+  text: string,
+  parse: (yaml: string) => unknown,
+): ReadDocument[] {
+  const releases = blocksOf(file, text).flatMap((block): ReadDocument[] => {
+    const { from, texts, parameters, isEncoded, name, namespace } = block;
+    if (isEncoded === true && texts.length === 0)
+      return [
+        { from, problem: 'has yamlencode(…): import what it makes, as of `helm get values`' },
+      ];
+    if (texts.length === 0 && parameters.length === 0) return [];
+    try {
+      const values = texts.map((one) => asRecord(parse(one))).reduce(merged, {});
+      return [{ from, value: { name, namespace, values: withParameters(values, parameters) } }];
+    } catch (error) {
+      return [{ from, problem: `in its values: ${(error as Error).message}` }];
+    }
+  });
+  const matchers = text.matchAll(/["']?([\w-]+)["']?\s*[:=]\s*\{\s*matcherConfig\s*[:=]\s*(?=\{)/g);
+  const runners = [...matchers].map(({ 1: name = '', 0: start, index }) => {
+    const body = text.slice(index + start.length);
+    const lists = /labelMatchers\s*[:=]\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(body)?.[1] ?? '[]';
+    const exactMatch = /exactMatch\s*[:=]\s*(true|false)/.exec(body)?.[1] === 'true';
+    const most = /runners_maximum_count\s*[:=]\s*(\d+)/.exec(body)?.[1];
+    return {
+      from: `${file}: ${name}`,
+      value: {
+        name,
+        matcherConfig: { labelMatchers: parse(lists), exactMatch },
+        runner_config: most === undefined ? {} : { runners_maximum_count: Number(most) },
+      },
+    };
+  });
+  return [...releases, ...runners];
+}
+
+function blocksOf(file: string, text: string): Block[] {
+  const blocks: Block[] = [];
+  let block: Block | undefined;
+  let end: string | undefined;
+  let lines: string[] = [];
+  let set: string | undefined;
+  for (const line of text.split('\n')) {
+    if (end !== undefined) {
+      if (line.trim() !== end) lines.push(line);
+      else {
+        block?.texts.push(dedented(lines));
+        [end, lines] = [undefined, []];
+      }
+      continue;
+    }
+    const [, label] = /^\s*resource\s+"helm_release"\s+"([^"]+)"/.exec(line) ?? [];
+    if (/^\s*(?:resource|module|data|locals|variable|output)\b/.test(line)) block = undefined;
+    if (label !== undefined) {
+      block = { from: `${file}: helm_release ${label}`, texts: [], parameters: [] };
+      blocks.push(block);
+    }
+    end = /<<-?\s*(\w+)\s*$/.exec(line)?.[1];
+    if (block === undefined) continue;
+    if (/yamlencode\(/.test(line)) block.isEncoded = true;
+    const [, opening] = /^\s*set(?:_\w+)?\s*(=\s*\[|\{)/.exec(line) ?? [];
+    if (opening !== undefined) set = opening === '{' ? '}' : ']';
+    const said = [...line.matchAll(/\b(name|namespace|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g)];
+    for (const [, key = '', quoted, bare] of said) {
+      const value = quoted ?? bare ?? '';
+      if (set === undefined && key === 'name') block.name = value;
+      if (set === undefined && key === 'namespace') block.namespace = value;
+      if (set !== undefined && key === 'name') block.parameters.push({ name: value, value: '' });
+      const last = block.parameters.at(-1);
+      if (set !== undefined && key === 'value' && last !== undefined) last.value = value;
+    }
+    if (set !== undefined && line.trim().replace(/,$/, '') === set) set = undefined;
+  }
+  return blocks;
+}
+
+function dedented(lines: readonly string[]): string {
+  const depths = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+  const least = Math.min(...depths, Infinity);
+  return lines.map((line) => line.slice(least)).join('\n');
+}

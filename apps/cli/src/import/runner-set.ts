@@ -1,0 +1,70 @@
+import { asList, asRecord } from '@paddock/domain/pools/as-record';
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+
+type Mapping = Record<string, unknown>;
+
+/** The runners of another controller that belong together, in the words of a pool. */
+export interface RunnerSet {
+  /** Where it was found: the file, and its kind and name there. */
+  readonly from: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** The address at GitHub where its runners register. */
+  readonly url: string | undefined;
+  readonly labels: readonly string[];
+  /** Labels at GitHub that no job of github.com asks its scale set for. */
+  readonly scaleSetLabels: readonly string[];
+  readonly runnerGroup: string | undefined;
+  readonly min: number;
+  /** Undefined: no limit. */
+  readonly max: number | undefined;
+  readonly credentials: Credentials;
+  /** Keys of the pool that shape its pods. */
+  readonly pod: Mapping;
+  /** What is not carried over, or needs a person; each names the key. */
+  readonly notes: readonly string[];
+}
+
+/** Where the old controller has the App's credentials. Never the credentials. */
+export interface Credentials {
+  readonly secret?: string | undefined;
+  readonly appId?: number | undefined;
+}
+
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : undefined;
+
+/** The mapping without the keys that have no value. */
+export const said = (mapping: Mapping): Mapping =>
+  Object.fromEntries(Object.entries(mapping).filter(([, value]) => value !== undefined));
+
+/** Labels and annotations are texts; YAML reads some of them as numbers. */
+export const marksOf = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(asRecord(value)).flatMap(([key, one]) =>
+      ['string', 'number', 'boolean'].includes(typeof one) ? [[key, String(one)]] : [],
+    ),
+  );
+
+export const textsOf = (value: unknown): string[] =>
+  asList(value).flatMap((one) => textOf(one) ?? (typeof one === 'number' ? String(one) : []));
+
+/** The PodSpec with the runner's container changed. */
+export function withRunner(spec: Mapping, change: (runner: Mapping) => Mapping): Mapping {
+  const containers = asList(spec['containers']).map(asRecord);
+  const at = containers.findIndex(({ name }) => name === RUNNER_CONTAINER);
+  const changed = said(change(containers[at] ?? { name: RUNNER_CONTAINER }));
+  return {
+    ...spec,
+    containers: at === -1 ? [changed, ...containers] : containers.with(at, changed),
+  };
+}
+
+/** The list with those of the others whose names it lacks. */
+export const added = (list: unknown, others: readonly Mapping[]): unknown[] => {
+  const names = new Set(asList(list).map((one) => asRecord(one)['name']));
+  return [...asList(list), ...others.filter(({ name }) => !names.has(name))];
+};

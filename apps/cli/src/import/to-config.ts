@@ -1,0 +1,209 @@
+import { asRecord } from '@paddock/domain/pools/as-record';
+import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-file';
+import { checkContent } from '@paddock/runtime/yaml-file';
+import { appsOf } from './apps.ts';
+import { type GitHubScope, githubScope } from './github-scope.ts';
+import { type RunnerSet, said } from './runner-set.ts';
+
+type Mapping = Record<string, unknown>;
+
+/** What a person says about all sets of an import. */
+export interface ImportOptions {
+  readonly url?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly appId?: number | undefined;
+  readonly scaleSetLabels: boolean;
+  readonly allowUntrusted: boolean;
+}
+
+/** A set with its pool, or the sentence why it has none. */
+export interface Outcome {
+  readonly set: RunnerSet;
+  readonly pool?: Mapping;
+  readonly refused?: string;
+  readonly notes: readonly string[];
+}
+
+interface Candidate extends Outcome {
+  readonly pool: Mapping;
+  readonly scope: GitHubScope;
+}
+
+/** Where the old controller's guide puts runners. */
+const USUAL_NAMESPACE = 'arc-runners';
+
+/** A configuration file with a pool for each set that can have one; undefined if none can. */
+export function toConfig(sets: readonly RunnerSet[], options: ImportOptions) {
+  const outcomes: Outcome[] = [];
+  const names = new Set<string>();
+  let candidates: Candidate[] = [];
+  for (const set of sets) {
+    const scope = scopeOf(set, options);
+    const [first] = candidates;
+    if (typeof scope === 'string') outcomes.push({ set, refused: scope, notes: [] });
+    else if (first !== undefined && first.scope.apiUrl !== scope.apiUrl)
+      outcomes.push({
+        set,
+        refused: `githubConfigUrl: is of ${scope.apiUrl}, and one Paddock serves one GitHub, here ${first.scope.apiUrl}: import it alone`,
+        notes: [],
+      });
+    else candidates.push(candidateOf(set, scope, names, options));
+  }
+  for (;;) {
+    const isOnly = new Set(candidates.map(({ scope }) => scope.login?.toLowerCase())).size === 1;
+    const pools = candidates.map(({ pool, scope: { login } }) =>
+      isOnly || login === undefined ? pool : { ...pool, entities: [login] },
+    );
+    const config = said({
+      github: githubOf(candidates, options),
+      pools,
+      entities: entitiesOf(candidates),
+    });
+    const file = checkContent('', config, configFileToLoad);
+    const problems = problemsIn(file.problems);
+    if (problems.size === 0 || candidates.length === 0)
+      return {
+        config: candidates.length === 0 ? undefined : config,
+        file: file as { readonly value?: ConfigFile; readonly written?: unknown },
+        // In the order of the input.
+        outcomes: [
+          ...outcomes,
+          ...candidates.map((one, n) => ({ ...one, pool: pools[n] ?? {} })),
+        ].toSorted((a, b) => sets.indexOf(a.set) - sets.indexOf(b.set)),
+      };
+    candidates = candidates.flatMap((candidate, index) => {
+      const [key, why] = problems.get(index) ?? problems.get(undefined) ?? [];
+      if (why === undefined) return [candidate];
+      const { set, pool } = candidate;
+      if (key === 'allowUntrusted' && options.allowUntrusted && pool['allowUntrusted'] !== true)
+        return [{ ...candidate, pool: { ...pool, allowUntrusted: true } }];
+      const sentence = `${key ?? ''}: ${why.replace('write allowUntrusted: true', 'pass --allow-untrusted')}`;
+      outcomes.push({ set, refused: sentence, notes: [] });
+      return [];
+    });
+  }
+}
+
+/** The first problem of each pool, with its key; under undefined one that is of no pool. */
+function problemsIn(
+  problems: readonly string[],
+): Map<number | undefined, readonly [string, string]> {
+  const found = new Map<number | undefined, readonly [string, string]>();
+  for (const problem of problems) {
+    const [, index, key = '', why = problem] =
+      /^: (?:pools\.(\d+)\.?)?([^:]*): ([^]*)$/.exec(problem) ?? [];
+    const pool = index === undefined ? undefined : Number(index);
+    if (!found.has(pool)) found.set(pool, [key, why]);
+  }
+  return found;
+}
+
+/** A value that Terraform, Helm or Argo CD puts in. */
+const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(/.test(text);
+
+function scopeOf(set: RunnerSet, options: ImportOptions): GitHubScope | string {
+  const filledIn = [set.name, ...set.labels].find(isFilledIn);
+  if (filledIn !== undefined)
+    return `runnerScaleSetName: ${filledIn} is filled in by another program: import what that makes of it`;
+  if (set.labels.length === 0) return 'labels: there are none, so no job would come';
+  const own = set.url !== undefined && !isFilledIn(set.url) ? set.url : undefined;
+  const url = own ?? options.url;
+  if (url === undefined)
+    return `githubConfigUrl: ${set.url === undefined ? 'is missing' : `${set.url} is filled in by another program`}: name the address with --url`;
+  return (
+    githubScope(url) ??
+    `githubConfigUrl: must be the address of an organisation, a repository or an enterprise at GitHub`
+  );
+}
+
+function candidateOf(
+  set: RunnerSet,
+  scope: GitHubScope,
+  names: Set<string>,
+  options: ImportOptions,
+): Candidate {
+  const { login, repository } = scope;
+  const notes = [...set.notes];
+  const own = set.namespace !== undefined && !isFilledIn(set.namespace) ? set.namespace : undefined;
+  const namespace = own ?? options.namespace ?? USUAL_NAMESPACE;
+  if (own === undefined && options.namespace === undefined)
+    notes.push(
+      `namespace: is not said here; the pool has ${USUAL_NAMESPACE}: --namespace names another`,
+    );
+  const prefix = options.prefix ?? '';
+  const labels = set.labels.map((label) => prefix + label);
+  if (set.scaleSetLabels.length > 0 && !options.scaleSetLabels)
+    notes.push(
+      `scaleSetLabels: ${set.scaleSetLabels.join(', ')} are left out: with --scale-set-labels the pool takes every job that asks for these alone`,
+    );
+  const group = set.runnerGroup?.toLowerCase() === 'default' ? undefined : set.runnerGroup;
+  if (group !== undefined && repository !== undefined)
+    notes.push('runnerGroup: is left out: runners of a repository are in no group');
+  if (set.max === 0) notes.push('maxRunners: is 0, so the pool makes no workers');
+  if (set.min > 0 && login === undefined)
+    notes.push(
+      'minRunners: is left out: warm names an organisation, and an enterprise has several',
+    );
+  const place = repository === undefined ? login : `${login}/${repository}`;
+  const pool = said({
+    name: poolName(prefix + set.name, namespace, names),
+    labels: options.scaleSetLabels ? [...labels, ...set.scaleSetLabels] : labels,
+    namespace,
+    ...(repository === undefined
+      ? { runnerGroup: group }
+      : { registration: 'repository', repositories: [place] }),
+    maxWorkers: set.max,
+    warm: set.min > 0 && place !== undefined ? [{ scope: place, workers: set.min }] : undefined,
+    ...set.pod,
+  });
+  return { set, pool, scope, notes };
+}
+
+const LONGEST_NAME = 30;
+
+const cut = (text: string, most: number): string => text.slice(0, most).replace(/[.-]+$/, '');
+
+/** A name that pools may have, and no other pool has. */
+function poolName(given: string, namespace: string, names: Set<string>): string {
+  const name = given
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]+/g, '-')
+    .replace(/^[^a-z]+/, '');
+  let unique = cut(name, LONGEST_NAME) || 'pool';
+  if (names.has(unique)) unique = cut(`${cut(name, 15)}-${namespace}`, LONGEST_NAME);
+  for (let n = 2; names.has(unique); n++) unique = `${cut(name, 25)}-${n}`;
+  names.add(unique);
+  return unique;
+}
+
+/** There nothing bounds an entity but its sets: here its cap must leave room for all of them. */
+function entitiesOf(candidates: readonly Candidate[]): Mapping {
+  const groups = Map.groupBy(candidates, ({ scope: { login } }) => login?.toLowerCase());
+  return Object.fromEntries(
+    [...groups].map(([, [first, ...others]]) => {
+      const login = first?.scope.login;
+      const caps = [first, ...others].map((one) => one?.set.max);
+      const most = caps.reduce(
+        (all, cap) => (all === undefined || cap === undefined ? undefined : all + cap),
+        0,
+      );
+      const cap = most === undefined ? null : Math.min(most, 100_000);
+      return login === undefined
+        ? ['*', { maxWorkers: cap, ...(cap === null ? {} : { commonMaxWorkers: cap }) }]
+        : [login, { maxWorkers: cap }];
+    }),
+  );
+}
+
+function githubOf(candidates: readonly Candidate[], { appId }: ImportOptions): Mapping {
+  const apiUrl = candidates[0]?.scope.apiUrl;
+  const apps = appsOf(
+    candidates.map(({ set }) => set),
+    appId,
+  );
+  return said({
+    apiUrl: apiUrl === 'https://api.github.com' ? undefined : apiUrl,
+    apps: apps.map(({ app }) => asRecord(app)),
+  });
+}
