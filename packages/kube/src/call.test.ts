@@ -68,7 +68,7 @@ describe('a call', () => {
     server = createServer((request, response) => answer(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`;
-    cluster = connectCluster({ kubeconfigFile: write('config', url), requestTimeoutMs: 20_000 });
+    cluster = connectCluster({ kubeconfigFile: write('config', url), requestTimeoutMs: 120_000 });
   });
   afterEach(async () => {
     cluster.close();
@@ -93,7 +93,7 @@ describe('a call', () => {
   const connectAs = (user: object) =>
     connectCluster({
       kubeconfigFile: write('of-user', url, { user, cluster: plain }),
-      requestTimeoutMs: 20_000,
+      requestTimeoutMs: 120_000,
     });
 
   test('its token is read from a file beside the kubeconfig, and again after a minute; it may be made in another user’s name (H1)', async () => {

@@ -60,8 +60,8 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
       const strangersFile = `${kubeconfigFile}-stranger`;
       const text = await readFile(kubeconfigFile, 'utf8');
       await writeFile(strangersFile, text.replace(/"token":"\w+"/, '"token":"wrong"'));
-      cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
-      stranger = connectCluster({ kubeconfigFile: strangersFile, requestTimeoutMs: 20_000 });
+      cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 120_000 });
+      stranger = connectCluster({ kubeconfigFile: strangersFile, requestTimeoutMs: 120_000 });
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
       await callJson(cluster, { method: 'POST', path: '/api/v1/namespaces', body });
     });

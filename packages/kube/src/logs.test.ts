@@ -94,7 +94,7 @@ beforeAll(async () => {
   const { port } = server.address() as AddressInfo;
   cluster = {
     server: `http://127.0.0.1:${port}`,
-    requestTimeoutMs: 20_000,
+    requestTimeoutMs: 120_000,
     send: async ({ path, signal }) => {
       const call = requestHttp({ port, path, signal }).end();
       const [answer] = await once(call, 'response');

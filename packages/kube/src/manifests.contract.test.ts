@@ -70,7 +70,7 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
 
   beforeAll(async () => {
     real = await startRealCluster(assets ?? '');
-    cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
+    cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 120_000 });
     for (const level of ['privileged', 'baseline', 'restricted'])
       await addNamespace(level, { 'pod-security.kubernetes.io/enforce': level });
   });
