@@ -666,7 +666,7 @@ create table workers (
   constraint workers_check CHECK (((status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum])) = (completed_at IS NOT NULL))),
   constraint workers_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint workers_pkey PRIMARY KEY (pod_name),
-  constraint workers_pod_name_check CHECK ((pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'::text))
+  constraint workers_pod_name_check CHECK (((length(pod_name) <= 60) AND (pod_name ~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'::text)))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
 
 CREATE INDEX actions_by_entity ON actions USING btree (entity_id, acted_at DESC, id DESC) WHERE (entity_id IS NOT NULL);
@@ -789,7 +789,7 @@ CREATE INDEX workers_started ON workers USING btree (k8s_pool, running_at DESC) 
 
 CREATE INDEX workers_stopping ON workers USING btree (stopping_at) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (stopping_at IS NOT NULL));
 
-CREATE INDEX workers_unassigned ON workers USING btree (demand_key) INCLUDE (made_for_job_id) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL));
+CREATE INDEX workers_unassigned ON workers USING btree (demand_key) INCLUDE (made_for_job_id) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL) AND (NOT ((terminating_at IS NOT NULL) AND (running_at IS NULL))));
 
 CREATE INDEX workers_unassigned_by_age ON workers USING btree (created_at) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL) AND (created_at IS NOT NULL));
 

@@ -283,7 +283,7 @@ create index jobs_ended_by_conclusion on jobs (hashtextextended(coalesce(conclus
 --   pending -> running -> completed | failed
 -- The row ends on its pod's evidence. The pod itself goes later.
 create table workers (
-  pod_name text primary key check (pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'),
+  pod_name text primary key check (length(pod_name) <= 60 and pod_name ~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'),
   status status_enum not null default 'pending',
   failure_info jsonb,
   provider provider_enum not null default 'github',
@@ -363,11 +363,13 @@ create table workers (
 -- No index has pod_uid, though people ask by it: to write down a pod would then cost an entry in
 -- each index of the table.
 
--- What the matcher counts against caps, and the part of it that is supply.
+-- What the matcher counts against caps, and the part of it that is supply: exactly that, so that it
+-- counts without reading rows.
 create index workers_alive on workers (demand_key) include (entity_id, scope_repo_id, k8s_pool)
   where status in ('pending', 'running');
 create index workers_unassigned on workers (demand_key) include (made_for_job_id)
-  where status in ('pending', 'running') and assigned_at is null and stopping_at is null;
+  where status in ('pending', 'running') and assigned_at is null and stopping_at is null
+    and not (terminating_at is not null and running_at is null);
 -- Those that may be past a deadline. An update of a living row moves none of its columns that other
 -- indexes do not hold too. The last condition is always true: it keeps statements that look up a key
 -- away from this index.

@@ -130,8 +130,9 @@ export const toldPlaces = (appIds: readonly number[]): RawBuilder<unknown> => sq
 
 /** A query: the instants at which something that GitHub told us ends. */
 export const TOLD_ENDS = sql.raw(`
-        select min(until) from installations cross join lateral (values (wait_until), (refused_until), (registrations_reset_at)) told(until)
-        where until > now()
+        select least(min(wait_until) filter (where wait_until > now()), min(refused_until) filter (where refused_until > now()),
+          min(registrations_reset_at) filter (where registrations_reset_at > now()))
+        from installations where greatest(wait_until, refused_until, registrations_reset_at) > now()
         union all
         select min(refused_until) from apps where refused_until > now()
         union all

@@ -99,7 +99,7 @@ export async function findDemand(db: Db, appIds: readonly number[]): Promise<Dem
     with ${deficits}, ${unplaced}, ${reserved}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
-      case when j.scope_repo_id <> 0 then j.repo_full_name end as "repoFullName", d.waiting, d.unassigned, d.unexplained, extract(epoch from j.created_at)::float8 as oldest,
+      case when j.scope_repo_id <> 0 then j.repo_full_name end as "repoFullName", d.waiting, d.unassigned, d.unexplained, date_part('epoch', j.created_at) as oldest,
       case when k.waiting > 0 then
         json_build_object('waiting', k.waiting, 'unassigned', k.unassigned, 'cap', k.cap, 'waitReason', k.wait_reason) end as stored,
       case when k.pauses > 0 or k.failure_class not in (${NOT_ASSIGNED}, ${OUTDATED_RUNNER}) then k.failure_class end as "failureClass", ${lacksNodes} as "lacksNodes"
@@ -111,7 +111,7 @@ export async function findDemand(db: Db, appIds: readonly number[]): Promise<Dem
       select entity_id, entity_name, app_id, installation_id, scope_repo_id, repo_full_name, k8s_pool, created_at
       from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
     ) j
-    ${installationToday('j', appIds)}
+    ${installationToday('j', appIds, 'app')}
     where d.waiting > 0 and (d.waiting > d.unassigned + d.unexplained or k.demand_key is null or k.wait_reason is not null or k.failures > 0 or reserved.demand_key is not null or ${lacksNodes}
       or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;
@@ -125,7 +125,7 @@ export async function saveKeyStates(trx: Trx, states: readonly KeyState[]): Prom
   if (states.length === 0) return;
   await sql`${prepared}
     with state as (
-      select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as state("demandKey" bigint, "entityId" bigint, "entityName" text,
+      select * from json_to_recordset(${JSON.stringify(states)}::json) as state("demandKey" bigint, "entityId" bigint, "entityName" text,
         "scopeRepoId" bigint, pool text, waiting integer, unassigned integer, cap integer, "waitReason" text)
     ), ended as (
       insert into wait_reason_changes (demand_key, reason, since, until)

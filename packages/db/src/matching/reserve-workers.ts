@@ -17,7 +17,7 @@ interface JobsOfKey {
 
 /** `oldest`: for each key so many of the oldest jobs without a worker in the making. */
 const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
-  wanted as (select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)),
+  wanted as (select * from json_to_recordset(${JSON.stringify(keys)}::json) as wanted("demandKey" bigint, count integer)),
   covered as (
     select made_for_job_id from workers
     where demand_key = any (array(select "demandKey" from wanted)) and made_for_job_id is not null
@@ -39,7 +39,7 @@ export async function findJobTimes(
   if (keys.length === 0) return new Map();
   const { rows } = await sql<{ demandKey: number; times: number[] }>`${prepared}
     with ${oldestUncovered(keys)}
-    select demand_key as "demandKey", json_agg(extract(epoch from created_at)::float8 order by created_at, job_id) as times
+    select demand_key as "demandKey", json_agg(date_part('epoch', created_at) order by created_at, job_id) as times
     from oldest group by demand_key`.execute(db);
   return new Map(rows.map(({ demandKey, times }) => [demandKey, times]));
 }
@@ -67,7 +67,7 @@ export async function reserveWorkers(
   const { rows } = await sql<ReservedWorker>`${prepared}
     with ${oldestUncovered(keys)},
     document as ${DOCUMENT_IN_FORCE},
-    pools as (
+    pools as materialized (
       select p ->> 'name' as name, p ->> 'image' as image, p ->> 'namespace' as namespace
       from document cross join jsonb_array_elements(content -> 'pools') p
     )
@@ -77,7 +77,7 @@ export async function reserveWorkers(
       o.provider, o.entity_id, o.entity_name, o.entity_type, coalesce(i.app_id, o.app_id), coalesce(i.installation_id, o.installation_id),
       case when o.entity_type = 'User' then o.repo_full_name end, o.scope_repo_id,
       o.job_labels, o.job_id, o.delivery_guid, o.k8s_pool, p.image, d.version, p.namespace
-    from oldest o join pools p on p.name = o.k8s_pool cross join instance cross join document d ${installationToday('o', appIds)}
+    from oldest o join pools p on p.name = o.k8s_pool cross join instance cross join document d ${installationToday('o', appIds, 'app')}
     order by o.created_at, o.job_id
     on conflict (pod_name) do nothing
     returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",
