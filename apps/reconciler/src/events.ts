@@ -42,6 +42,11 @@ const TABLE = {
       why,
     }),
   sweepSucceedsAgain: (sweep: string) => line.info('a sweep succeeds again', { sweep }),
+  answerUnusable: (sweep: string, object: string, error: unknown) =>
+    line.error(
+      'what GitHub or the cluster says of an object cannot be stored: it is asked about again later, and others go on',
+      { sweep, object, error },
+    ),
   tasksRecovered: (count: number) => line.warn('recovered stuck tasks', { count }),
 
   // GitHub's log of deliveries.

@@ -66,11 +66,12 @@ const handlerOf =
     context: SweepContext & { readonly switchCheckMs: number },
   ): Handler =>
   async (task, signal) => {
-    const { db, isAway } = context;
+    const { db, isAway, events } = context;
+    const onUnusable = events.answerUnusable.bind(undefined, name);
     const dryRun = isDryRun(task.payload);
     const schedule = scheduleOf(task);
     const begin = (stop: AbortSignal) =>
-      beginPass({ db, isAway, schedule, task, signal: stop, dryRun });
+      beginPass({ db, isAway, onUnusable, schedule, task, signal: stop, dryRun });
     if (dryRun && !DELETING_SWEEPS.has(name)) return poison(`${name} has no dry run`);
     if (dryRun) {
       const outcome = await run(context, (await begin(signal)).pass);

@@ -273,7 +273,7 @@ export const otherStatements: Readonly<Record<string, string>> = {
   'a delivery, or GitHub’s answer instead of one': `
     recordDeliveries compareBodies storeJobs storeNewJob readJobs bindRunners
     bindWorkers appendEvents recordFindings storeInstallations lockInstallations
-    noteInstallations noteOtherRepositories pinLogins repairInstallations
+    noteInstallations noteOtherRepositories pinLogins repairInstallation
     endRefusalsOfRepositories rememberLostDeliveries recordRedeliveryRequest wantExtraPasses
     forgetFoundOutKeys findHeldJobs`,
   'a call of GitHub': 'createWaits',

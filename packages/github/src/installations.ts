@@ -31,15 +31,16 @@ export async function findInstallation(
   });
 }
 
-/** All installations of the App, suspended ones included. */
+/** All installations of the App, suspended ones included, but none whose account is gone. */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
-  return readPages(async (page) => {
+  const listed = await readPages(async (page) => {
     const { data, headers } = await octokit.rest.apps.listInstallations({
       per_page: PER_PAGE,
       page,
     });
-    return { items: data.map(parseInstallation), link: headers.link };
+    return { items: data, link: headers.link };
   });
+  return listed.filter(({ account }) => account !== null).map(parseInstallation);
 }
 
 export type GitHubAppFacts = {

@@ -121,6 +121,21 @@ describe('when GitHub fails', () => {
   });
 });
 
+test.each([{ pushed_at: 'soon' }, { id: 2 ** 64 }])(
+  'an entity whose repositories GitHub lists with %j keeps no other from being read (P6)',
+  async (odd) => {
+    const monas = await scene.queue('mona/tool');
+    const { installationId } = scene.world.organization;
+    const named = { id: 1, name: 'api', owner: { login: 'acme' }, private: true };
+    const body = { total_count: 1, repositories: [{ ...named, ...odd }] };
+    const caller = `installation ${installationId}`;
+    const path = '^/installation/repositories$';
+    await scene.world.github.failNext({ caller, path, status: 200, body, times: 1_000 });
+    expect(await scene.discover()).toMatchObject({ repositories: 1, found: 1 });
+    expect(await scene.jobIds()).toEqual([monas]);
+  },
+);
+
 test('a run whose jobs GitHub does not show leaves the other runs of its repository alone, is counted, and is found once GitHub answers (E2)', async () => {
   const before = await scene.queue('acme/api');
   const broken = await scene.queue('acme/api');

@@ -104,6 +104,26 @@ describe('an object that fails', () => {
     await pass(['acme 1'], () => 'away');
     expect((await findPassMemory(database.db, SCHEDULE)).failing).toEqual({});
   });
+
+  test('because PostgreSQL cannot store what is said of it is late and told, and others go on (P6)', async () => {
+    const told: string[] = [];
+    const bad = Object.assign(new Error('invalid input syntax'), { code: '22007' });
+    const errors: Record<string, Error> = { 'acme 1': bad, 'bob 1': new TypeError('a bigint') };
+    const { visited } = await pass(
+      ['acme 1', 'bob 1', 'cat 1'],
+      (object) => {
+        const error = errors[object];
+        return error === undefined || Promise.reject(error);
+      },
+      { onUnusable: (object) => void told.push(object) },
+    );
+    expect([visited, told]).toEqual([
+      ['acme 1', 'bob 1', 'cat 1'],
+      ['acme 1', 'bob 1'],
+    ]);
+    const { failing } = await findPassMemory(database.db, SCHEDULE);
+    expect(Object.keys(failing).toSorted()).toEqual(['acme 1', 'bob 1']);
+  });
 });
 
 describe('a pass ends', () => {

@@ -1,3 +1,4 @@
+import { isBadData } from '@paddock/db/connection/errors';
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Task } from '@paddock/queue/kind';
@@ -57,6 +58,8 @@ export interface PassOptions extends Pick<Pass, 'task' | 'signal' | 'dryRun'> {
   readonly schedule: string;
   /** Our own probe of a service. */
   readonly isAway: (service: Service) => Promise<boolean>;
+  /** Gets the error of each visit that failed because of what was said of its object. */
+  readonly onUnusable: (object: string, error: unknown) => void;
   /** Most visits at once. */
   readonly atOnce?: number;
   /** How long a pass visits objects, in milliseconds. */
@@ -76,6 +79,10 @@ const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = HOUR_MS - 300_000;
 /** After this many failures, over an hour, an object has failed for long: `hasFailedLong`. */
 const MANY = 3;
+
+/** An answer about one object had a value that no row can hold, or lacked one. */
+const isOfItsObject = (error: unknown): boolean =>
+  isBadData(error) || error instanceof TypeError || error instanceof RangeError;
 
 /** Begins a pass. `end` says how it went, and what it leaves for the next one. */
 export async function beginPass(
@@ -113,7 +120,11 @@ export async function beginPass(
     const hasFailedLong =
       known !== undefined && known.times >= MANY && now - known.since >= HOUR_MS;
     const turn: Turn = { isUnasked: false, hasFailedLong };
-    const isDone = await how.visit(object, turn);
+    const isDone = await how.visit(object, turn).catch((error: unknown) => {
+      if (!isOfItsObject(error)) throw error;
+      options.onUnusable(key || `one of ${how.entityOf(object)}`, error);
+      return false;
+    });
     if (isDone) failing.delete(key);
     // What an outage or a stop cut short is no failure of the object.
     if (isDone || turn.isUnasked || dryRun || endedBy === 'away' || signal.aborted) return;

@@ -93,6 +93,7 @@ export const beginByHand = (db: Db, given: Partial<PassOptions> = {}) =>
     signal: new AbortController().signal,
     dryRun: false,
     isAway: () => Promise.resolve(false),
+    onUnusable: () => undefined,
     atOnce: 1,
     ...given,
   });

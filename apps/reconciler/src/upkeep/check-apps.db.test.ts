@@ -118,6 +118,27 @@ describe('what our rows say of installations (A12)', () => {
     expect(await rows()).toEqual(before);
   });
 
+  test.each([{ account: null }, { id: 2 ** 64 }, { suspended_at: 'soon' }])(
+    'one that GitHub lists with %j stays as it is, and others are repaired (P6)',
+    async (odd) => {
+      const { appId, organization, user } = scene.world;
+      const listed = [organization, user].map(({ installationId: id, ...account }) => ({
+        id,
+        account,
+        app_id: appId,
+        target_type: 'Organization',
+        suspended_at: null,
+        repository_selection: 'all',
+        permissions: {},
+        html_url: '',
+      }));
+      const body = [{ ...listed[0], ...odd }, listed[1]];
+      await scene.world.github.failNext({ path: '/app/installations$', status: 200, body });
+      expect(await check()).toMatchObject({ apps: 1, repaired: 1 });
+      expect(await rows()).toMatchObject([{ login: 'mona' }]);
+    },
+  );
+
   test.each([0, 1, 2, 3])('when call %d fails, the next pass says the same', async (after) => {
     await check();
     await scene.world.github.uninstall(scene.world.organization.installationId);

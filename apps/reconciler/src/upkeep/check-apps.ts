@@ -3,7 +3,7 @@ import {
   type AppInstallation,
   findAppInstallations,
   type InstallationToStore,
-  repairInstallations,
+  repairInstallation,
 } from '@paddock/db/entities/installations';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
@@ -46,8 +46,8 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
   let waitMs = 0;
   const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
   const atRepositories = pools.some(({ registration }) => registration === 'repository');
-  const repair = (statements: readonly InstallationToStore[]): Promise<void> =>
-    db.transaction().execute((trx) => repairInstallations(trx, statements));
+  const repair = (statement: InstallationToStore): Promise<void> =>
+    db.transaction().execute((trx) => repairInstallation(trx, statement));
   /** Undefined: GitHub did not answer. */
   const ask = async <T>(appId: number, turn: Turn, call: (app: AppClient) => Promise<T>) => {
     try {
@@ -65,6 +65,7 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
       return undefined;
     }
   };
+  const toRepair: InstallationToStore[] = [];
   const toAsk: { appId: number; statedAt: string; one: AppInstallation }[] = [];
   await pass.walk(github.appIds, {
     entityOf: (appId) => appId,
@@ -80,17 +81,27 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
       const { problems, installations } = asked.answer;
       const { changed, unlisted } = compare(installations, known);
       await endRefusals(db, { appId });
-      await repair(changed.map((one) => ({ ...one, appId, isDeleted: false, statedAt })));
+      toRepair.push(
+        ...changed.map((one) => Object.assign(one, { appId, isDeleted: false, statedAt })),
+      );
       counts.apps++;
       problemsOfApps[appId] = problems.length;
       problemsFound.push(...problems.map((problem) => `App ${appId}: ${problem}`));
       counts.installations += installations.length;
-      counts.repaired += changed.length;
       const isTooMany = unlisted.length > config.installationsGoneAtMost;
       if (isTooMany) events.tooManyUnlisted(appId, unlisted.length);
       if (!isTooMany || turn.hasFailedLong)
         toAsk.push(...unlisted.map((one) => ({ appId, statedAt, one })));
       return !isTooMany;
+    },
+  });
+  await pass.walk(toRepair, {
+    entityOf: ({ entity }) => entity.id,
+    keyOf: ({ installationId }) => `installation ${installationId}`,
+    async visit(one) {
+      await repair(one);
+      counts.repaired++;
+      return true;
     },
   });
   await pass.walk(toAsk, {
@@ -104,7 +115,7 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
       counts.gone++;
       const entity = { id, login, type };
       const said = { repositorySelection: selection, suspendedAt: null, isDeleted: true };
-      await repair([{ appId, installationId, entity, ...said, statedAt }]);
+      await repair({ appId, installationId, entity, ...said, statedAt });
       return true;
     },
   });

@@ -21,7 +21,7 @@ import { findOverdueWorkers } from '../workers/overdue-workers.ts';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { findKnownScopes } from '../workers/registrations.ts';
 import { findWorkerToProvision } from '../workers/workers.ts';
-import { pinLogins, repairInstallations } from './installations.ts';
+import { pinLogins, repairInstallation } from './installations.ts';
 import { storePoolsDocument } from '../pools/pools-documents.ts';
 
 const database = useTestDatabase();
@@ -202,7 +202,7 @@ describe('logins that are pinned', () => {
     for (const id of [1, 2]) {
       await db()
         .transaction()
-        .execute((trx) => repairInstallations(trx, [listed(id)]));
+        .execute((trx) => repairInstallation(trx, listed(id)));
     }
     expect(await pins()).toEqual({ acme: 1 });
     const events = await db()

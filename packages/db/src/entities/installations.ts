@@ -221,33 +221,25 @@ export const findAppInstallations = (db: Db, appId: number): Promise<AppInstalla
     .execute();
 
 /**
- * Stores GitHub's answers about installations, each with an event. They count from the moment of
- * asking, so a delivery of a later change wins.
+ * Stores GitHub's answer about an installation, with an event. It counts from the moment of asking,
+ * so a delivery of a later change wins.
  */
-export async function repairInstallations(
-  trx: Trx,
-  statements: readonly InstallationToStore[],
-): Promise<void> {
-  if (statements.length === 0) return;
-  const refused = await pinLogins(
-    trx,
-    statements.flatMap(({ entity, isDeleted }) => (isDeleted ? [] : [entity])),
-  );
-  await storeInstallations(trx, statements);
-  await appendEvents(
-    trx,
-    statements.map((statement) => ({
-      source: 'reconciler',
-      event: statement.isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
-      outcome: refused.has(statement.entity.id) ? 'refused_entity' : 'ok',
-      appId: statement.appId,
-      installationId: statement.installationId,
-      entity: statement.entity,
-      repoId: null,
-      jobId: null,
-      deliveryGuid: null,
-      payload: JSON.stringify(statement),
-      payloadRepaired: false,
-    })),
-  );
+export async function repairInstallation(trx: Trx, statement: InstallationToStore): Promise<void> {
+  const { appId, installationId, entity, isDeleted } = statement;
+  const refused = await pinLogins(trx, isDeleted ? [] : [entity]);
+  await storeInstallations(trx, [statement]);
+  const event = {
+    source: 'reconciler',
+    event: isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
+    outcome: refused.has(entity.id) ? 'refused_entity' : 'ok',
+    appId,
+    installationId,
+    entity,
+    repoId: null,
+    jobId: null,
+    deliveryGuid: null,
+    payload: JSON.stringify(statement),
+    payloadRepaired: false,
+  } as const;
+  await appendEvents(trx, [event]);
 }
