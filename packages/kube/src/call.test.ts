@@ -214,6 +214,10 @@ describe('a call', () => {
       retryAfterMs: 3000,
       message: 'GET /api/v1/pods: 429 TooManyRequests slow down',
     });
+    const details = { retryAfterSeconds: 1e300 };
+    answer = (_request, response) =>
+      void response.writeHead(429).end(JSON.stringify({ kind: 'Status', details }));
+    expect(await failure()).toMatchObject({ retryAfterMs: 300_000 });
   });
 
   test.each([

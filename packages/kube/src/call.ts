@@ -155,9 +155,12 @@ function answeredFailure(
     status,
     reason: said.reason,
     message: `${describe(call)}: ${[status, reason ?? '', words].filter((part) => part !== '').join(' ')}`,
-    retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
+    retryAfterMs: seconds === undefined ? undefined : Math.min(seconds * 1000, LONGEST_WAIT_MS),
   };
 }
+
+/** A webhook may name any wait, and the API server passes it on. */
+const LONGEST_WAIT_MS = 300_000;
 
 /** A proxy may answer in HTML. Then the HTTP status alone decides. */
 function parsed(body: string): unknown {

@@ -137,7 +137,7 @@ describe('watchPods', () => {
 
   test('a list that fails, or whose pages expire, begins again and is passed on as a whole only (C8)', async () => {
     for (const name of ['a', 'b', 'c']) await create(name);
-    simulator.failNext({ verb: 'list', status: 429, retryAfterSeconds: 0 });
+    simulator.failNext({ verb: 'list', status: 429, retryAfterSeconds: 600 });
     simulator.failNext({ verb: 'list', status: 410, reason: 'Expired', after: 1 });
     follow({ pageSize: 1 });
     await see('list a,b,c');

@@ -46,7 +46,7 @@ const CUT_AT_ONCE: KubeFailure = {
 
 /**
  * One follower's call every two seconds burdens no API server. A longer pause would outlast a short
- * absence.
+ * absence, even if the cluster, or what stands before it, asks for one.
  */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
@@ -70,7 +70,7 @@ export async function watchPods(
   let pauseMs = FIRST_PAUSE_MS;
   const interrupted = async (failure: KubeFailure): Promise<void> => {
     const jittered = Math.round(pauseMs * (0.5 + Math.random() / 2));
-    const ms = Math.max(failure.retryAfterMs ?? 0, jittered);
+    const ms = Math.max(Math.min(failure.retryAfterMs ?? 0, LONGEST_PAUSE_MS), jittered);
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
     watch.onInterrupted?.(failure, ms);
     await pause(ms, signal);

@@ -132,7 +132,7 @@ const SECRET = { method: 'POST', path: '/secrets$' };
 const POD = { method: 'POST', path: '/pods$' };
 
 test.each([
-  { ...SECRET, status: 429, retryAfterSeconds: 0, times: 2 },
+  { ...SECRET, status: 429, retryAfterSeconds: 600, times: 2 },
   { ...SECRET, afterCommit: true, times: 2 },
   { ...POD, status: 422, reason: 'Invalid', times: 3 },
 ])(

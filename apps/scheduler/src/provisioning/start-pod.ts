@@ -14,6 +14,8 @@ import type { Provisioning } from './provisioning.ts';
 
 /** The pauses between the tries to put a Secret. */
 const SECRET_PAUSES_MS = [250, 500, 1_000];
+/** Whatever the cluster asks for: a worker that waits here takes a slot from those of others. */
+const LONGEST_SECRET_PAUSE_MS = 1_000;
 
 /**
  * Asks the cluster whether it would take the worker's Secret and pod, and creates nothing. So no
@@ -62,7 +64,8 @@ export async function putSecret(
       if (!(error instanceof KubeError)) throw error;
       const pauseMs = SECRET_PAUSES_MS[tries];
       if (pauseMs === undefined || !isTransient(error.failure)) return error.failure;
-      await pause(Math.max(pauseMs, error.failure.retryAfterMs ?? 0), signal);
+      const askedMs = Math.min(error.failure.retryAfterMs ?? 0, LONGEST_SECRET_PAUSE_MS);
+      await pause(Math.max(pauseMs, askedMs), signal);
       signal.throwIfAborted();
     }
   }

@@ -33,7 +33,8 @@ export async function afterStopFailure(
     events.stopFailed(worker, error.failure);
     await noteStopHeldUp(db, worker.podName, error.message);
     const away = await ifClusterAway(parts.reach, error.failure);
-    return away ?? snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
+    const { retryAfterMs = 0 } = error.failure;
+    return away ?? snooze(Math.max(retryAfterMs, stopRules.retryMs), error.message);
   }
   const hidden = error instanceof HiddenRunnerError ? error : undefined;
   if (hidden !== undefined && hidden.refusal === undefined) {

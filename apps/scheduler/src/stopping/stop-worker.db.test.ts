@@ -162,6 +162,14 @@ describe('a working runner is never stopped (P2)', () => {
   });
 });
 
+test('a stop that the cluster puts off by no time is not tried again at once', async () => {
+  const podName = await scene.idleWorker();
+  world.kube.failNext({ path: '/pods/', status: 429, retryAfterSeconds: 0 });
+  await scene.askToStop(podName, 'surplus');
+  await world.runTasks();
+  expect(await scene.row(podName)).toMatchObject({ stop_held_by: expect.stringContaining('429') });
+});
+
 /** As the deliveries of a job leave it. */
 async function bind(podName: string, jobId: number, status: 'running' | 'completed') {
   await scene.set(podName, { assigned_job_id: jobId, assigned_at: new Date() });
