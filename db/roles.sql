@@ -70,7 +70,7 @@ grant update (received_at) on installation_events to :reconciler;
 
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do
 -- to the audit, which it never changes.
-grant select on schema_migration, installations, tasks, operations, task_counts to :console;
+grant select on schema_migration, installations, tasks, operations, task_counts, leases to :console;
 grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, instance, switches, outages,
     apps, runner_groups, repositories, wait_reason_changes, usage_hours to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
@@ -79,7 +79,7 @@ grant select, insert, delete on sessions to :console;
 -- The switches of people.
 grant insert, delete on switches to :console;
 -- It enqueues what people ask for, and makes a queued task theirs.
-grant select (name, succeeded_at, last_pass) on schedules to :console;
+grant select (name, last_tick_at, succeeded_at, last_pass) on schedules to :console;
 -- It ends pauses, so that what was held back is tried again.
 grant update (paused_until) on demand_keys, runner_groups to :console;
 grant update (refused_until) on apps, installations, repositories to :console;

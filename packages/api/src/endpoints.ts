@@ -13,6 +13,7 @@ import {
 } from './deliveries/deliveries.ts';
 import { findEndpoint } from './find/find.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
+import { listFindingsEndpoint } from './findings/list-findings.ts';
 import { tryAgainEndpoint } from './diagnoses/try-again.ts';
 import { countWaitsEndpoint, listJobsEndpoint } from './jobs/list-jobs.ts';
 import { findJobEndpoint } from './jobs/job.ts';
@@ -62,6 +63,7 @@ const SUBJECTS = [
   listPoolsEndpoint,
   findPoolEndpoint,
   lastHourEndpoint,
+  listFindingsEndpoint,
   listDiagnosesEndpoint,
   tryAgainEndpoint,
   whyJobEndpoint,

@@ -39,6 +39,7 @@ export type OperationCount = Item<'countOperations'>;
 export type Sweep = Item<'listSweeps'>;
 export type Switch = Item<'listSwitches'>;
 export type Diagnoses = Output<'listDiagnoses'>;
+export type Findings = Output<'listFindings'>;
 export type RepositoryRow = Item<'listRepositories'>;
 export type Repository = Output<'findRepository'>;
 export type Diagnosis = Item<'listDiagnoses'>;

@@ -26,6 +26,7 @@ export const PATHS = [
   '/trace/job/{job}',
   '/trace/payload/{event}',
   '/find',
+  '/doctor',
   '/sweeps',
   '/switches',
   '/actions',

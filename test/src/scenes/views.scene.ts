@@ -5,6 +5,7 @@ export const viewsOf = (
   ids: () => Awaited<ReturnType<typeof putFleet>>,
 ): readonly (readonly [name: string, path: () => string])[] => [
   ['fleet', () => '/'],
+  ['doctor', () => '/doctor'],
   ['pool', () => '/pools/gpu-a100'],
   ['busy-pool', () => '/pools/linux-x64'],
   ['jobs', () => '/jobs'],

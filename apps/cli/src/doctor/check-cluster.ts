@@ -8,7 +8,7 @@ import { secretExists } from '@paddock/kube/secrets';
 import { tryPool, trySecret } from '@paddock/kube/try-pool';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { adviseOnPod, isFullForNow } from './advise-on-pod.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, findingsOf } from '@paddock/api/findings/findings';
 
 interface Given {
   readonly kubeconfigFile: string | undefined;

@@ -1,5 +1,5 @@
 import { checkPools, remarksOf } from '../pools-check.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, findingsOf } from '@paddock/api/findings/findings';
 
 /** As `paddock pools check`. */
 export function checkConfiguration(file: string): Finding[] {

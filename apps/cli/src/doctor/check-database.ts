@@ -1,14 +1,13 @@
+import { checkFacts } from '@paddock/api/findings/check-facts';
 import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { UNGUARDED, unguardedHost } from '@paddock/db/connection/database-url';
 import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';
 import { whyPooled } from '@paddock/db/connection/wait-until-fit';
-import { readDatabaseFacts, warningOf, whyUnfit } from '@paddock/db/database-checks';
-import { findSecondsAhead, MOST_SECONDS_AHEAD } from '@paddock/db/instants';
+import { readDatabaseFacts, whyUnfit } from '@paddock/db/database-checks';
 import { proveMechanisms } from '@paddock/db/prove-mechanisms';
 import type { Db } from '@paddock/db/schema/tables';
 import { explainCauses, whyUnreachable } from '@paddock/db/why-unreachable';
-import { duration } from '@paddock/domain/text/duration';
-import { type Finding, findingsOf, messageOf } from './findings.ts';
+import { type Finding, findingsOf, messageOf } from '@paddock/api/findings/findings';
 
 interface Given {
   readonly url: string;
@@ -17,9 +16,6 @@ interface Given {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
-
-/** What the scheduler needs unless it is set otherwise: its pool, and two beside it. */
-const CONNECTIONS = 10;
 
 /** What a service would find, and what none can see from its own connection. Never rejects. */
 export async function checkDatabase({ url, connection, schema, now }: Given): Promise<Finding[]> {
@@ -32,19 +28,9 @@ export async function checkDatabase({ url, connection, schema, now }: Given): Pr
       return found;
     }
     const facts = await readDatabaseFacts(db, { schema });
-    if (facts.powerless.length > 0)
-      mend(
-        `The roles ${facts.powerless.join(', ')} have no rights in the schema ${schema}: run the migration again with a role that may grant them`,
-      );
+    found.push(...(await checkFacts(db, facts, { schema, now: now() })));
     const host = unguardedHost(url);
     if (host !== undefined) remark(`Of the database at ${host}: ${UNGUARDED}`);
-    const warning = warningOf(facts, CONNECTIONS);
-    if (warning !== undefined) remark(`The database works, but ${warning}`);
-    const ahead = await findSecondsAhead(db, new Date(now()));
-    if (Math.abs(ahead) > MOST_SECONDS_AHEAD)
-      mend(
-        `The clock of PostgreSQL is ${duration(Math.abs(ahead) * 1_000)} ${ahead > 0 ? 'ahead of' : 'behind'} that of this machine: set both, for example by NTP`,
-      );
     const { failed, untried, foreign } = await proveMechanisms(config);
     const engine = foreign === undefined ? '' : `. It calls itself ${foreign}`;
     mend(...failed.map((why) => `${why}. Use PostgreSQL itself${engine}`));

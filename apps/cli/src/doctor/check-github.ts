@@ -11,7 +11,7 @@ import type { GitHubInstallation } from '@paddock/github/installations';
 import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { askApp, connectForPerson } from '../ask-apps.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, findingsOf } from '@paddock/api/findings/findings';
 import { gotThrough, judgeDeliveries, SURELY } from './judge-deliveries.ts';
 
 interface Given {

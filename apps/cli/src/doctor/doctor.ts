@@ -12,8 +12,14 @@ import { checkCluster } from './check-cluster.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkGitHub } from './check-github.ts';
-import { checkServices } from './check-services.ts';
-import { type Finding, findingsOf, type Level, type Part } from './findings.ts';
+import { checkServices } from '@paddock/api/findings/check-services';
+import {
+  type Finding,
+  findingsOf,
+  type Level,
+  LEVELS,
+  worstFirst,
+} from '@paddock/api/findings/findings';
 
 /** Those of the services, as each reads them. */
 const settings = {
@@ -23,14 +29,11 @@ const settings = {
   ...clusterSettings,
 };
 
-const HEADINGS: readonly (readonly [Level, string])[] = [
-  ['mend', 'To mend:'],
-  ['remark', 'To know:'],
-  ['unchecked', 'Not checked:'],
-];
-
-/** The worst first: what holds up all else. */
-const PARTS: readonly Part[] = ['configuration', 'database', 'services', 'github', 'cluster'];
+const HEADINGS: Readonly<Record<Level, string>> = {
+  mend: 'To mend:',
+  remark: 'To know:',
+  unchecked: 'Not checked:',
+};
 
 export const doctor: Command = {
   name: 'doctor',
@@ -49,9 +52,6 @@ Changes nothing. Exit code 1: something has to be mended.`,
     return { code: isWell ? 0 : 1, stdout, stderr: '' };
   },
 };
-
-const rankOf = ({ level, part }: Finding): number =>
-  HEADINGS.findIndex(([known]) => known === level) * PARTS.length + PARTS.indexOf(part);
 
 /** All findings, the worst first. `now`: milliseconds since the epoch. */
 export async function examine(
@@ -92,7 +92,7 @@ export async function examine(
     const db = isFit ? connection?.db : undefined;
     if (file !== undefined) found.push(...(await checkGitHub({ file, environment, db, now })));
     found.push(...(await checkClusterOf(file, kubeconfig, environment)));
-    return found.toSorted((a, b) => rankOf(a) - rankOf(b));
+    return worstFirst(found);
   } finally {
     await connection?.close();
   }
@@ -140,10 +140,10 @@ function connect(url: string, schema: string, found: Finding[]): DatabaseConnect
 }
 
 function describe(findings: readonly Finding[]): string {
-  const blocks = HEADINGS.flatMap(([level, heading]) => {
+  const blocks = LEVELS.flatMap((level) => {
     const sentences = findings.filter((one) => one.level === level);
     const lines = sentences.map(({ sentence }) => `  - ${printable(sentence)}`);
-    return lines.length === 0 ? [] : [`${[heading, ...lines].join('\n')}\n`];
+    return lines.length === 0 ? [] : [`${[HEADINGS[level], ...lines].join('\n')}\n`];
   });
   if (findings.length === 0) return 'Nothing is wrong.\n';
   const isWell = findings.every(({ level }) => level === 'unchecked');

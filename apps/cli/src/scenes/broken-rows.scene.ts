@@ -1,4 +1,4 @@
-import type { Level } from '../doctor/findings.ts';
+import type { Level } from '@paddock/api/findings/findings';
 import type { Installation } from './installation.scene.ts';
 
 /** One way to break the installation, and what the doctor says. */
@@ -228,6 +228,15 @@ export const SERVICES: Breaks = {
         `insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, failures, pauses, failure_class, failure_message, failing_since, paused_until)
           values (1, 9, 'globex', 0, 'linux', 0, 0, 3, 1, 'pod_refused', 'quota', now() - interval '3 minutes', now() + interval '1 hour')`,
         'delete from demand_keys',
+      ],
+    },
+  ],
+  'a lease that nobody holds': [
+    /No scheduler has done follow-pods for 10 min.*look at the scheduler's pods/,
+    {
+      sql: [
+        `insert into leases (name, holder, fence, expires_at) values ('follow-pods', 'gone', 1, now() - interval '10 minutes')`,
+        'delete from leases',
       ],
     },
   ],

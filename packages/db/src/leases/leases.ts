@@ -43,6 +43,16 @@ export async function renewLease(
   return numUpdatedRows === 1n;
 }
 
+/** Leases that nobody has renewed for a minute after their end, and how long ago that was. */
+export const findLapsedLeases = (db: Db): Promise<{ name: string; seconds: number }[]> =>
+  db
+    .selectFrom('leases')
+    .select(['name', sql<number>`extract(epoch from now() - expires_at)::float8`.as('seconds')])
+    // One that was given back is free since then, for an unknown time.
+    .where(sql<boolean>`isfinite(expires_at) and expires_at < now() - interval '1 minute'`)
+    .orderBy('name')
+    .execute();
+
 /** Gives a lease back at once. The row stays: its fence must not start again. */
 async function releaseLease(db: Db, name: string, fence: number): Promise<void> {
   await db

@@ -34,6 +34,8 @@ interface ViewProps<T> {
   readonly path: string;
   /** Tables by whose changes the answer grows old. */
   readonly tables: readonly Watched[];
+  /** Also again after each such time. */
+  readonly everyMs?: number;
   /** Before there is an answer, and after that unless `titleOf` has a better one. */
   readonly title: string;
   readonly titleOf?: (answer: T) => string | undefined;
@@ -43,8 +45,9 @@ interface ViewProps<T> {
 }
 
 /** A view of one answer. */
-export function View<T>({ path, tables, title, titleOf, beside, children }: ViewProps<T>) {
-  const shown = useAnswer<T>(path, tables);
+export function View<T>(props: ViewProps<T>) {
+  const { path, tables, everyMs, title, titleOf, beside, children } = props;
+  const shown = useAnswer<T>(path, tables, everyMs);
   const { answer, again } = shown;
   return (
     <>

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Path, ViewProps } from '../paths.ts';
 import { Board } from './board.tsx';
 import { Delivery, Redeliveries } from './deliveries.tsx';
+import { Doctor } from './doctor.tsx';
 import { Find } from './find.tsx';
 import { Installation, Installations } from './installations.tsx';
 import { Job, Run } from './job.tsx';
@@ -40,6 +41,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/trace/job/{job}': Trace,
   '/trace/payload/{event}': Event,
   '/find': Find,
+  '/doctor': Doctor,
   '/switches': Switches,
   '/sweeps': Sweeps,
   '/actions': Actions,
@@ -56,7 +58,7 @@ interface Entry {
 
 /** The bar: each entry with its views. */
 export const BAR: readonly Entry[] = [
-  { name: 'Fleet', views: { '/': 'Fleet' }, also: ['/pools'] },
+  { name: 'Fleet', views: { '/': 'Fleet', '/doctor': 'Doctor' }, also: ['/pools'] },
   { name: 'Jobs', views: { '/jobs': 'Jobs' }, also: ['/runs', '/trace/job'] },
   { name: 'Workers', views: { '/workers': 'Workers', '/nodes': 'Nodes' } },
   {

@@ -1,8 +1,10 @@
-import { readFleetDiagnoses } from '@paddock/api/diagnoses/diagnose-fleet';
+import { readFleetDiagnoses } from '../diagnoses/diagnose-fleet.ts';
 import { sqlStateOf } from '@paddock/db/connection/errors';
 import { findMatchingSettings } from '@paddock/db/instance';
+import { findLapsedLeases } from '@paddock/db/leases/leases';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Db } from '@paddock/db/schema/tables';
+import { duration } from '@paddock/domain/text/duration';
 import type { FleetDiagnosis } from '@paddock/domain/why/diagnose-fleet';
 import { readSweeps } from '@paddock/queue/read-sweeps';
 import { cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
@@ -27,6 +29,10 @@ export async function checkServices(db: Db): Promise<Finding[]> {
       (isForPeople ? mend : remark)(sentenceOf(one));
     }
     mend(...(await findOverdue(db)));
+    for (const { name, seconds } of await findLapsedLeases(db))
+      mend(
+        `No scheduler has done ${name} for ${duration(seconds * 1_000)}: its lease has lapsed; look at the scheduler's pods and their log`,
+      );
   } catch (error) {
     const isOfRights = sqlStateOf(error) === INSUFFICIENT_PRIVILEGE;
     if (isOfRights)

@@ -1,7 +1,15 @@
-/** `mend`: something does not work until a person acts. `unchecked`: nothing is known of it. */
-export type Level = 'mend' | 'remark' | 'unchecked';
+/**
+ * The worst first. `mend`: something does not work until a person acts. `unchecked`: nothing is
+ * known of it.
+ */
+export const LEVELS = ['mend', 'remark', 'unchecked'] as const;
 
-export type Part = 'configuration' | 'database' | 'services' | 'github' | 'cluster';
+export type Level = (typeof LEVELS)[number];
+
+/** The worst first: what holds up all else. */
+export const PARTS = ['configuration', 'database', 'services', 'github', 'cluster'] as const;
+
+export type Part = (typeof PARTS)[number];
 
 export interface Finding {
   readonly level: Level;
@@ -9,6 +17,12 @@ export interface Finding {
   /** What is wrong, and what to do. */
   readonly sentence: string;
 }
+
+const rankOf = ({ level, part }: Finding): number =>
+  LEVELS.indexOf(level) * PARTS.length + PARTS.indexOf(part);
+
+export const worstFirst = (findings: readonly Finding[]): Finding[] =>
+  findings.toSorted((a, b) => rankOf(a) - rankOf(b));
 
 /** Collects what one part finds. Sentences need no full stop. */
 export function findingsOf(part: Part) {
