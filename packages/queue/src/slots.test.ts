@@ -52,3 +52,24 @@ test('a claimed task begins when a slot is free, in order, and is given back whe
   expect(slots.waiting()).toEqual([]);
   for (const one of [first, second, third]) one.run.interrupt('timeout');
 });
+
+test('runs that wait for something silent lend their slots, to twice as many (P6)', () => {
+  const { slots, pass, now } = afterRuns(0, 0);
+  const started: HeldTask[] = [];
+  const fill = (): number => {
+    const room = slots.room().find(([kind]) => kind === 'a')?.[1] ?? 0;
+    const more = Array.from({ length: room }, () => entry(now()));
+    for (const one of more) slots.add(one);
+    started.push(...more);
+    return started.filter(({ startedAt }) => startedAt !== undefined).length;
+  };
+  const running: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    running.push(fill());
+    pass(3_001);
+  }
+  expect(running).toEqual([2, 4, 6, 6]);
+  for (const one of started.slice(0, 3)) slots.remove(one);
+  expect(fill()).toBe(8);
+  for (const one of started) one.run.interrupt('timeout');
+});

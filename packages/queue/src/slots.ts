@@ -10,9 +10,17 @@ const MOST_AHEAD = 500;
 /** What waits longer is given back: the runs before it take longer than those before them. */
 export const LONGEST_WAIT_MS = 500;
 
+/**
+ * A run that has lasted longer waits for something silent, and lends its slot to the next: one
+ * installation or node must not take the slots from all others.
+ */
+const SLOW_MS = 3_000;
+/** How many times its slots a kind lends at most: GitHub allows 100 concurrent requests. */
+const LENT_AT_MOST = 2;
+
 interface Lane {
   readonly slots: number;
-  running: number;
+  readonly running: Set<HeldTask>;
   /** Claimed, oldest first; they begin as slots get free. */
   waiting: HeldTask[];
   /** How many runs have ended since `since`. */
@@ -28,7 +36,7 @@ export function createSlots(
   const lanes = new Map<string, Lane>(
     Object.entries(bySlots).map(([kind, slots]) => [
       kind,
-      { slots, running: 0, waiting: [], ended: 0, since: now() },
+      { slots, running: new Set(), waiting: [], ended: 0, since: now() },
     ]),
   );
   const laneOf = ({ task: { kind } }: HeldTask): Lane => {
@@ -37,15 +45,21 @@ export function createSlots(
     return lane;
   };
 
+  function free({ slots, running }: Lane): number {
+    const before = now() - SLOW_MS;
+    const slow = [...running].filter(({ startedAt = before }) => startedAt < before).length;
+    return slots - running.size + Math.min(slow, LENT_AT_MOST * slots);
+  }
+
   function fill(lane: Lane): number {
-    while (lane.running < lane.slots) {
+    while (free(lane) > 0) {
       const next = lane.waiting.shift();
       if (next === undefined) break;
-      lane.running += 1;
+      lane.running.add(next);
       next.startedAt = now();
       next.run.begin();
     }
-    return lane.running;
+    return lane.running.size;
   }
 
   const waiting = () => [...lanes.values()].flatMap((lane) => lane.waiting);
@@ -59,12 +73,12 @@ export function createSlots(
           MOST_AHEAD,
           Math.floor((lane.ended / Math.max(1, at - lane.since)) * AHEAD_MS),
         );
-        const free = lane.slots - lane.running;
         // Half of it may run out before the next claim: a claim for one task costs as much as for all.
         const more = lane.waiting.length > ahead / 2 ? 0 : ahead - lane.waiting.length;
-        if (free + more === 0) return [];
+        const room = Math.max(0, free(lane)) + more;
+        if (room === 0) return [];
         Object.assign(lane, { ended: 0, since: at });
-        return [[kind, free + more]];
+        return [[kind, room]];
       });
     },
     /** Begins it as soon as there is a slot. Returns how many tasks of its kind run. */
@@ -77,10 +91,7 @@ export function createSlots(
     remove(entry: HeldTask): number {
       const lane = laneOf(entry);
       if (entry.startedAt === undefined) lane.waiting = lane.waiting.filter((one) => one !== entry);
-      else {
-        lane.running -= 1;
-        lane.ended += 1;
-      }
+      else if (lane.running.delete(entry)) lane.ended += 1;
       return fill(lane);
     },
     waiting,
