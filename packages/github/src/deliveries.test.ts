@@ -72,6 +72,17 @@ describe('webhook deliveries (E1)', () => {
     },
   );
 
+  test.each([{ delivered_at: null }, { guid: null }, { repository_id: 2 ** 64 }])(
+    'are listed without one that has %j',
+    async (odd) => {
+      const one = { id: 1, guid: 'a', delivered_at: '2026-01-31T09:00:00Z', status_code: 200 };
+      const known = { ...one, event: 'ping', installation_id: null, repository_id: null };
+      const body = [{ ...known, ...odd, id: 2 }, known];
+      await small.simulator.failNext({ path: '/deliveries$', status: 200, body });
+      expect((await logged()).map(({ id }) => id)).toEqual(['1']);
+    },
+  );
+
   test('are listed page by page, newest first, while more arrive', async () => {
     await small.simulator.setDeliveryFaults({ lossRate: 1 });
     await small.queueMany(250);

@@ -52,7 +52,7 @@ export async function listDeliveries(
   });
   if ('deliveries' in answer) return { ...answer, answeredAt: undefined };
   const { data, headers } = answer;
-  const deliveries = data.map((delivery) => ({
+  const deliveries = data.filter(isReadable).map((delivery) => ({
     // Octokit reads such a number as a bigint, and cannot put a bigint into a path.
     id: String(delivery.id),
     guid: delivery.guid,
@@ -120,6 +120,15 @@ const withoutBigints = (_key: string, value: unknown): unknown =>
 export async function redeliver({ octokit }: AppClient, deliveryId: string): Promise<void> {
   await octokit.request(`POST /app/hook/deliveries/${encodeURIComponent(deliveryId)}/attempts`);
 }
+
+type Entry = Awaited<ReturnType<typeof askForPage>>['data'][number];
+
+/** An entry without a GUID or an instant, or with an id that no number holds, is of no use. */
+const isReadable = ({ guid, delivered_at: at, ...ids }: Entry): boolean =>
+  typeof guid === 'string' &&
+  typeof at === 'string' &&
+  !Number.isNaN(Date.parse(at)) &&
+  [ids.installation_id, ids.repository_id].every((id) => typeof id !== 'bigint');
 
 const askForPage = (
   { octokit }: AppClient,

@@ -43,6 +43,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
 
   test.each([
     ['id', { encoded_jit_config: 'secret' }],
+    ['id', { runner: { id: 1.5 }, encoded_jit_config: 'secret' }],
     ['JIT config', { runner: { id: 1 } }],
     ['JIT config', ['something else']],
   ])(

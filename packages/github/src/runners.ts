@@ -45,8 +45,8 @@ export async function createJitConfig(
     );
   if (typeof jitConfig !== 'string' || jitConfig === '') throw without('JIT config');
   const { id } = asRecord(runner);
-  if (typeof id !== 'number') throw without('id');
-  return { runnerId: id, jitConfig };
+  if (!Number.isSafeInteger(id)) throw without('id');
+  return { runnerId: Number(id), jitConfig };
 }
 
 /** The runner of exactly this name, if it is registered in the scope. */
