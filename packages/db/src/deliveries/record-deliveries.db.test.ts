@@ -188,6 +188,11 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
     await record(ofInstallation('deleted', { id: 31, updated_at: 1_700_000_200 }));
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
+    await record(ofInstallation('deleted', { id: 32, updated_at: 1_700_000_300 }));
+    await record(ofInstallation('created', { id: 30, updated_at: 1_700_000_250 }));
+    expect((await installation())?.deleted_at).not.toBeNull();
+    await record(ofInstallation('created', { id: 29, updated_at: 1_700_000_400 }));
+    expect(await installation()).toMatchObject({ installation_id: 29, deleted_at: null });
   });
 
   test('a new name is learnt from installation_target and from jobs that began after it, and no late statement turns it back (A12)', async () => {

@@ -61,7 +61,7 @@ const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
 /**
  * Stores statements about installations, in their order. For one entity and App, a later
  * installation replaces an earlier one, a deletion is final, and otherwise the later statement
- * wins. Of two with one instant the second wins: GitHub states a suspension and its end within a
+ * wins. The higher id is the later one, unless it was deleted before the other was stated. Of two with one instant the second wins: GitHub states a suspension and its end within a
  * second. So callers leave out repeated deliveries.
  */
 export async function storeInstallations(
@@ -94,7 +94,9 @@ export async function storeInstallations(
         updated_at = now()
       where excluded.installation_id > e.installation_id
         or (excluded.installation_id = e.installation_id and e.deleted_at is null
-          and (excluded.deleted_at is not null or excluded.stated_at >= e.stated_at))`.execute(trx);
+          and (excluded.deleted_at is not null or excluded.stated_at >= e.stated_at))
+        or (excluded.installation_id < e.installation_id and e.deleted_at is not null
+          and excluded.deleted_at is null and excluded.stated_at > e.stated_at)`.execute(trx);
   }
 }
 

@@ -46,7 +46,8 @@ export function compareInstallations<L extends ListedInstallation, K extends Kno
 
 function isChanged(listed: ListedInstallation, row: KnownInstallation | undefined): boolean {
   if (row === undefined || listed.installationId > row.installationId) return true;
-  if (listed.installationId < row.installationId || row.isDeleted) return false;
+  if (row.isDeleted) return listed.installationId !== row.installationId;
+  if (listed.installationId < row.installationId) return false;
   return (
     listed.login !== row.login ||
     listed.selection !== row.selection ||

@@ -225,6 +225,7 @@ describe('compareInstallations (A12)', () => {
       ['with an unknown selection', {}, { selection: null }, true],
       ['installed again', { installationId: 8 }, {}, true],
       ['installed again after a deletion', { installationId: 8 }, { isDeleted: true }, true],
+      ['so, with a lower id', { installationId: 6 }, { isDeleted: true }, true],
       ['deleted since it was listed', { login: 'acme-inc' }, { isDeleted: true }, false],
       ['replaced since it was listed', {}, { installationId: 8, login: 'other' }, false],
     ],
