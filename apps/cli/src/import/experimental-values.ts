@@ -1,11 +1,23 @@
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
-import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
-import { said, textOf, textsOf } from './runner-set.ts';
+import {
+  DAEMON_CONTAINER,
+  OFFICIAL_IMAGE,
+  RUNNER_CONTAINER,
+} from '@paddock/domain/pools/pod-template';
+import { marksOf, said, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
+/** Values of the stable chart, and what is to be said of them. */
+export interface ChartValues {
+  readonly values: Mapping;
+  readonly notes: readonly string[];
+  /** How the account of kubernetes mode ends, after the set's name. */
+  readonly account: string;
+}
+
 /** Values of the chart gha-runner-scale-set-experimental, in the words of the stable one. */
-export function asStableValues(given: Mapping): { values: Mapping; notes: string[] } | undefined {
+export function asStableValues(given: Mapping): ChartValues | undefined {
   const [scaleSet, auth, runner] = ['scaleset', 'auth', 'runner'].map((key) =>
     asRecord(given[key]),
   );
@@ -24,7 +36,7 @@ export function asStableValues(given: Mapping): { values: Mapping; notes: string
     ...spec
   } = asRecord(pod['spec']);
   const kubernetes = asRecord(runner['kubernetesMode']);
-  const { image, command, ...more } = container;
+  const { image = OFFICIAL_IMAGE, command = ['/home/runner/run.sh'], ...more } = container;
   const notes = [
     // With a mode, the chart takes these two of the container, and the variables from elsewhere.
     ...(mode === ''
@@ -65,7 +77,13 @@ export function asStableValues(given: Mapping): { values: Mapping; notes: string
       ephemeralRunner: metadata('ephemeralRunner'),
     },
     template: {
-      metadata: pod['metadata'],
+      metadata: {
+        ...asRecord(pod['metadata']),
+        labels: {
+          ...marksOf(asRecord(pod['metadata'])['labels']),
+          'app.kubernetes.io/part-of': 'gha-rs',
+        },
+      },
       spec: said({
         ...spec,
         serviceAccountName:
@@ -86,7 +104,7 @@ export function asStableValues(given: Mapping): { values: Mapping; notes: string
       }),
     },
   });
-  return { values, notes };
+  return { values, notes, account: '-kube-mode' };
 }
 
 const CLAIM = {

@@ -1,5 +1,5 @@
 /** A file that is imported, the words beside it, and what comes of it. */
-interface GoodFile {
+export interface GoodFile {
   readonly what: string;
   readonly text: string;
   readonly name?: string;
@@ -151,7 +151,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
       pools: [
         {
           name: 'cores-and-a-name-that-is-longe',
-          labels: ['16_CORES_and_a_name_that_is_longer'],
+          labels: ['16_cores_and_a_name_that_is_longer'],
         },
       ],
     },
@@ -276,6 +276,39 @@ interface BadFile {
 }
 
 export const BAD_FILES: readonly BadFile[] = [
+  {
+    what: 'an Application whose values are in a file',
+    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { sources: [{ chart: gha-runner-scale-set, helm: { valueFiles: [$values/x.yaml] } }] }',
+    says: 'valueFiles: its values are in $values/x.yaml: import that file.',
+  },
+  {
+    what: 'values that Terraform encodes',
+    name: 'main.tf',
+    text: 'resource "helm_release" "arc" {\n  name = "x"\n  values = [yamlencode({ a = 1 })]\n}\n',
+    says: 'main.tf: helm_release arc: has yamlencode(…)',
+  },
+  {
+    what: 'a here-document that is no YAML',
+    name: 'main.tf',
+    text: 'resource "helm_release" "arc" {\n  values = [<<EOT\na: [\nEOT\n  ]\n}\n',
+    says: 'main.tf: helm_release arc: in its values:',
+  },
+  {
+    what: 'a file of Terraform without a release',
+    name: 'main.tf',
+    text: 'resource "aws_vpc" "x" {}',
+    says: 'main.tf: is empty.',
+  },
+  {
+    what: 'keys of the wrong types',
+    text: 'githubConfigUrl: [1]\nmaxRunners: {}\ntemplate: 5\ncontainerMode: []\nproxy: x\n',
+    says: 'githubConfigUrl: is missing',
+  },
+  {
+    what: 'a volume without a name',
+    text: `${VALUES}template: { spec: { volumes: [{ a: b }] } }\n`,
+    says: 'template.spec.volumes.0.name: is missing',
+  },
   { what: 'an empty file', text: '', says: 'arc.yaml: is empty.' },
   { what: 'a comment', text: '# nothing\n---\n', says: 'arc.yaml: is empty.' },
   { what: 'a text', text: 'hello', says: 'arc.yaml: holds no runner set' },

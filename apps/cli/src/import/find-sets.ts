@@ -71,7 +71,7 @@ function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Gen
   }
   if (!isRecord(value)) return;
   const { kind, apiVersion } = value;
-  if (typeof kind === 'string' && typeof apiVersion === 'string') {
+  if (typeof kind === 'string' && (typeof apiVersion === 'string' || OF_SETS.test(kind))) {
     yield* ofKind(kind, value, down, scalers);
     return;
   }
@@ -93,9 +93,13 @@ function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Gen
       place.name,
     namespace: textOf(value['namespace']) ?? place.namespace,
   };
-  for (const [key, one] of Object.entries(value))
+  // Holders of anchors, as in the configuration file, are no releases.
+  for (const [key, one] of Object.entries(value).filter(([name]) => !name.startsWith('x-')))
     yield* within(one, { ...release, key: WRAPPINGS.has(key) ? place.key : key }, scalers);
 }
+
+/** Kinds that people also write without the version. */
+const OF_SETS = /^(?:AutoscalingRunnerSet|RunnerDeployment|RunnerSet|HorizontalRunnerAutoscaler)$/;
 
 /** Keys under which the values of a release stand, which do not name it. */
 const WRAPPINGS = new Set([
@@ -127,6 +131,9 @@ function* ofKind(
       return;
     case 'RunnerDeployment':
     case 'RunnerSet':
+    case 'Runner':
+      // One that a RunnerDeployment has made comes with it.
+      if (asList(metadata['ownerReferences']).length > 0) return;
       yield { set: fromRunnerDeployment(object, from, scalers) };
       return;
     case 'HorizontalRunnerAutoscaler':
@@ -135,7 +142,6 @@ function* ofKind(
         remark: `gives its numbers to ${String(asRecord(spec['scaleTargetRef'])['name'])}`,
       };
       return;
-    case 'Runner':
     case 'RunnerReplicaSet':
     case 'EphemeralRunner':
     case 'EphemeralRunnerSet':

@@ -15,7 +15,7 @@ const OF_RUNNER = `organization repository enterprise labels group ephemeral wor
   /\s+/,
 );
 
-/** A RunnerDeployment or RunnerSet, with the autoscaler that names it. */
+/** A RunnerDeployment, RunnerSet or Runner, with the autoscaler that names it. */
 export function fromRunnerDeployment(
   object: Mapping,
   from: string,
@@ -24,8 +24,11 @@ export function fromRunnerDeployment(
   const metadata = asRecord(object['metadata']);
   const outer = asRecord(object['spec']);
   const template = asRecord(outer['template']);
-  const isSet = object['kind'] === 'RunnerSet';
-  const spec = isSet ? { ...asRecord(template['spec']), ...outer } : asRecord(template['spec']);
+  const spec =
+    {
+      RunnerSet: { ...asRecord(template['spec']), ...outer },
+      Runner: outer,
+    }[String(object['kind'])] ?? asRecord(template['spec']);
   const name = textOf(metadata['name']) ?? '';
   const namespace = textOf(metadata['namespace']);
   const scaler = scalers.find((one) => {
@@ -47,14 +50,16 @@ export function fromRunnerDeployment(
     );
   if (spec['ephemeral'] === false)
     notes.push('ephemeral: is false there; here each runner takes one job');
-  const isArm = asRecord(spec['nodeSelector'])['kubernetes.io/arch'] === 'arm64';
+  const { 'kubernetes.io/os': os = 'linux', 'kubernetes.io/arch': arch } = marksOf(
+    spec['nodeSelector'],
+  );
   const marks = asRecord(template['metadata']);
   return {
     from,
     name,
     namespace,
     url: path === undefined ? undefined : `https://github.com/${path}`,
-    labels: ['self-hosted', 'linux', isArm ? 'arm64' : 'x64', ...textsOf(spec['labels'])],
+    labels: ['self-hosted', os, arch === 'arm64' ? arch : 'x64', ...textsOf(spec['labels'])],
     scaleSetLabels: [],
     runnerGroup: textOf(spec['group']),
     min: scaler === undefined ? (replicas ?? 1) : (numberOf(scaling['minReplicas']) ?? 0),
@@ -97,7 +102,8 @@ function podOf(spec: Mapping, notes: string[]): Mapping {
   const isKubernetes = spec['containerMode'] === 'kubernetes';
   const hasDaemon =
     spec['dockerdWithinRunnerContainer'] === true || spec['dockerEnabled'] !== false;
-  const isDind = hasDaemon && !isKubernetes;
+  const isWindows = marksOf(spec['nodeSelector'])['kubernetes.io/os'] === 'windows';
+  const isDind = hasDaemon && !isKubernetes && !isWindows;
   if (isKubernetes)
     notes.push('containerMode: kubernetes is left out: see docs/from-arc.md for what it needs');
   const daemon = said({

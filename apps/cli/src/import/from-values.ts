@@ -1,7 +1,7 @@
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { OFFICIAL_IMAGE, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import { closestName } from '@paddock/runtime/closest-name';
-import { asStableValues } from './experimental-values.ts';
+import { asStableValues, type ChartValues } from './experimental-values.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { added, type RunnerSet, said, textOf, withRunner } from './runner-set.ts';
 
@@ -23,14 +23,14 @@ const SIGNS = `githubConfigUrl githubConfigSecret scaleSetLabels maxRunners minR
   runnerScaleSetName controllerServiceAccount listenerTemplate`.split(/\s+/);
 
 /** The mapping as the chart's values, if it is such; also of the experimental chart. */
-export function asValues(mapping: Mapping): { values: Mapping; notes: string[] } | undefined {
+export function asValues(mapping: Mapping): ChartValues | undefined {
   const stable = asStableValues(mapping);
   if (stable !== undefined) return stable;
   const containers = asList(asRecord(asRecord(mapping['template'])['spec'])['containers']);
   const isTemplate = containers.some((one) => asRecord(one)['name'] === RUNNER_CONTAINER);
   const isMode = asRecord(mapping['containerMode'])['type'] !== undefined;
   return SIGNS.some((key) => Object.hasOwn(mapping, key)) || isTemplate || isMode
-    ? { values: mapping, notes: ignoredIn(mapping) }
+    ? { values: mapping, notes: ignoredIn(mapping), account: '-gha-rs-kube-mode' }
     : undefined;
 }
 
@@ -43,7 +43,7 @@ interface Release {
 
 /** What the chart makes of its values. */
 export function fromValues(
-  { values, notes }: { readonly values: Mapping; readonly notes: readonly string[] },
+  { values, notes, account: ending }: ChartValues,
   release: Release,
 ): RunnerSet {
   const name = textOf(values['runnerScaleSetName']) ?? release.name ?? release.key;
@@ -51,10 +51,7 @@ export function fromValues(
   const mode = modeOf(values['containerMode']);
   const claim = asRecord(values['containerMode'])['kubernetesModeWorkVolumeClaim'];
   const template = asRecord(values['template']);
-  const account = `${`${name}-gha-rs`.slice(0, 63).replace(/-$/, '')}-kube-mode`.replaceAll(
-    '_',
-    '-',
-  );
+  const account = `${object}${ending}`.slice(0, 63);
   const isKubernetes = mode.startsWith('kubernetes');
   const modeSpec = isKubernetes
     ? { serviceAccountName: account, ...inKubernetesMode(asRecord(template['spec']), mode, claim) }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import type { CommandResult } from '../command.ts';
 import { runCommand } from '../run-command.ts';
 import { BAD_FILES, GOOD_FILES, SCALE_SET } from './files.scene.ts';
+import { WRAPPED_FILES } from './wrappings.scene.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,6 +24,35 @@ const imported = (text: string, words: readonly string[] = [], name?: string) =>
 /** Without the folder, which each run has another of. */
 const saidBy = ({ stderr }: CommandResult): string => stderr.replaceAll(`${folder}/`, '');
 
+const podOf = async (content: object): Promise<Pod> => {
+  const words = ['--name', 'linux', '--namespace', 'runners', '--allow-untrusted'];
+  const { stdout } = await imported(JSON.stringify(content), words);
+  const check = await runCommand(['pools', 'check', fileWith(stdout, 'made.yaml'), '--json'], {});
+  return (JSON.parse(check.stdout) as { pods: { pod: Pod }[] }).pods[0]?.pod as Pod;
+};
+
+interface Named {
+  readonly name: string;
+}
+
+interface Pod {
+  readonly metadata: object;
+  readonly spec: Readonly<Record<'initContainers' | 'containers' | 'volumes', readonly Named[]>>;
+}
+
+/** Lists of containers, variables, mounts and volumes in one order: none matters here. */
+function byName(list: readonly Named[]): Named[] {
+  const sorted = list.map((one) =>
+    Object.fromEntries(
+      Object.entries(one).map(([key, value]: [string, unknown]) => [
+        key,
+        ['env', 'volumeMounts'].includes(key) ? byName(value as Named[]) : value,
+      ]),
+    ),
+  ) as unknown as Named[];
+  return sorted.toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
 /** Other programs of the machine do not count. */
 const cpuSecondsSince = (began: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(began);
@@ -30,15 +60,21 @@ const cpuSecondsSince = (began: NodeJS.CpuUsage): number => {
 };
 
 describe('paddock pools import', () => {
-  test.each(GOOD_FILES)('$what', async ({ text, words, name, config, says = [] }) => {
-    const result = await imported(text, words, name);
-    const written = parse(result.stdout) as { pools: object[] };
-    expect(written).toMatchObject(config);
-    for (const sentence of says) expect(saidBy(result)).toContain(sentence);
-    const checked = await runCommand(['pools', 'check', fileWith(result.stdout, 'made.yaml')], {});
-    expect(checked.code).toBe(0);
-    expect(result.code).toBe(0);
-  });
+  test.each([...GOOD_FILES, ...WRAPPED_FILES])(
+    '$what',
+    async ({ text, words, name, config, says = [] }) => {
+      const result = await imported(text, words, name);
+      const written = parse(result.stdout) as { pools: object[] };
+      expect(written).toMatchObject(config);
+      for (const sentence of says) expect(saidBy(result)).toContain(sentence);
+      const checked = await runCommand(
+        ['pools', 'check', fileWith(result.stdout, 'made.yaml')],
+        {},
+      );
+      expect(checked.code).toBe(0);
+      expect(result.code).toBe(0);
+    },
+  );
 
   test.each(BAD_FILES)('$what becomes no pool, and a sentence says why', async (file) => {
     const began = process.cpuUsage();
@@ -94,6 +130,33 @@ githubConfigSecret: { github_token: ghp_hush, github_app_private_key: hush-hush 
       ],
     });
   });
+
+  /**
+   * What `helm template linux CHART -n runners -f VALUES` made of the values, with the charts
+   * 0.14.2 and Helm 4.1, and without its labels.
+   */
+  const CHART_OBJECTS = readFileSync(join(import.meta.dirname, 'chart-objects.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { values: object; object: object });
+
+  test.each(CHART_OBJECTS)(
+    'the pod of values is that of what the chart makes of them (%#)',
+    async ({ values, object }) => {
+      const { metadata, spec } = await podOf(values);
+      const there = await podOf(object);
+      expect(metadata).toEqual(there.metadata);
+      const { initContainers, containers, volumes, ...rest } = there.spec;
+      const { initContainers: ours, containers: _c, volumes: _v, ...our } = spec;
+      expect(our).toEqual(rest);
+      expect(byName(spec.containers)).toEqual(byName(containers));
+      expect(byName(spec.volumes)).toEqual(byName(volumes));
+      // The daemon and its helper are Paddock's own; docs/runner-pods.md says what they have.
+      expect(byName(ours).map(({ name }) => name)).toEqual(
+        byName(initContainers).map(({ name }) => name),
+      );
+    },
+  );
 
   test('two hundred sets of a cluster are a file within two seconds', async () => {
     const [one = ''] = SCALE_SET.split('\n---');

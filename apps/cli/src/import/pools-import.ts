@@ -164,8 +164,9 @@ function nameOf(from: string): string {
     : 'runners';
 }
 
+/** Texts such as `yes` are quoted, since Helm reads values by YAML 1.1. */
 const asYaml = (config: object): string =>
-  `# Made by \`paddock pools import\`; \`paddock pools check\` shows the pods.\n${stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+  `# Made by \`paddock pools import\`; \`paddock pools check\` shows the pods.\n${stringify(config, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' })}`;
 
 const sentences = (list: readonly Said[]): string =>
   list

@@ -1,5 +1,13 @@
 import { extname } from 'node:path';
-import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
+import {
+  isMap,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type Document,
+  type Tags,
+} from 'yaml';
 import { isTerraform, readTerraform } from './read-terraform.ts';
 
 /** One document of a file, or why it cannot be read. */
@@ -17,6 +25,20 @@ const MOST_ALIASES = 10_000;
 
 const FILLED_IN =
   'has {{ … }}, which another program fills in: import what that makes of it, as of `helm template` or `helmfile template`';
+
+/**
+ * As Helm and kubectl read YAML, by its version 1.1: `0644` is octal, and `yes` is true. They know
+ * neither its instants nor numbers such as 1:30.
+ */
+const AS_KUBERNETES = {
+  version: '1.1',
+  logLevel: 'error',
+  customTags: (tags: Tags) =>
+    tags.filter(
+      (tag) =>
+        typeof tag === 'string' || (tag.format !== 'TIME' && !tag.tag.endsWith(':timestamp')),
+    ),
+} as const;
 
 /** The documents of a YAML, JSON or Terraform file. A bad one does not throw. */
 export function readDocuments(file: string, text: string): readonly ReadDocument[] {
@@ -37,12 +59,7 @@ function read(file: string, text: string): ReadDocument[] {
   if (json !== undefined) return [{ from: file, value: json }];
   const lineCounter = new LineCounter();
   const documents = [
-    ...parseAllDocuments(text, {
-      merge: true,
-      lineCounter,
-      prettyErrors: false,
-      logLevel: 'error',
-    }),
+    ...parseAllDocuments(text, { ...AS_KUBERNETES, lineCounter, prettyErrors: false }),
   ].filter((document) => !isEmpty(document));
   return documents.map((document, index) => {
     const from = documents.length > 1 ? `${file}, document ${index + 1}` : file;
@@ -70,7 +87,7 @@ function asJson(text: string): unknown {
 
 /** The value of a YAML text within another file. Throws what is wrong with it. */
 export function valueOf(text: string): unknown {
-  const [document] = [...parseAllDocuments(text, { merge: true, logLevel: 'error' })];
+  const [document] = [...parseAllDocuments(text, AS_KUBERNETES)];
   const [error] = document?.errors ?? [];
   if (document === undefined || !('contents' in document)) return undefined;
   if (error !== undefined) throw error;

@@ -107,14 +107,15 @@ function scopeOf(set: RunnerSet, options: ImportOptions): GitHubScope | string {
   if (filledIn !== undefined)
     return `runnerScaleSetName: ${filledIn} is filled in by another program: import what that makes of it`;
   if (set.labels.length === 0) return 'labels: there are none, so no job would come';
-  const own = set.url !== undefined && !isFilledIn(set.url) ? set.url : undefined;
-  const url = own ?? options.url;
-  if (url === undefined)
-    return `githubConfigUrl: ${set.url === undefined ? 'is missing' : `${set.url} is filled in by another program`}: name the address with --url`;
-  return (
-    githubScope(url) ??
-    `githubConfigUrl: must be the address of an organisation, a repository or an enterprise at GitHub`
-  );
+  const { url } = set;
+  const scope = [url, options.url]
+    .flatMap((one) => (one === undefined || isFilledIn(one) ? [] : [one]))
+    .flatMap((one) => githubScope(one) ?? [])[0];
+  if (scope !== undefined) return scope;
+  if (url === undefined) return 'githubConfigUrl: is missing: name the address with --url';
+  return isFilledIn(url)
+    ? `githubConfigUrl: ${url} is filled in by another program: name the address with --url`
+    : 'githubConfigUrl: must be the address of an organisation, a repository or an enterprise at GitHub';
 }
 
 function candidateOf(
@@ -132,7 +133,7 @@ function candidateOf(
       `namespace: is not said here; the pool has ${USUAL_NAMESPACE}: --namespace names another`,
     );
   const prefix = options.prefix ?? '';
-  const labels = set.labels.map((label) => prefix + label);
+  const labels = [...new Set(set.labels.map((label) => prefix + label.toLowerCase()))];
   if (set.scaleSetLabels.length > 0 && !options.scaleSetLabels)
     notes.push(
       `scaleSetLabels: ${set.scaleSetLabels.join(', ')} are left out: with --scale-set-labels the pool takes every job that asks for these alone`,

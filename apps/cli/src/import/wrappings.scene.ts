@@ -1,0 +1,290 @@
+import type { GoodFile } from './files.scene.ts';
+
+const VALUES = `
+githubConfigUrl: https://github.com/acme
+githubConfigSecret: arc-app
+maxRunners: 5
+`;
+
+const indented = (text: string, by: number): string => text.replaceAll(/^(?=.)/gm, ' '.repeat(by));
+
+const release = (spec: string): string =>
+  `apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: { name: linux, namespace: runners }\nspec:\n${indented(spec, 2)}\n`;
+
+const application = (spec: string): string =>
+  `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: linux, namespace: argocd }\nspec:\n  destination: { namespace: runners }\n${indented(spec, 2)}\n`;
+
+const ONE = { pools: [{ name: 'linux', labels: ['linux'], namespace: 'runners', maxWorkers: 5 }] };
+
+const deployment = (spec: string, kind = 'RunnerDeployment'): string =>
+  `apiVersion: actions.summerwind.dev/v1alpha1\nkind: ${kind}\nmetadata: { name: old, namespace: runners }\nspec:\n  replicas: 3\n  template:\n    spec:\n${indented(spec, 6)}\n`;
+
+/** The sets of one release in the wrappings of other programs, and those of older controllers. */
+export const WRAPPED_FILES: readonly GoodFile[] = [
+  {
+    what: 'values are named as their file',
+    name: 'values-linux.yaml',
+    words: ['--namespace', 'runners'],
+    text: VALUES,
+    config: ONE,
+  },
+  {
+    what: 'values are named by --name; without a namespace the pool has the usual one',
+    words: ['--name', 'linux'],
+    text: VALUES,
+    config: { pools: [{ name: 'linux', namespace: 'arc-runners' }] },
+    says: ['namespace: is not said here; the pool has arc-runners'],
+  },
+  { what: 'a HelmRelease', text: release(`values:${indented(VALUES, 2)}`), config: ONE },
+  {
+    what: 'a HelmRelease with a target, and values from elsewhere',
+    text: release(
+      `targetNamespace: build\nvaluesFrom: [{ kind: ConfigMap, name: more }]\nvalues:${indented(VALUES, 2)}`,
+    ),
+    config: { pools: [{ name: 'build-linux', namespace: 'build' }] },
+    says: ['spec.valuesFrom: values of ConfigMap more are not read here'],
+  },
+  {
+    what: 'an Application with values as a text',
+    text: application(`source:\n  helm:\n    values: |${indented(VALUES, 6)}`),
+    config: ONE,
+  },
+  {
+    what: 'an Application with values as an object, which parameters change',
+    text: application(
+      `source:\n  helm:\n    releaseName: big\n    parameters:\n      - { name: maxRunners, value: '9' }\n      - { name: 'template.spec.containers[0].name', value: runner }\n      - { name: 'template.spec.containers[0].image', value: 'x:1' }\n    valuesObject:${indented(VALUES, 6)}`,
+    ),
+    config: {
+      pools: [
+        {
+          name: 'big',
+          maxWorkers: 9,
+          template: { spec: { containers: [{ name: 'runner', image: 'x:1' }] } },
+        },
+      ],
+    },
+  },
+  {
+    what: 'an Application of several sources',
+    text: application(
+      `sources:\n  - { ref: values, repoURL: r }\n  - chart: gha-runner-scale-set\n    helm:\n      valueFiles: [$values/linux.yaml]\n      valuesObject:${indented(VALUES, 8)}`,
+    ),
+    config: ONE,
+    says: ['valueFiles: $values/linux.yaml is not read here: import it as well'],
+  },
+  {
+    what: 'an umbrella chart',
+    words: ['--namespace', 'runners'],
+    text: `global: { a: b }\nlinux:${indented(VALUES, 2)}`,
+    config: ONE,
+  },
+  {
+    what: 'a helmfile',
+    text: `releases:\n  - name: linux\n    namespace: runners\n    chart: x/gha-runner-scale-set\n    values:\n      - ${indented(VALUES, 8).trim()}`,
+    config: ONE,
+  },
+  {
+    what: 'a ConfigMap with values as a text',
+    words: ['--name', 'linux', '--namespace', 'runners'],
+    text: `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: v }\ndata:\n  values.yaml: |${indented(VALUES, 4)}`,
+    config: ONE,
+  },
+  {
+    what: 'several documents, and anchors with merge keys',
+    words: ['--namespace', 'runners'],
+    text: `x-common: &common { githubConfigUrl: https://github.com/acme, githubConfigSecret: s }\na: { <<: *common, maxRunners: 1 }\nb: { <<: *common, maxRunners: 2 }\n---\nc: { githubConfigUrl: https://github.com/acme, maxRunners: 4 }\n`,
+    config: {
+      pools: [
+        { name: 'a', maxWorkers: 1 },
+        { name: 'b', maxWorkers: 2 },
+        { name: 'c', maxWorkers: 4 },
+      ],
+      entities: { acme: { maxWorkers: 7 } },
+    },
+  },
+  {
+    what: 'a here-document of Terraform, with what set changes',
+    name: 'arc.tf',
+    text: `resource "helm_release" "arc" {\n  name      = "linux"\n  namespace = "runners"\n  values = [<<-EOT\n${indented(VALUES.trim(), 4)}\n    template:\n      spec:\n        containers:\n          - name: runner\n            image: "x"\n    EOT\n  ]\n  set {\n    name  = "minRunners"\n    value = 1\n  }\n}\nresource "aws_vpc" "x" {\n  name = "no"\n}\n`,
+    config: { ...ONE, pools: [{ ...ONE.pools[0], warm: [{ scope: 'acme', workers: 1 }] }] },
+  },
+  {
+    what: 'dind is dind, once a person has allowed it',
+    words: ['--name', 'linux', '--namespace', 'runners', '--allow-untrusted'],
+    text: `${VALUES}containerMode: { type: dind }\n`,
+    config: { pools: [{ containerMode: 'dind', allowUntrusted: true }] },
+  },
+  {
+    what: 'dind in a group of its own needs nobody’s word',
+    text: `${VALUES}containerMode: { type: dind }\nrunnerGroup: docker\n`,
+    config: { pools: [{ containerMode: 'dind', runnerGroup: 'docker' }] },
+  },
+  {
+    what: 'keys that the chart ignores are named, with the one that was meant',
+    text: `${VALUES}maxRunner: 7\nresources: {}\nminRunners: "2"\ntemplate: { containers: [] }\ncontainerMode: { type: docker }\n`,
+    config: { pools: [{ maxWorkers: 5 }] },
+    says: [
+      'maxRunner: the chart reads no such key, so it does nothing there and is left out; did you mean maxRunners?',
+      'resources: the chart reads no such key',
+      'template.containers: the chart reads no such key',
+      'minRunners: is text, which the chart ignores',
+      'containerMode.type: docker is no mode of the chart',
+    ],
+  },
+  {
+    what: 'a token is named with what to do, and the ID of an App is taken',
+    text: VALUES.replace('arc-app', "{ github_token: t, github_app_id: '77' }"),
+    config: { github: { apps: [{ id: 77 }] } },
+    says: ['githubConfigSecret.github_token: Paddock takes no personal tokens'],
+  },
+  {
+    what: 'a certificate is the bundle of the pool',
+    text: `${VALUES}githubServerTLS:\n  runnerMountPath: /usr/local/share/ca-certificates/\n  certificateFrom: { configMapKeyRef: { name: ca, key: our.crt } }\n`,
+    config: { pools: [{ caBundle: { configMap: 'ca', key: 'our.crt' } }] },
+    says: ['githubServerTLS: Paddock itself needs the certificate too'],
+  },
+  {
+    what: 'YAML is read as Helm reads it: octal numbers, and yes as true',
+    text: `${VALUES}template: { spec: { hostNetwork: no, containers: [{ name: runner, image: i, env: [{ name: A, value: "yes" }] }], volumes: [{ name: v, configMap: { name: c, defaultMode: 0644 } }] } }\n`,
+    config: {
+      pools: [
+        {
+          template: {
+            spec: {
+              hostNetwork: false,
+              containers: [{ env: [{ value: 'yes' }] }],
+              volumes: [{ configMap: { defaultMode: 420 } }],
+            },
+          },
+        },
+      ],
+    },
+  },
+  {
+    what: 'values of the experimental chart',
+    words: ['--name', 'linux', '--namespace', 'runners', '--allow-untrusted'],
+    text: `
+scaleset: { maxRunners: 5, runnerGroup: default }
+auth: { url: 'https://github.com/acme', app: { clientId: '42', privateKey: k } }
+runner:
+  mode: dind
+  container: { image: 'x:1', resources: { limits: { cpu: 1 } } }
+  dind: { dockerGroupId: '999', container: { image: 'docker:28' } }
+`,
+    config: {
+      github: { apps: [{ id: 42 }] },
+      pools: [
+        {
+          maxWorkers: 5,
+          containerMode: 'dind',
+          template: {
+            spec: {
+              initContainers: [
+                {
+                  name: 'dind',
+                  image: 'docker:28',
+                  env: [{ name: 'DOCKER_GROUP_GID', value: '999' }],
+                },
+              ],
+              containers: [{ name: 'runner', image: 'x:1' }],
+            },
+          },
+        },
+      ],
+    },
+    says: ['runner.container.resources: the chart ignores it with a mode'],
+  },
+  {
+    what: 'a RunnerDeployment with its autoscaler',
+    words: ['--allow-untrusted'],
+    text: `${deployment('organization: acme\nlabels: [self-hosted, Linux, big]\ngroup: g\nimage: registry.example.com/r:1\nenv: [{ name: A, value: b }]\nvolumeMounts: [{ name: v, mountPath: /v }]\nvolumes: [{ name: v, emptyDir: {} }]\ndockerdContainerResources: { limits: { cpu: 1 } }\nsidecarContainers: [{ name: s, image: s }]')}---
+apiVersion: actions.summerwind.dev/v1alpha1
+kind: HorizontalRunnerAutoscaler
+metadata: { name: h, namespace: runners }
+spec: { scaleTargetRef: { name: old }, minReplicas: 1, maxReplicas: 9 }
+`,
+    config: {
+      pools: [
+        {
+          name: 'old',
+          labels: ['self-hosted', 'linux', 'x64', 'big'],
+          runnerGroup: 'g',
+          maxWorkers: 9,
+          warm: [{ scope: 'acme', workers: 1 }],
+          containerMode: 'dind',
+          template: {
+            spec: {
+              initContainers: [{ name: 'dind', resources: { limits: { cpu: 1 } } }],
+              containers: [
+                {
+                  name: 'runner',
+                  image: 'registry.example.com/r:1',
+                  env: [{ name: 'A', value: 'b' }],
+                  volumeMounts: [{ name: 'v' }],
+                },
+                { name: 's' },
+              ],
+              volumes: [{ name: 'v' }],
+            },
+          },
+        },
+      ],
+    },
+    says: ['image: registry.example.com/r:1 must start a runner by its JIT configuration'],
+  },
+  {
+    what: 'a RunnerDeployment without one, on ARM, of a repository, without Docker',
+    text: deployment(
+      "repository: acme/shop\ndockerEnabled: false\nnodeSelector: { kubernetes.io/arch: arm64 }\nimage: 'summerwind/actions-runner:latest'\nephemeral: false",
+    ),
+    config: {
+      pools: [
+        {
+          labels: ['self-hosted', 'linux', 'arm64'],
+          registration: 'repository',
+          maxWorkers: 3,
+          warm: [{ scope: 'acme/shop', workers: 3 }],
+        },
+      ],
+    },
+    says: ['image: summerwind/actions-runner:latest registers by a token', 'ephemeral: is false'],
+  },
+  {
+    what: 'a RunnerSet on Windows, whose nodes have no daemon for Linux',
+    text: `apiVersion: v1\nkind: List\nitems:\n  - kind: RunnerSet\n    metadata: { name: old, namespace: runners }\n    spec:\n      organization: acme\n      replicas: 2\n      template: { spec: { nodeSelector: { kubernetes.io/os: windows }, containers: [{ name: runner, image: 'w:1' }] } }\n      volumeClaimTemplates: [{}]\n`,
+    config: {
+      pools: [
+        {
+          labels: ['self-hosted', 'windows', 'x64'],
+          maxWorkers: 2,
+          template: { spec: { containers: [{ image: 'w:1' }] } },
+        },
+      ],
+    },
+    says: ['volumeClaimTemplates: is left out'],
+  },
+  {
+    what: 'an address with a gap is that of --url',
+    words: ['--name', 'linux', '--namespace', 'runners', '--url', 'https://github.com/acme'],
+    text: VALUES.replace('/acme', '/<your-org>'),
+    config: ONE,
+  },
+  {
+    what: 'label lists of runners on machines, in YAML',
+    name: 'linux-x64.yaml',
+    words: ['--url', 'https://github.com/acme'],
+    text: `matcherConfig:\n  exactMatch: true\n  labelMatchers:\n    - [self-hosted, linux, x64]\n    - [self-hosted, linux, x64, big]\nrunner_config: { runners_maximum_count: 7, instance_types: [m5.large] }\n`,
+    config: {
+      pools: [{ name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64', 'big'], maxWorkers: 7 }],
+    },
+    says: ['matcherConfig.labelMatchers: has several lists'],
+  },
+  {
+    what: 'label lists of runners on machines, in Terraform',
+    name: 'main.tf',
+    words: ['--url', 'https://github.com/acme'],
+    text: `module "runners" {\n  multi_runner_config = {\n    "arm" = {\n      matcherConfig : {\n        labelMatchers = [["self-hosted", "arm64"]]\n        exactMatch = false\n      }\n      runner_config = {\n        runners_maximum_count = 4\n      }\n    }\n  }\n}\n`,
+    config: { pools: [{ name: 'arm', labels: ['self-hosted', 'arm64'], maxWorkers: 4 }] },
+    says: ['matcherConfig.exactMatch: is false there'],
+  },
+];
