@@ -54,6 +54,16 @@ describe('enqueue', () => {
     expect(await claim('a')).toHaveLength(1);
   });
 
+  test('one that waits for its time is due when the earliest is; one that was put off stays so (D14, P6)', async () => {
+    await queue.enqueue(task('a', 'x', { dueInMs: 3_600_000 }));
+    const [sooner] = await queue.enqueue(task('a', 'x'));
+    expect(await claim('a')).toMatchObject([{ id: sooner?.id }]);
+    await sql`update tasks set status = 'queued', locked_by = null, locked_until = null, started_at = null,
+      due_at = now() + interval '1 hour', failures = '[{"reason": "snooze"}]'`.execute(database.db);
+    expect(await queue.enqueue(task('a', 'x'))).toEqual([{ id: sooner?.id, existed: true }]);
+    expect(await claim('a')).toEqual([]);
+  });
+
   test('a running task gets one successor, which is claimed only after it (D14)', async () => {
     const [first] = await queue.enqueue(task('a', 'x'));
     await claim('a');

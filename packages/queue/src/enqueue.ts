@@ -4,7 +4,10 @@ import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { sql } from 'kysely';
 
-/** A task to enqueue. A queued task of the same kind and subject serves for this one too. */
+/**
+ * A task to enqueue. A queued task of the same kind and subject serves for this one too, at the
+ * earlier of both times unless a run has put it off.
+ */
 export interface NewTask {
   readonly kind: string;
   /** What the task is about, e.g. `{ type: 'worker', id: podName }`; operations are found by it. */
@@ -54,7 +57,7 @@ async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
     kind text, subject jsonb, payload jsonb, origin text, "requestedBy" text, "deliveryGuid" text,
     "maxAttempts" integer, "maxCrashes" integer, "dueInMs" double precision)`;
   // Sorted: two enqueuers of the same tasks cannot deadlock. `do update … where` locks the existing
-  // row, without a change unless the payloads need to be merged. If a claim takes it during the
+  // row, without a change unless the payloads need to be merged, or the new task is due earlier. If a claim takes it during the
   // wait, PostgreSQL inserts after all. A changed row is found by the next statement, which is why
   // it must not count as inserted.
   const { rows: inserted } = await sql<{ id: string; changed: boolean }>`${prepared}
@@ -66,7 +69,9 @@ async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
            now() + ${milliseconds(sql`coalesce("dueInMs", 0)`)}
     from ${given}
     order by kind, subject ->> 'type', subject ->> 'id'
-    on conflict (subject_id, subject_type, kind) where status = 'queued' do update set payload = ${mergedPayload('tasks', 'excluded')} where ${areMerged('tasks', 'excluded')}
+    on conflict (subject_id, subject_type, kind) where status = 'queued' do update
+      set payload = ${mergedPayload('tasks', 'excluded')}, due_at = case when ${IS_NEW} then least(tasks.due_at, excluded.due_at) else tasks.due_at end
+      where ${areMerged('tasks', 'excluded')} or (${IS_NEW} and tasks.due_at > excluded.due_at)
     returning id, xmax <> 0 as changed`.execute(db);
   const made = inserted.filter(({ changed }) => !changed).map(({ id }) => id);
   const answer = made.map((id) => ({ id, existed: false }));
@@ -78,6 +83,9 @@ async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
     where status = 'queued' and id <> all (${made}::uuid[])`.execute(db);
   return [...answer, ...found.map(({ id }) => ({ id, existed: true }))];
 }
+
+/** SQL: no run has put the queued task off: only its enqueuer has said when it is due. */
+const IS_NEW = sql`tasks.failures = '[]'`;
 
 /** One task per kind and subject: the first, due at the earliest instant. */
 function oncePerSubject(tasks: readonly NewTask[]): object[] {
