@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { GitHub } from '@paddock/github/connect';
 import { connectSmallWorld } from '@paddock/github/scenes/small-world.scene';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
@@ -121,9 +122,15 @@ describe('when GitHub fails', () => {
   });
 });
 
-test.each([{ pushed_at: 'soon' }, { id: 2 ** 64 }])(
-  'an entity whose repositories GitHub lists with %j keeps no other from being read (P6)',
-  async (odd) => {
+const TOO_LONG = randomBytes(4_000).toString('hex');
+
+test.each<[string, object]>([
+  ['an instant that is none', { pushed_at: 'soon' }],
+  ['an id that no number holds', { id: 2 ** 64 }],
+  ['a name that no index holds', { name: TOO_LONG }],
+])(
+  'an entity whose repository GitHub lists with %s keeps no other from being read (P6)',
+  async (_what, odd) => {
     const monas = await scene.queue('mona/tool');
     const { installationId } = scene.world.organization;
     const named = { id: 1, name: 'api', owner: { login: 'acme' }, private: true };
@@ -135,6 +142,13 @@ test.each([{ pushed_at: 'soon' }, { id: 2 ** 64 }])(
     expect(await scene.jobIds()).toEqual([monas]);
   },
 );
+
+test('a job whose repository has a name that no index holds keeps no other from being discovered (P6)', async () => {
+  const monas = await scene.queue('mona/tool');
+  await putJob(scene.db, { job_id: 1, repo_full_name: `acme/${TOO_LONG}` });
+  expect(await scene.discover()).toMatchObject({ found: 1 });
+  expect(await scene.jobIds()).toEqual([1, monas]);
+});
 
 test('a run whose jobs GitHub does not show leaves the other runs of its repository alone, is counted, and is found once GitHub answers (E2)', async () => {
   const before = await scene.queue('acme/api');

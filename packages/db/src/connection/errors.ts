@@ -15,9 +15,12 @@ export const isConflict = (error: unknown): boolean =>
 /** A unique constraint refused the row. */
 export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505';
 
-/** Repeating changes nothing: the data is at fault (class 22) or breaks a constraint (23). */
+/**
+ * Repeating changes nothing: the data is at fault (class 22), breaks a constraint (23), or is more
+ * than PostgreSQL can take, as a text that no index holds (54).
+ */
 export const isBadData = (error: unknown): boolean =>
-  ['22', '23'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
+  ['22', '23', '54'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
 
 /**
  * PostgreSQL is away, full, read-only, shutting down or too slow; the statement itself is right. An

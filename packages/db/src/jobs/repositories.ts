@@ -63,6 +63,9 @@ export interface RepositoryIntervals {
 /** Jobs are read from this much earlier: a transaction may commit that long after its beginning. */
 const MARGIN = sql`interval '5 minutes'`;
 
+/** GitHub's have at most 140 characters. An index would refuse a text of thousands, and all beside it. */
+const LONGEST_NAME = 500;
+
 const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.active_at))`;
 
 /**
@@ -82,6 +85,7 @@ export async function noteActiveRepositories(
       select repo_id, entity_id, app_id, repo_full_name, least(created_at, queued_at) as queued,
         max(created_at) over (partition by repo_id) as newest_at from jobs
       where created_at > greatest(now() - ${milliseconds(activeMs)}, (select max(noted_at) from repositories) - ${MARGIN})
+        and length(repo_full_name) <= ${LONGEST_NAME}
     ) told
     order by repo_id, queued desc
     on conflict (repo_id) do update set (entity_id, app_id, full_name, named_at) = (
