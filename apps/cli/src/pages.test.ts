@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +16,16 @@ function blocksOf(page: string, language: string): string[] {
   return [...blocks].map(([, , block = '']) => block);
 }
 
+const folder = mkdtempSync(join(tmpdir(), 'paddock-pages-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
 /** What a page writes for what its reader knows. */
 const KNOWN: Readonly<Record<string, string>> = {
   ID: '1',
   EVENT: '1',
   GUID: '0b989ba4-242f-11e5-81e1-c7b6966d2516',
+  // `paddock init` writes it.
+  'values.yaml': join(folder, 'values.yaml'),
 };
 
 /** The commands of the terminal in the shell's blocks of a page, without comments. */
@@ -59,7 +64,6 @@ test('each command on a page is one that the terminal knows (H6)', async () => {
 });
 
 test('each list of pools on a page can be used (H6)', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'paddock-pages-'));
   const file = join(folder, 'paddock.yaml');
   const rest = {
     github: { apps: [{ id: 1, webhookSecret: { env: 'A' }, privateKey: { env: 'B' } }] },
@@ -78,7 +82,6 @@ test('each list of pools on a page can be used (H6)', async () => {
     const { code, stdout, stderr } = await runCommand(['pools', 'check', file], {});
     if (code !== 0) refused.push(`${page}: ${stdout}${stderr}`);
   }
-  rmSync(folder, { recursive: true });
   expect(refused).toEqual([]);
   expect(files.length).toBeGreaterThan(5);
 });
