@@ -1,3 +1,4 @@
+import type { Caller, Waits } from '@paddock/domain/entities/waits';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import { boundedFetch, type Fetch } from './bounded-fetch.ts';
@@ -15,7 +16,7 @@ import {
   UnaskedError,
   WaitError,
 } from './errors.ts';
-import { type AnswerHead, type Caller, type Waits, waitsNamedBy } from './waits.ts';
+import { type AnswerHead, waitsNamedBy } from './waits.ts';
 
 /** A client that speaks for an App itself: installations, tokens, webhook deliveries. */
 export type AppClient = { readonly kind: 'app'; readonly appId: number; readonly octokit: Octokit };

@@ -1,10 +1,11 @@
+import type { Caller, Wait } from '@paddock/domain/entities/waits';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestError } from '@octokit/request-error';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 import { ACME, failureOf, jit, useSmallWorld } from './scenes/small-world.scene.ts';
-import { type Caller, type Wait, waitsNamedBy } from './waits.ts';
+import { waitsNamedBy } from './waits.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const request = {

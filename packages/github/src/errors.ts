@@ -1,7 +1,8 @@
+import type { Wait } from '@paddock/domain/entities/waits';
 import { RequestError } from '@octokit/request-error';
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { isAnswer } from '@paddock/runtime/reach';
-import { isRateLimited, type Wait, waitsNamedBy } from './waits.ts';
+import { isRateLimited, waitsNamedBy } from './waits.ts';
 
 export type GitHubFailureKind =
   | 'not_found'
@@ -76,10 +77,7 @@ export class UnaskedError extends Error {
  * asked for is at fault, not GitHub as a whole: people write the texts that GitHub lists.
  */
 export class UnusableAnswerError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UnusableAnswerError';
-  }
+  override readonly name = 'UnusableAnswerError';
 }
 
 /**

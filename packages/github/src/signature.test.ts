@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { probeGitHub } from './probe.ts';
 import { useSmallWorld } from './scenes/small-world.scene.ts';
 import { isSigned } from './signature.ts';
-import type { Waits } from './waits.ts';
+import type { Waits } from '@paddock/domain/entities/waits';
 
 const body = Buffer.from('{"action":"queued","name":"Prüfung ✓"}');
 const secret = 'the current secret';

@@ -1,34 +1,5 @@
+import type { Wait } from '@paddock/domain/entities/waits';
 import { asRecord } from '@paddock/domain/pools/as-record';
-
-/** The caller as GitHub sees it: an App itself, or its installation on an entity. */
-export type Caller =
-  | { readonly appId: number }
-  | { readonly appId: number; readonly entityId: number; readonly installationId: number };
-
-/** GitHub's request to a caller to make no calls for a while. */
-export type Wait = {
-  readonly ms: number;
-  /** GitHub's words, for people. */
-  readonly message: string;
-  /** Only calls that count against this hourly budget; all calls where it is absent. */
-  readonly resource?: string;
-};
-
-/**
- * The waits that GitHub has asked for, shared by all processes. Clients ask it before each call,
- * and report each answer that names a wait. Of several waits the longest counts.
- */
-export type Waits = {
-  /** The wait before a call against this budget; undefined: the call may be made now. */
-  readonly left: (
-    caller: Caller,
-    resource: string,
-  ) => Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
-  /**
-   * Never rejects: the answer that names the wait may hold a secret that GitHub sends only once.
-   */
-  readonly note: (caller: Caller, wait: Wait) => Promise<void>;
-};
 
 /** The facts about waiting in an answer. */
 export type AnswerHead = {

@@ -3,7 +3,8 @@ import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { type BegunWait, createWaits, type Waits } from './waits.ts';
+import { type BegunWait, createWaits } from './waits.ts';
+import type { Waits } from '@paddock/domain/entities/waits';
 
 const database = useTestDatabase();
 let begun: BegunWait[];

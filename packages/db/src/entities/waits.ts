@@ -1,3 +1,4 @@
+import type { Caller, Wait, Waits } from '@paddock/domain/entities/waits';
 import { line } from '@paddock/runtime/events';
 import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
@@ -7,19 +8,6 @@ import { milliseconds } from '../milliseconds.ts';
 
 // Every call asks first whether GitHub has asked its caller to wait. Only time or a person ends a
 // wait, never a success.
-
-/** The identity of a call: an App that speaks for itself, or an installation of it. */
-type Caller =
-  | { readonly appId: number }
-  | { readonly appId: number; readonly entityId: number; readonly installationId: number };
-
-interface Wait {
-  readonly ms: number;
-  /** GitHub's words, free of credentials. */
-  readonly message: string;
-  /** The hourly budget that is used up; absent where all calls have to wait. */
-  readonly resource?: string;
-}
 
 /** A wait that GitHub has named where none was in force. */
 export interface BegunWait extends Wait {
@@ -33,14 +21,6 @@ export const githubAsksToWait = ({ caller, ms, message }: BegunWait) =>
     seconds: Math.ceil(ms / 1_000),
     message,
   });
-
-/**
- * A client of GitHub calls `left` before each call and `note` after an answer that asks for a wait.
- */
-export interface Waits {
-  left(caller: Caller, resource: string): Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
-  note(caller: Caller, wait: Wait): Promise<void>;
-}
 
 /** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
 export const createWaits = (db: Db, onBegun: (wait: BegunWait) => void): Waits => ({
