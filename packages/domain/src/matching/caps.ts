@@ -10,7 +10,7 @@ import {
   suspicionLimit,
   toldLimit,
 } from './matching-rules.ts';
-import type { LiveWorkers, Room } from './share-room.ts';
+import { countBy, type LiveWorkers, type Room } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
 /** Demand and supply of one key. */
@@ -36,9 +36,9 @@ export function capsOf(
   live: readonly LiveWorkers[],
   rules: MatchingRules,
 ) {
-  const ofEntity = sumBy(live, ({ entityId }) => entityId);
-  const ofPool = sumBy(live, ({ pool }) => pool);
-  const ofKey = sumBy(live, ({ demandKey }) => demandKey);
+  const ofEntity = countBy(live, ({ entityId }) => entityId);
+  const ofPool = countBy(live, ({ pool }) => pool);
+  const ofKey = countBy(live, ({ demandKey }) => demandKey);
   const blocks = new Map(
     demand.map((key) => [
       key.demandKey,
@@ -151,13 +151,3 @@ const tightest = (limits: readonly Limit[]): Limit =>
 
 const left = (cap: number | null | undefined, used = 0): number =>
   typeof cap === 'number' ? Math.max(0, cap - used) : Infinity;
-
-function sumBy<K>(
-  live: readonly LiveWorkers[],
-  keyOf: (workers: LiveWorkers) => K,
-): ReadonlyMap<K, number> {
-  const sums = new Map<K, number>();
-  for (const workers of live)
-    sums.set(keyOf(workers), (sums.get(keyOf(workers)) ?? 0) + workers.alive);
-  return sums;
-}

@@ -1,5 +1,5 @@
 import { type Caps, type KeyDemand, capsOf } from './caps.ts';
-import { type LiveWorkers, type Share, shareRoom, type Shortage } from './share-room.ts';
+import { countBy, type LiveWorkers, shareRoom } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 import type { Snapshot, WorkersToMake } from './snapshot.ts';
 import { rulesOf } from './stored-rules.ts';
@@ -44,83 +44,49 @@ export function planWorkers(
     most,
   }: { caps: Caps; jobTimes: ReadonlyMap<number, readonly number[]>; most: number },
 ): ReadonlyMap<number, KeyPlan> {
-  const shortages = caps.open.map((key) =>
-    shortageOf(key, jobTimes.get(key.demandKey) ?? [key.oldest]),
+  const { open, room, weight, common } = caps;
+  const shortages = open.map((key) =>
+    Object.assign({}, key, { jobTimes: jobTimes.get(key.demandKey) ?? [key.oldest] }),
   );
-  const shares = shareRoom({
-    shortages,
-    live,
-    room: caps.room,
-    weight: caps.weight,
-    common: caps.common,
-    most,
-  });
-  const allowed = {
-    ofEntity: new Map<number, number>(),
-    common: 0,
-    ofPool: new Map<string, number>(),
-  };
-  for (const { demandKey, entityId, pool } of caps.open) {
-    const count = shares.get(demandKey)?.allowed ?? 0;
-    allowed.ofEntity.set(entityId, (allowed.ofEntity.get(entityId) ?? 0) + count);
-    if (caps.common.has(entityId)) allowed.common += count;
-    allowed.ofPool.set(pool, (allowed.ofPool.get(pool) ?? 0) + count);
-  }
-  const reasonFor = (key: KeyDemand, share: Share): WaitReason | null => {
-    const { room } = caps;
-    if (share.allowed >= key.lacking) return null;
-    if ((allowed.ofEntity.get(key.entityId) ?? 0) >= room.entity(key.entityId)) {
-      return caps.entityLimit(key.entityId).reason;
-    }
-    if (caps.common.has(key.entityId) && allowed.common >= room.common(key.entityId))
-      return caps.commonLimit(key.entityId).reason;
-    if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
-      return caps.poolLimit(key.pool).reason;
-    }
-    return share.allowed >= room.key(key) ? caps.keyReason(key) : null;
-  };
-  const heldBackBy = (reason: WaitReason | null, key: KeyDemand, share: Share): number => {
-    const ofPool = caps.room.pool(key.pool) - (allowed.ofPool.get(key.pool) ?? 0);
-    const ofKey = caps.room.key(key) - share.allowed;
-    const ofCommon =
-      caps.room.common(key.entityId) - (caps.common.has(key.entityId) ? allowed.common : 0);
-    const ofEntity = caps.room.entity(key.entityId) - (allowed.ofEntity.get(key.entityId) ?? 0);
+  const shares = shareRoom({ shortages, live, room, weight, common, most });
+  const allowed = open.map((key) =>
+    Object.assign({}, key, { alive: shares.get(key.demandKey)?.allowed ?? 0 }),
+  );
+  const ofEntity = countBy(allowed, ({ entityId }) => entityId);
+  const ofCommon = countBy(allowed, ({ entityId }) => common.has(entityId));
+  const ofPool = countBy(allowed, ({ pool }) => pool);
+  const planFor = (key: KeyDemand): KeyPlan => {
+    const { demandKey, entityId, pool, lacking } = key;
+    const share = shares.get(demandKey) ?? { allowed: 0, made: 0 };
+    const left = {
+      entity: room.entity(entityId) - (ofEntity.get(entityId) ?? 0),
+      common: room.common(entityId) - (common.has(entityId) ? (ofCommon.get(true) ?? 0) : 0),
+      pool: room.pool(pool) - (ofPool.get(pool) ?? 0),
+      key: room.key(key) - share.allowed,
+    };
+    const reason = (): WaitReason | null => {
+      if (share.allowed >= lacking) return null;
+      if (left.entity <= 0) return caps.entityLimit(entityId).reason;
+      if (left.common <= 0) return caps.commonLimit(entityId).reason;
+      if (left.pool <= 0) return caps.poolLimit(pool).reason;
+      return left.key <= 0 ? caps.keyReason(key) : null;
+    };
+    const block = lacking > 0 ? caps.blocks.get(demandKey) : undefined;
+    const waitReason = block ?? reason();
     const others = new Map<WaitReason | null, number[]>([
-      ['at_entity_cap', [ofCommon, ofPool, ofKey]],
-      ['at_common_cap', [ofEntity, ofPool, ofKey]],
-      ['at_pool_cap', [ofKey]],
-    ]).get(reason);
-    return reason === null ? 0 : Math.min(key.lacking - share.allowed, ...(others ?? []));
+      ['at_entity_cap', [left.common, left.pool, left.key]],
+      ['at_common_cap', [left.entity, left.pool, left.key]],
+      ['at_pool_cap', [left.key]],
+    ]).get(waitReason);
+    return {
+      made: share.made,
+      cap: caps.tightestCap(key),
+      waitReason,
+      heldBack: waitReason === null ? 0 : Math.min(lacking - share.allowed, ...(others ?? [])),
+    };
   };
-  return new Map(
-    demand.map((key) => {
-      const share = shares.get(key.demandKey) ?? { allowed: 0, made: 0 };
-      const block = key.lacking > 0 ? caps.blocks.get(key.demandKey) : undefined;
-      const waitReason = block ?? reasonFor(key, share);
-      return [
-        key.demandKey,
-        {
-          made: share.made,
-          cap: caps.tightestCap(key),
-          waitReason,
-          heldBack: heldBackBy(waitReason, key, share),
-        },
-      ];
-    }),
-  );
+  return new Map(demand.map((key) => [key.demandKey, planFor(key)]));
 }
-
-const shortageOf = (
-  { demandKey, entityId, scopeRepoId, pool, lacking }: KeyDemand,
-  jobTimes: readonly number[],
-): Shortage => ({
-  demandKey,
-  entityId,
-  scopeRepoId,
-  pool,
-  lacking,
-  jobTimes,
-});
 
 /**
  * The workers to make for keys in the room that the snapshot leaves, `most` at most. `plans` says

@@ -147,9 +147,9 @@ function withinCommon(
   const [first] = shared;
   const most = first === undefined ? 0 : room.common(first.entity.entityId);
   if (shared.length <= most) return undefined;
-  const has = countBy(live, ({ entityId }) => String(entityId));
+  const has = countBy(live, ({ entityId }) => entityId);
   const turns = [...Map.groupBy(shared, ({ entity }) => entity)].flatMap(([{ entityId }, own]) =>
-    own.map((claim, nth) => ({ claim, turn: (has.get(String(entityId)) ?? 0) + nth })),
+    own.map((claim, nth) => ({ claim, turn: (has.get(entityId) ?? 0) + nth })),
   );
   const inTurn = turns
     .toSorted((a, b) => a.turn - b.turn || byAge(a.claim, b.claim))
@@ -261,11 +261,12 @@ const claimOf = (entity: Entity, shortage: Shortage, nth: number): Claim => ({
   isGranted: false,
 });
 
-function countBy(
+/** How many workers live, by what each row of them is of. */
+export function countBy<K>(
   live: readonly LiveWorkers[],
-  keyOf: (workers: LiveWorkers) => string,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
+  keyOf: (workers: LiveWorkers) => K,
+): ReadonlyMap<K, number> {
+  const counts = new Map<K, number>();
   for (const workers of live)
     counts.set(keyOf(workers), (counts.get(keyOf(workers)) ?? 0) + workers.alive);
   return counts;
