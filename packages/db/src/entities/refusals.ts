@@ -5,6 +5,7 @@ import {
 } from '@paddock/domain/entities/refused-subject';
 import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
+import { appendEvents } from '../events/installation-events.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 
@@ -51,47 +52,39 @@ export async function recordRefusal(
   return subject && refuse(db, subject, call, refusal);
 }
 
-async function appendEvent(
+function appendEvent(
   db: Db,
   source: 'scheduler' | 'reconciler',
-  {
-    appId,
-    installationId,
-    entityId,
-    entityType,
-    login,
-    repoId = 0,
-    jobId,
-    deliveryGuid,
-  }: RefusedCall,
+  { appId, installationId, repoId = 0, jobId = null, deliveryGuid = null, ...call }: RefusedCall,
   { operation, status = 0, message }: Refusal,
 ): Promise<void> {
+  const { entityId: id, entityType: type, login } = call;
+  const isKnown = id !== undefined && type !== undefined && login !== undefined;
   const payload = {
     operation,
     http_status: status,
     message,
     app_id: appId,
     installation_id: installationId,
-    ...(entityId === undefined ? {} : { entity: { id: entityId, name: login, type: entityType } }),
+    ...(id !== undefined && { entity: { id, name: login, type } }),
     job_id: jobId,
   };
-  await db
-    .insertInto('installation_events')
-    .values({
+  const isUnknown = status === 404;
+  return appendEvents(db, [
+    {
       source,
-      event: status === 404 ? 'auth_attempt.404' : 'auth_attempt.other_error',
-      outcome: status === 404 ? 'auth_404' : 'auth_other_error',
-      app_id: appId,
-      installation_id: installationId ?? null,
-      entity_type: entityType ?? null,
-      entity_id: entityId ?? null,
-      entity_name: login ?? null,
-      repo_id: repoId === 0 ? null : repoId,
-      job_id: jobId ?? null,
-      delivery_guid: deliveryGuid ?? null,
+      event: isUnknown ? 'auth_attempt.404' : 'auth_attempt.other_error',
+      outcome: isUnknown ? 'auth_404' : 'auth_other_error',
+      appId,
+      installationId: installationId ?? null,
+      entity: isKnown ? { id, type, login } : null,
+      repoId: repoId === 0 ? null : repoId,
+      jobId,
+      deliveryGuid,
       payload: JSON.stringify(payload),
-    })
-    .execute();
+      payloadRepaired: false,
+    },
+  ]);
 }
 
 const COLUMNS = sql.raw('refused_since, refused_until, refused_reason, refused_message');

@@ -2,7 +2,7 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { CompiledQuery, sql } from 'kysely';
 import { asRecord, preparedText } from '../connection/prepared.ts';
 import { rowsOf } from '../rows.ts';
-import type { Db, EntityType, Trx } from '../schema/tables.ts';
+import type { Db, EntityType } from '../schema/tables.ts';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 
 export interface EventToAppend {
@@ -27,9 +27,9 @@ export interface EventToAppend {
 }
 
 /** Appends events, in their order. */
-export async function appendEvents(trx: Trx, events: readonly EventToAppend[]): Promise<void> {
+export async function appendEvents(db: Db, events: readonly EventToAppend[]): Promise<void> {
   if (events.length === 0) return;
-  await trx.executeQuery(CompiledQuery.raw(APPEND_EVENTS, eventParameters(events)));
+  await db.executeQuery(CompiledQuery.raw(APPEND_EVENTS, eventParameters(events)));
 }
 
 const EVENT_COLUMNS = {
