@@ -7,7 +7,7 @@ import { createLogger, type Logger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
-import { pause } from '@paddock/runtime/pause';
+import { every, pause } from '@paddock/runtime/pause';
 import { warnOfRules } from '@paddock/runtime/rules';
 import { catchSignals, run, type Service as Part } from '@paddock/runtime/run';
 import type { serviceSettings } from '@paddock/runtime/service-settings';
@@ -181,12 +181,6 @@ export const runService = <Config extends ServiceConfig>(
     }
   });
 
-const lives =
-  (db: Db, service: WatchedService): Part =>
-  async (signal) => {
-    while (!signal.aborted) {
-      // PostgreSQL is away, or has no schema yet: the service says so.
-      await noteLife(db, service).catch(() => undefined);
-      await pause(LIFE_EVERY_MS, signal);
-    }
-  };
+/** PostgreSQL may be away, or have no schema yet: the service says so. */
+const lives = (db: Db, service: WatchedService): Part =>
+  every(LIFE_EVERY_MS, () => noteLife(db, service).catch(() => undefined));

@@ -13,24 +13,21 @@ export type RateResource = (typeof RESOURCES)[number];
 
 const RESOURCES = ['core', 'actions_runner_registration'] as const;
 
-/**
- * The newest rate-limit headers of every caller and resource. A budget is unknown before the
- * first answer; an Enterprise Server may never send these headers.
- */
-export type RateBudgets = {
-  readonly note: (caller: BudgetOwner, headers: Headers) => void;
-  readonly of: (caller: BudgetOwner, resource?: RateResource) => RateBudget | undefined;
-};
-
 /** An installation by its id, or an App that speaks for itself. */
 export type BudgetOwner = number | `app ${number}`;
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-export function createRateBudgets(): RateBudgets {
+export type RateBudgets = ReturnType<typeof createRateBudgets>;
+
+/**
+ * The newest rate-limit headers of every caller and resource. A budget is unknown before the
+ * first answer; an Enterprise Server may never send these headers.
+ */
+export function createRateBudgets() {
   const budgets = new Map<string, RateBudget>();
   return {
-    note(caller, headers) {
+    note(caller: BudgetOwner, headers: Headers) {
       const [limit = NaN, remaining = NaN, reset = NaN] = ['limit', 'remaining', 'reset'].map(
         (name) => Number(headers[`x-ratelimit-${name}`]),
       );
@@ -38,7 +35,8 @@ export function createRateBudgets(): RateBudgets {
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
       budgets.set(`${caller} ${resource}`, { limit, remaining, resetAt: reset * 1000 });
     },
-    of: (caller, resource = 'core') => budgets.get(`${caller} ${resource}`),
+    of: (caller: BudgetOwner, resource: RateResource = 'core') =>
+      budgets.get(`${caller} ${resource}`),
   };
 }
 

@@ -9,15 +9,6 @@ import {
   listInstallations,
 } from './installations.ts';
 
-export interface AppChecks {
-  /** Asks GitHub about the Apps whose turn it is. Never rejects. */
-  look(signal: AbortSignal): Promise<void>;
-  /** The App has changed: it is asked about again. */
-  forget(appId: number): void;
-  /** What is wrong, as a sentence for people, or undefined. */
-  warning(): string | undefined;
-}
-
 export interface AppChecksOptions {
   readonly github: Pick<GitHub, 'appIds' | 'asApp'>;
   /** Pools register organisations' runners at their repositories. */
@@ -42,14 +33,15 @@ export function createAppChecks({
   atRepositories,
   onProblems,
   now = Date.now,
-}: AppChecksOptions): AppChecks {
+}: AppChecksOptions) {
   const known = new Map<
     number,
     { readonly problems: readonly string[]; readonly nextAt: number }
   >();
   const problems = () => github.appIds.flatMap((appId) => known.get(appId)?.problems ?? []);
   return {
-    async look(signal) {
+    /** Asks GitHub about the Apps whose turn it is. Never rejects. */
+    async look(signal: AbortSignal): Promise<void> {
       for (const appId of github.appIds) {
         const before = known.get(appId);
         if (before !== undefined && performance.now() < before.nextAt) continue;
@@ -62,7 +54,9 @@ export function createAppChecks({
         if (held.join() !== (before?.problems ?? []).join()) onProblems(appId, held);
       }
     },
-    forget: (appId) => void known.delete(appId),
+    /** The App has changed: it is asked about again. */
+    forget: (appId: number) => void known.delete(appId),
+    /** What is wrong, as a sentence for people, or undefined. */
     warning: () => problems().join('; ') || undefined,
   };
 }

@@ -2,7 +2,7 @@ import { configFile, githubPart, type GitHubPart } from '@paddock/domain/pools/c
 import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import { createFileReading, type ReadFile } from '@paddock/runtime/file-reading';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { pause } from '@paddock/runtime/pause';
+import { every } from '@paddock/runtime/pause';
 import type { Secret } from '@paddock/runtime/secret';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 
@@ -29,14 +29,6 @@ export function readGitHubPart(path: string, problems: string[]): GitHubPart | u
   if (value === undefined || problems.length > 0)
     problems.push(...readYamlFile(path, configFile).problems);
   return value;
-}
-
-export interface FollowedApps {
-  /** Takes the Apps of the configuration file if they have changed. */
-  look(): Promise<void>;
-  run(signal: AbortSignal): Promise<void>;
-  /** What is wrong, as sentences for people: why changed files are refused, for one. */
-  readonly warnings: readonly (() => string | undefined)[];
 }
 
 export interface FollowAppsOptions<Apps> {
@@ -68,7 +60,7 @@ export function followApps<Apps>({
   onChanged,
   events,
   ...given
-}: FollowAppsOptions<Apps>): FollowedApps {
+}: FollowAppsOptions<Apps>) {
   let inUse = given.apps;
   const readApps = (readFile: ReadFile, problems: string[]) => {
     const file = readYamlFile(configPath, githubPart, readFile);
@@ -81,6 +73,7 @@ export function followApps<Apps>({
     onAccepted: events.accepted,
   });
 
+  /** Takes the Apps of the configuration file if they have changed. */
   const look = async (): Promise<void> => {
     const apps = await reading.look();
     if (apps === undefined) return;
@@ -92,12 +85,8 @@ export function followApps<Apps>({
 
   return {
     look,
-    run: async (signal) => {
-      while (!signal.aborted) {
-        await look();
-        await pause(LOOK_EVERY_MS, signal);
-      }
-    },
+    run: every(LOOK_EVERY_MS, look),
+    /** Why changed files are refused, as a sentence for people. */
     warnings: [
       () => {
         const refusal = reading.refusal();

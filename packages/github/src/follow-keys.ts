@@ -4,12 +4,12 @@ import { ConfigError } from '@paddock/runtime/config-error';
 import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readSecret, type Secret } from '@paddock/runtime/secret';
 import type { Environment } from '@paddock/runtime/settings';
-import { pause } from '@paddock/runtime/pause';
-import { type AppChecks, createAppChecks } from './check-apps.ts';
+import { every } from '@paddock/runtime/pause';
+import { createAppChecks } from './check-apps.ts';
 import type { AppEvents } from './follow-apps.ts';
 import type { GitHub } from './connect.ts';
 import { parsePrivateKey } from './credentials.ts';
-import { type FollowedApps, followApps, LOOK_EVERY_MS, readGitHubPart } from './follow-apps.ts';
+import { followApps, LOOK_EVERY_MS, readGitHubPart } from './follow-apps.ts';
 
 /** The GitHub part of the configuration file, for services that call GitHub. */
 export interface GitHubSection {
@@ -71,13 +71,6 @@ export interface FollowKeysOptions {
   readonly onNews?: (appId: number) => Promise<void>;
 }
 
-export interface FollowedKeys extends FollowedApps {
-  /** What is in use now. */
-  section(): GitHubSection;
-  /** All keys that were ever in use, and the database's address: what messages must not show. */
-  readonly secrets: readonly Secret[];
-}
-
 /**
  * Follows the Apps, their private keys and the address of the API, for services that call GitHub. A
  * new App is checked at GitHub once.
@@ -88,7 +81,7 @@ export function followKeys({
   github,
   events,
   onNews = () => Promise.resolve(),
-}: FollowKeysOptions): FollowedKeys {
+}: FollowKeysOptions) {
   const secrets = [config.databaseUrl, ...keysOf(config.github.apps)];
   let inUse = config.github;
   const checks = createAppChecks({
@@ -114,21 +107,16 @@ export function followKeys({
     events,
   });
   return {
+    /** What is in use now. */
     section: () => inUse,
     look: followed.look,
     warnings: [...followed.warnings, checks.warning],
-    run: async (signal) => {
-      await Promise.all([followed.run(signal), runChecks(checks, signal)]);
+    run: async (signal: AbortSignal): Promise<void> => {
+      await Promise.all([followed.run(signal), every(LOOK_EVERY_MS, checks.look)(signal)]);
     },
+    /** All keys that were ever in use, and the database's address: what messages must not show. */
     secrets,
   };
-}
-
-async function runChecks({ look }: AppChecks, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await look(signal);
-    await pause(LOOK_EVERY_MS, signal);
-  }
 }
 
 const keysOf = (apps: readonly KeyedApp[]): Secret[] => apps.map(({ privateKey }) => privateKey);

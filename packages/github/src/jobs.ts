@@ -41,28 +41,26 @@ export type GitHubRun = {
 };
 
 /** One run; undefined when GitHub answers 404. */
-export async function findRun(
+export const findRun = (
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
   runId: number,
-): Promise<GitHubRun | undefined> {
-  return foundOrNot(async () =>
+): Promise<GitHubRun | undefined> =>
+  foundOrNot(async () =>
     parseRun((await octokit.rest.actions.getWorkflowRun({ owner, repo, run_id: runId })).data),
   );
-}
 
 /** One job; undefined when GitHub answers 404. */
-export async function findJob(
+export const findJob = (
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
   jobId: number,
-): Promise<GitHubJob | undefined> {
-  return foundOrNot(async () =>
+): Promise<GitHubJob | undefined> =>
+  foundOrNot(async () =>
     parseJob(
       (await octokit.rest.actions.getJobForWorkflowRun({ owner, repo, job_id: jobId })).data,
     ),
   );
-}
 
 /**
  * All jobs of a run, those of earlier attempts included (each re-run has new job ids); undefined

@@ -161,25 +161,17 @@ async function createRunnerGroup(
   }
 }
 
-/**
- * Remembers each organisation's runner groups for a while, and asks once for simultaneous callers.
- * Does not remember failures.
- */
-export type RunnerGroups = {
-  readonly ensure: (
-    client: InstallationClient,
-    org: string,
-    settings: RunnerGroupSettings,
-  ) => Promise<RunnerGroup>;
-  /** For when GitHub does not know the group's id: forgets it. */
-  readonly forget: (org: string) => void;
-};
-
 type Remembered = { readonly group: Promise<RunnerGroup>; readonly until: number };
 
 /** A group rarely changes, and a wrong id is forgotten at once. */
 const GROUP_LIFETIME_MS = 3_600_000;
 
+export type RunnerGroups = ReturnType<typeof createRunnerGroups>;
+
+/**
+ * Remembers each organisation's runner groups for a while, and asks once for simultaneous callers.
+ * Does not remember failures.
+ */
 export function createRunnerGroups({
   lifetimeMs = GROUP_LIFETIME_MS,
   now = Date.now,
@@ -189,10 +181,10 @@ export function createRunnerGroups({
   readonly now?: () => number;
   /** Called once in a lifetime. */
   readonly onRefused?: OnGroupRefused;
-}): RunnerGroups {
+}) {
   const organizations = new Map<string, Map<string, Remembered>>();
   return {
-    ensure(client, org, settings) {
+    ensure(client: InstallationClient, org: string, settings: RunnerGroupSettings) {
       const groups = organizations.get(org.toLowerCase()) ?? new Map<string, Remembered>();
       organizations.set(org.toLowerCase(), groups);
       const known = groups.get(settings.name);
@@ -205,6 +197,7 @@ export function createRunnerGroups({
       });
       return group;
     },
-    forget: (org) => void organizations.delete(org.toLowerCase()),
+    /** For when GitHub does not know the group's id. */
+    forget: (org: string) => void organizations.delete(org.toLowerCase()),
   };
 }

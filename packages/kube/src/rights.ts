@@ -1,7 +1,7 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
 import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { pause } from '@paddock/runtime/pause';
+import { every } from '@paddock/runtime/pause';
 import { callJson } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { classifyKubeError, isAway } from './errors.ts';
@@ -124,13 +124,8 @@ export function watchRights({
 
   return {
     look,
-    async run(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        // PostgreSQL is away: the service says so.
-        await look().catch(() => undefined);
-        await pause(LOOK_MS, signal);
-      }
-    },
+    // PostgreSQL is away: the service says so.
+    run: every(LOOK_MS, () => look().catch(() => undefined)),
     /** The missing rights, as a sentence for people, or undefined. */
     warning: (): string | undefined =>
       missing.size === 0

@@ -7,14 +7,6 @@ export type ReadFile = (path: string) => string;
 
 export const readText: ReadFile = (path) => readFileSync(path, 'utf8');
 
-/** What some files say, read again while the service runs. */
-export interface FileReading<T> {
-  /** What the files say, if they have changed since the last look and are valid. Never rejects. */
-  look(): Promise<T | undefined>;
-  /** Why the files are refused as they are now, or undefined. */
-  refusal(): string | undefined;
-}
-
 export interface FileReadingOptions<T> {
   /**
    * Reads all that it needs by `readFile`: a change of these files causes the next reading.
@@ -31,14 +23,10 @@ export interface FileReadingOptions<T> {
 const SETTLED_AFTER_MS = 200;
 
 /**
- * Compares the whole files at every look. Kubernetes replaces a mounted ConfigMap or Secret by
+ * What some files say, read again while the service runs. Compares the whole files at every look. Kubernetes replaces a mounted ConfigMap or Secret by
  * switching a link, which file watchers miss and modification times hide.
  */
-export function createFileReading<T>({
-  read,
-  onRefused,
-  onAccepted,
-}: FileReadingOptions<T>): FileReading<T> {
+export function createFileReading<T>({ read, onRefused, onAccepted }: FileReadingOptions<T>) {
   /** The files of the last reading. */
   let seen: Files | undefined;
   let refusal: string | undefined;
@@ -51,8 +39,10 @@ export function createFileReading<T>({
   }
 
   return {
+    /** Why the files are refused as they are now, or undefined. */
     refusal: () => refusal,
-    look: async () => {
+    /** What the files say, if they have changed since the last look and are valid. Never rejects. */
+    look: async (): Promise<T | undefined> => {
       if (seen !== undefined && !(await hasChanged(seen))) return undefined;
       const files: Files = new Map();
       const problems: string[] = [];

@@ -1,7 +1,7 @@
 import { type EventLog, line, tellEvents } from './events.ts';
 import { readText } from './file-reading.ts';
 import type { Metrics } from './metrics.ts';
-import { pause } from './pause.ts';
+import { every } from './pause.ts';
 import type { Environment } from './settings.ts';
 
 const EVERY_MS = 5_000;
@@ -33,14 +33,11 @@ export function followCertificates(
       hasChanged
         ? `the file of NODE_EXTRA_CA_CERTS, ${path}, has changed: restart the service to trust it`
         : undefined,
-    run: async (signal: AbortSignal): Promise<void> => {
-      while (!signal.aborted) {
-        const text = read();
-        const isChanged = text !== undefined && text !== inForce;
-        if (isChanged && !hasChanged) certificatesChanged(path);
-        hasChanged = isChanged;
-        await pause(EVERY_MS, signal);
-      }
-    },
+    run: every(EVERY_MS, () => {
+      const text = read();
+      const isChanged = text !== undefined && text !== inForce;
+      if (isChanged && !hasChanged) certificatesChanged(path);
+      hasChanged = isChanged;
+    }),
   };
 }

@@ -1,39 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { pause } from './pause.ts';
 
-/**
- * Declares the metrics of one service. Label values come from closed sets or from configuration,
- * never from a payload.
- */
-export interface Metrics {
-  readonly registry: Registry;
-  /** Counts the lines of `tellEvents`. */
-  readonly events: Counter<'event'>;
-  counter<L extends string = never>(
-    name: string,
-    help: string,
-    labelNames?: readonly L[],
-  ): Counter<L>;
-  gauge<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Gauge<L>;
-  /** A gauge that each scrape reads. */
-  reading(name: string, help: string, read: () => number): void;
-  /**
-   * Gauges that each scrape reads together, such as rows of the database. While they cannot be read
-   * in time they are absent: an old value would look like a true one. Their values are those of the
-   * newest reading only.
-   */
-  readings<N extends string>(
-    gauges: DeclaredGauges<N>,
-    read: () => Promise<readonly Sample<N>[]>,
-  ): void;
-  histogram<L extends string = never>(
-    name: string,
-    help: string,
-    buckets: number[],
-    labelNames?: readonly L[],
-  ): Histogram<L>;
-}
-
 /** By name: the meaning of each value, and its labels. */
 export type DeclaredGauges<N extends string = string> = Readonly<
   Record<N, { readonly help: string; readonly labels?: readonly string[] }>
@@ -62,27 +29,48 @@ function readProcess(): Registry {
   return ofProcess;
 }
 
-/** `log` gets a line when gauges cannot be read, and one when they can be read again. */
-export function createMetrics(log?: Log): Metrics {
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/**
+ * Declares the metrics of one service. Label values come from closed sets or from configuration,
+ * never from a payload. `log` gets a line when gauges cannot be read, and one when they can be read
+ * again.
+ */
+export function createMetrics(log?: Log) {
   const registry = Registry.merge([readProcess()]);
   const registers = [registry];
   return {
     registry,
+    /** Counts the lines of `tellEvents`. */
     events: new Counter({
       name: 'paddock_events_total',
       help: 'Logged events, by name',
       labelNames: ['event'],
       registers,
     }),
-    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
-    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames, registers }),
-    reading: (name, help, read) => {
+    counter: <L extends string = never>(
+      name: string,
+      help: string,
+      labelNames: readonly L[] = [],
+    ) => new Counter<L>({ name, help, labelNames, registers }),
+    gauge: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Gauge<L>({ name, help, labelNames, registers }),
+    /** A gauge that each scrape reads. */
+    reading(name: string, help: string, read: () => number): void {
       const collect = function collect(this: Gauge): void {
         this.set(read());
       };
       registry.registerMetric(new Gauge({ name, help, collect, registers: [] }));
     },
-    readings: (gauges, read) => {
+    /**
+     * Gauges that each scrape reads together, such as rows of the database. While they cannot be read
+     * in time they are absent: an old value would look like a true one. Their values are those of the
+     * newest reading only.
+     */
+    readings<N extends string>(
+      gauges: DeclaredGauges<N>,
+      read: () => Promise<readonly Sample<N>[]>,
+    ): void {
       const names = Object.keys(gauges);
       const readOnce = oneReadAtATime(read, {
         onFailed: (error) =>
@@ -113,8 +101,12 @@ export function createMetrics(log?: Log): Metrics {
         );
       }
     },
-    histogram: (name, help, buckets, labelNames = []) =>
-      new Histogram({ name, help, buckets, labelNames, registers }),
+    histogram: <L extends string = never>(
+      name: string,
+      help: string,
+      buckets: number[],
+      labelNames: readonly L[] = [],
+    ) => new Histogram<L>({ name, help, buckets, labelNames, registers }),
   };
 }
 

@@ -6,3 +6,13 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
     if (!signal.aborted) throw error;
   });
 }
+
+/** Takes a step, and again so long after the end of each, until the signal aborts. */
+export const every =
+  (ms: number, step: (signal: AbortSignal) => unknown) =>
+  async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await step(signal);
+      await pause(ms, signal);
+    }
+  };

@@ -16,27 +16,24 @@ export interface SyncingPods extends Recording {
   readonly onSynced: () => void;
 }
 
+export type PodsSync = ReturnType<typeof createPodsSync>;
+
 /**
  * Whether our rows show every pod of ours: only then do they say how many more the caps allow. They
  * may not at the start of this process and after each failure of PostgreSQL.
  */
-export interface PodsSync {
-  isSynced(): boolean;
-  /**
-   * Runs a pass of matching, after all pods were read and adopted if that is due. `mayMake` is false
-   * while the cluster is away. The pass gives back what the adopted pods leave no room for, so we
-   * are synced after it. Throws what the pass throws.
-   */
-  before<T>(pass: (mayMake: boolean) => Promise<T>, signal: AbortSignal): Promise<T>;
-}
-
-export function createPodsSync(parts: SyncingPods): PodsSync {
+export function createPodsSync(parts: SyncingPods) {
   /** What has happened that may have lost rows, and is not made good yet. */
   let losses = 1;
   parts.outage.onFailure(() => void losses++);
   return {
     isSynced: () => losses === 0,
-    async before(pass, signal) {
+    /**
+     * Runs a pass of matching, after all pods were read and adopted if that is due. `mayMake` is
+     * false while the cluster is away. The pass gives back what the adopted pods leave no room for,
+     * so we are synced after it. Throws what the pass throws.
+     */
+    async before<T>(pass: (mayMake: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
       const before = losses;
       if (before === 0) return pass(true);
       const mayMake = await adoptAllPods(parts, signal);

@@ -13,17 +13,6 @@ import { pause } from '@paddock/runtime/pause';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import type { SchedulerEvents } from '../events.ts';
 
-export interface PoolsLoader {
-  /**
-   * Checks this replica's file, stores its pools if they are new, and moves jobs if the pools in
-   * force have changed.
-   */
-  once(): Promise<void>;
-  run(signal: AbortSignal): Promise<void>;
-  /** Why the current file is refused, as a sentence for people, or undefined. */
-  warning(): string | undefined;
-}
-
 export interface PoolsLoaderOptions {
   readonly db: Db;
   /** Its API server judges the pods of a changed file. */
@@ -62,7 +51,7 @@ export function createPoolsLoader({
   refreshMs,
   reconsiderHours,
   events,
-}: PoolsLoaderOptions): PoolsLoader {
+}: PoolsLoaderOptions) {
   const file = createFileReading<PoolsDocument>({
     read: async (readFile, problems) => {
       const { value, problems: found } = readYamlFile(path, configFileToLoad, readFile);
@@ -90,6 +79,7 @@ export function createPoolsLoader({
   let looks = 0;
   let reconsidered = 0;
 
+  /** Stores the file's pools if they are new, and moves jobs if those in force have changed. */
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
     if (toStore !== undefined) {
@@ -116,12 +106,13 @@ export function createPoolsLoader({
 
   return {
     once,
-    run: async (signal) => {
+    run: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
         await once().catch(events.poolsNotLoaded);
         await pause(version === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
       }
     },
+    /** Why the current file is refused, as a sentence for people, or undefined. */
     warning: () => {
       const why = file.refusal();
       return why === undefined

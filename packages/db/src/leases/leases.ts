@@ -1,4 +1,4 @@
-import { pause } from '@paddock/runtime/pause';
+import { every, pause } from '@paddock/runtime/pause';
 import { sql } from 'kysely';
 import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
@@ -79,16 +79,12 @@ interface HoldLeaseOptions {
  * aborts when the lease was not renewed in time, even if PostgreSQL is silent. Work that ends by
  * itself gives the lease back and starts again.
  */
-export async function holdLease(
+export const holdLease = (
   options: HoldLeaseOptions,
   work: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await holdOnce(options, work, signal).catch(options.onError);
-    await pause(options.renewMs, signal);
-  }
-}
+): Promise<void> =>
+  every(options.renewMs, () => holdOnce(options, work, signal).catch(options.onError))(signal);
 
 /** How soon the next renewal follows a failed one: perhaps only its connection was broken. */
 const RETRIES_PER_RENEWAL = 4;
