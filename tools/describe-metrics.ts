@@ -8,7 +8,10 @@ import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { createConsoleEvents } from '../apps/console/src/events.ts';
 import { createIngressEvents } from '../apps/ingress/src/events.ts';
 import { createEvents as createReconcilerEvents } from '../apps/reconciler/src/events.ts';
-import { declareReconcilerGauges } from '../apps/reconciler/src/reconciler-gauges.ts';
+import {
+  declareAppCalls,
+  declareReconcilerGauges,
+} from '../apps/reconciler/src/reconciler-gauges.ts';
 import { createEvents as createSchedulerEvents } from '../apps/scheduler/src/events.ts';
 import { appEvents } from '../packages/github/src/follow-apps.ts';
 
@@ -66,6 +69,7 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
       createReconcilerEvents({ log, metrics, ...OF_DELIVERIES });
       queueAndCluster(metrics);
       declareReconcilerGauges(metrics, db, { stopAlertMs: 0, recoveryLimit: 0 }, () => []);
+      declareAppCalls(metrics, { appIds: [], budgetOf: () => undefined });
     }),
     console: ofConsole,
   };

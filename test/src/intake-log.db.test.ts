@@ -22,6 +22,17 @@ beforeAll(async () => {
 const callsOf = async (operation: string) =>
   (await system.github.report()).calls[`apps/${operation}`] ?? 0;
 
+/** The sum of a metric over ingress, if it runs, and the reconciler. */
+async function shown(name: string): Promise<number> {
+  const running = [system.running.get('ingress'), system.running.get('reconciler')];
+  const pages = running.map(async (program) => {
+    if (program === undefined) return 0;
+    const answer = await fetch(`http://127.0.0.1:${program.healthPort}/metrics`);
+    return metricSum(await answer.text(), name);
+  });
+  return (await Promise.all(pages)).reduce((sum, one) => sum + one, 0);
+}
+
 /** Waits until the jobs have ended, and says what went wrong. */
 async function endOf(ids: readonly number[]): Promise<object> {
   await system.untilJobs(ids, 'completed');
@@ -39,6 +50,7 @@ test('deliveries come from GitHub’s log once the file says so, and nothing res
   expect(await system.jobsThat('pending')).toEqual([]);
   await system.configure({ intake: 'log' });
   expect(await endOf(ids)).toMatchObject(WHOLE);
+  expect(await shown('paddock_app_calls_remaining')).toBeLessThan(15_000);
 });
 
 test('no job is lost or runs twice while the reconciler is killed at every call for deliveries', async () => {
@@ -62,14 +74,6 @@ test('no job is lost or runs twice while the reconciler is killed at every call 
 
 test('the webhook and the log at once count each job once', async () => {
   await system.start('ingress');
-  const shown = async (name: string) => {
-    const pages = ['ingress', 'reconciler'].map(async (service) => {
-      const program = system.running.get(service as 'ingress');
-      const answer = await fetch(`http://127.0.0.1:${program?.healthPort}/metrics`);
-      return metricSum(await answer.text(), name);
-    });
-    return (await Promise.all(pages)).reduce((sum, one) => sum + one, 0);
-  };
   const before = await shown('paddock_job_run_seconds_count');
   // Some reach ingress, and the log has all.
   await system.github.setDeliveryFaults({ lossRate: 0.5 });

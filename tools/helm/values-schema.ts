@@ -44,6 +44,8 @@ const SPECIAL: Readonly<Record<string, z.ZodType>> = {
   type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
   port,
   databasePort: port,
+  // A template says when.
+  'ingress.replicas': z.int().min(0),
   maxUnavailable: z.union([z.int().min(1), text.regex(/^[1-9]\d?%$/)]),
   'service.spec': anything,
   'existingSecret.key': text,

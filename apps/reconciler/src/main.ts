@@ -23,7 +23,7 @@ import type { Service as Part } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
-import { declareReconcilerGauges } from './reconciler-gauges.ts';
+import { declareAppCalls, declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { createWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from '@paddock/queue/sweep-schedules';
@@ -77,6 +77,7 @@ await runService('reconciler', declared, async (config, service) => {
   });
   const scheduled = () => sweepSchedules(config, github.appIds);
   declareReconcilerGauges(metrics, db, config, scheduled);
+  declareAppCalls(metrics, github);
 
   const rights = watchRights({
     cluster,

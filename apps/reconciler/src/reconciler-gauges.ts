@@ -5,6 +5,7 @@ import { findProblemsOfApps } from '@paddock/db/schedules/sweep-states';
 import { findOldestSwitches } from '@paddock/db/switches';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
+import type { GitHub } from '@paddock/github/connect';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import type { ReconcilerConfig } from './config.ts';
 import type { Schedule } from '@paddock/queue/sweep-schedules';
@@ -41,6 +42,30 @@ const SWEEPS = {
     labels: ['schedule'],
   },
 } satisfies DeclaredGauges;
+
+const CALLS = {
+  paddock_app_calls_remaining: {
+    help: 'Calls of its own that GitHub still allows an App in this hour, as this process last heard: take the min over the replicas',
+    labels: ['app'],
+  },
+} satisfies DeclaredGauges;
+
+/** What GitHub leaves the Apps that are asked. */
+export function declareAppCalls(
+  metrics: Metrics,
+  github: Pick<GitHub, 'appIds' | 'budgetOf'>,
+): void {
+  metrics.readings(CALLS, () =>
+    Promise.resolve(
+      github.appIds.flatMap((appId) => {
+        const budget = github.budgetOf(`app ${appId}`);
+        if (budget === undefined || budget.resetAt < Date.now()) return [];
+        const { remaining: value } = budget;
+        return [{ gauge: 'paddock_app_calls_remaining', labels: { app: String(appId) }, value }];
+      }),
+    ),
+  );
+}
 
 /** Gauges of the sweeps' objects. Each scrape reads them from the rows, so all replicas agree. */
 export function declareReconcilerGauges(

@@ -26,6 +26,17 @@ const complaintsAbout = (set: object, release?: string): string[] =>
 const signIn = { ...SIGN_IN, groups: {} };
 
 described('helm refuses, with the place and what is allowed (H1; needs helm)', () => {
+  test('no missing webhook secret where no ingress runs', () => {
+    const { webhookSecret: _unread, ...app } = APP;
+    const config = { ...LEAST.config, github: { intake: 'log', apps: [app] } };
+    expect(complaintsAbout({ config })).toEqual([
+      'config.github.apps[0].webhookSecret: it is missing',
+    ]);
+    const ingress = { replicas: 0 };
+    expect(refusalOf({ config, ingress })).toBe('');
+    expect(complaintsAbout({ ingress })).toEqual(['ingress.replicas: it is 0']);
+  });
+
   test('values that contradict each other, all at once', () => {
     const apps = [
       { ...APP, webhookSecret: { file: '/secrets/webhook' } },

@@ -6,7 +6,7 @@ import type { GitHub } from '@paddock/github/connect';
 import { type RateBudget, readBudgets } from '@paddock/github/budget';
 import { listDeliveries, type WebhookDelivery } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
-import { readGitHubSection } from '@paddock/github/follow-keys';
+import { type GitHubSection, readGitHubSection } from '@paddock/github/follow-keys';
 import type { GitHubInstallation } from '@paddock/github/installations';
 import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -52,7 +52,7 @@ export async function checkGitHub({ file, environment, db, now }: Given): Promis
       mend(
         `App ${appId} is installed nowhere, so it has no jobs: install it by its page at GitHub`,
       );
-    await checkDeliveries({ github, db }, appId, findings);
+    await checkDeliveries({ github, db, intake: section.intake }, appId, findings);
     for (const one of installations.filter(({ suspendedAt }) => suspendedAt !== null))
       mend(
         `${one.login} has suspended App ${appId}, so its jobs get no runners: an owner there lifts that at ${one.settingsUrl}`,
@@ -78,14 +78,21 @@ export async function checkGitHub({ file, environment, db, now }: Given): Promis
 }
 
 async function checkDeliveries(
-  { github, db }: { readonly github: GitHub; readonly db: Db | undefined },
+  {
+    github,
+    db,
+    intake,
+  }: Pick<GitHubSection, 'intake'> & { readonly github: GitHub; readonly db: Db | undefined },
   appId: number,
   { mend, remark }: ReturnType<typeof findingsOf>,
 ): Promise<void> {
   try {
     const { deliveries } = await listDeliveries(github.asApp(appId));
-    const judged = judgeDeliveries(deliveries);
-    if (db !== undefined && (await wentElsewhere(db, deliveries)))
+    // How an address that may lead nowhere answered says nothing.
+    const isTaken = intake === 'log';
+    if (isTaken) remark(costOfLog(appId, github.budgetOf(`app ${appId}`)));
+    const judged = isTaken ? undefined : judgeDeliveries(deliveries);
+    if (!isTaken && db !== undefined && (await wentElsewhere(db, deliveries)))
       mend(
         `App ${appId}: its newest deliveries were answered well, and this database has none of them: its webhook URL leads to another installation; correct it`,
       );
@@ -97,6 +104,20 @@ async function checkDeliveries(
   } catch (error) {
     mend(`App ${appId}: its deliveries cannot be read: ${classifyGitHubError(error).message}`);
   }
+}
+
+/** A look at the log every 5 s. */
+const LOOKS_AN_HOUR = 720;
+/** `queued`, `in_progress` and `completed`. */
+const DELIVERIES_OF_JOB = 3;
+
+function costOfLog(appId: number, budget: RateBudget | undefined): string {
+  const cost = `App ${appId}: deliveries are taken from GitHub’s log, by up to ${LOOKS_AN_HOUR} calls of the App an hour and one for each delivery`;
+  if (budget === undefined) return `${cost}; this GitHub names no limit`;
+  const { limit, remaining, resetAt } = budget;
+  // A tenth is kept.
+  const most = Math.floor((limit * 0.9 - LOOKS_AN_HOUR) / DELIVERIES_OF_JOB);
+  return `${cost}: ${limit} are enough for ${most} jobs an hour; ${remaining} are left until ${new Date(resetAt).toISOString()}`;
 }
 
 /** Whether somebody else answered the deliveries since this environment was made: it has none of them. */

@@ -100,6 +100,13 @@ export const GITHUB: Breaks = {
       },
     },
   ],
+  'deliveries that are taken from GitHub’s log': [
+    /App 1001: deliveries are taken from GitHub’s log, by up to 720 calls .*: 15000 are enough for 4260 jobs an hour; 149\d\d are left until 20/,
+    {
+      level: 'remark',
+      configure: (config) => ({ ...config, github: { ...config.github, intake: 'log' } }),
+    },
+  ],
   'a budget that is almost used up': [
     /GitHub leaves acme 12 of 5000 calls until 20.*: wait/,
     {

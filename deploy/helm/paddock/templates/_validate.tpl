@@ -47,6 +47,9 @@ console: {{ not .Values.console.enabled }}
 {{- end -}}
 
 {{- define "paddock.validate.apps" -}}
+{{- if and (not .Values.ingress.replicas) (ne (.Values.config.github.intake | default "webhook") "log") }}
+ingress.replicas: it is 0, and no delivery would be taken; allowed: at least 1, or config.github.intake: log
+{{- end }}
 {{- if not .Values.config.github.apps }}
 config.github.apps: it is empty, and no service can start; allowed: your GitHub App, as [{ id: 123456, webhookSecret: { file: PATH }, privateKey: { file: PATH } }]
 {{- end }}
@@ -68,7 +71,8 @@ config.github.apps: it is empty, and no service can start; allowed: your GitHub 
 {{- end }}
 {{- end }}
 {{- range $key, $readers := include "paddock.readers" $ | fromYaml }}
-{{- if not (or (get $app $key) (eq $key "previousWebhookSecret")) }}
+{{- $isUnread := or (eq $key "previousWebhookSecret") (and (eq $key "webhookSecret") (not $.Values.ingress.replicas)) -}}
+{{- if not (or (get $app $key) $isUnread) }}
 {{ $place }}.{{ $key }}: it is missing, and {{ $readers | join " and " }} cannot start; allowed: { file: PATH } or { env: NAME }
 {{- end }}
 {{- range $reader := $readers }}
