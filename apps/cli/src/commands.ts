@@ -37,6 +37,7 @@ import {
 } from '@paddock/api/switches/switches';
 import { traceEndpoint } from '@paddock/api/trace/trace';
 import { countActiveEndpoint } from '@paddock/api/usage/active';
+import { compareRunnersEndpoint } from '@paddock/api/usage/compare';
 import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import { listNodesEndpoint } from '@paddock/api/workers/nodes';
 import {
@@ -58,6 +59,7 @@ import {
   commandFor,
   describeDrained,
   describeHandled,
+  describeCompared,
   describeOperations,
   describeStarted,
   describeSwitch,
@@ -230,6 +232,11 @@ repository, unless said. A span has at most 31 days.`,
       ],
       'No job waits or runs, and no worker lives.',
     ),
+  }),
+  ask('compare', compareRunnersEndpoint, {
+    summary: `Compares queue times and failures of jobs on our workers with those on other runners, by
+the labels that they asked for: of the last 7 days, unless said.`,
+    print: describeCompared,
   }),
   ask('installations', listInstallationsEndpoint, {
     print: table(

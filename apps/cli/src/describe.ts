@@ -8,6 +8,7 @@ import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
 import type { z } from 'zod';
 import type { traceAnswer } from '@paddock/api/trace/read-trace';
+import type { compareRunnersEndpoint } from '@paddock/api/usage/compare';
 import type { listUsageEndpoint } from '@paddock/api/usage/usage';
 import type { Named } from '@paddock/api/find/find';
 import type { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
@@ -143,6 +144,25 @@ export const describeUsage = ({ from, to, summedAt, total, items, next }: Usage)
   ) +
   `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep upkeep has summed up nothing' : `at ${summedAt}`}\n` +
   more(next);
+
+type Compared = z.input<typeof compareRunnersEndpoint.output>['items'][number];
+
+const cellOf = (side: Compared['ours'], figure: keyof Compared['ours']) => {
+  const value = side[figure];
+  return value !== null && figure.startsWith('p') ? `${value} s` : value;
+};
+
+const ofSide = (side: 'ours' | 'others') =>
+  (['jobs', 'p50', 'p95', 'failed'] as const).map(
+    (figure) =>
+      [`${side} ${figure}`.toUpperCase(), (row: Compared) => cellOf(row[side], figure)] as const,
+  );
+
+/** Both sides beside each other. */
+export const describeCompared = table<Compared>(
+  [['LABELS', ({ labels }) => labels.join(',')], ...ofSide('ours'), ...ofSide('others')],
+  'No job has ended since.',
+);
 
 const percent = (share: number | null): string | null =>
   share === null ? null : `${(share * 100).toFixed(1)} %`;

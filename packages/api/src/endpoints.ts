@@ -42,6 +42,7 @@ import { endSessionsEndpoint, listSessionsEndpoint } from './sessions/sessions.t
 import { traceEndpoint } from './trace/trace.ts';
 import { traceEventEndpoint } from './events/events.ts';
 import { countActiveEndpoint } from './usage/active.ts';
+import { compareRunnersEndpoint } from './usage/compare.ts';
 import { listUsageEndpoint } from './usage/usage.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './why/explain-job.ts';
 
@@ -70,6 +71,7 @@ const SUBJECTS = [
   whyRunEndpoint,
   listUsageEndpoint,
   countActiveEndpoint,
+  compareRunnersEndpoint,
   traceEndpoint,
   traceEventEndpoint,
   listOperationsEndpoint,

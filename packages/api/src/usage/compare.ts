@@ -1,0 +1,93 @@
+import { allOf, has } from '@paddock/db/newest-first';
+import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { entity, entityIdOf } from '../lists/named.ts';
+
+/** More would be a list to look through. */
+const MOST = 200;
+/** A longer span would read more rows than an answer has time for. */
+const LONGEST_DAYS = 31;
+const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
+const SPAN = /^(\d{1,3})([dh])$/;
+
+const since = z
+  .string()
+  .max(10)
+  .default('7d')
+  .describe(`How far back, as 7d or 24h; at most ${LONGEST_DAYS} days`)
+  .transform((text, context): number => {
+    const [, count = '', unit = 'd'] = SPAN.exec(text) ?? [];
+    const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+    if (ms > 0 && ms <= LONGEST_DAYS * UNIT_MS.d) return ms;
+    const message = `must be a span such as 7d or 24h, of at most ${LONGEST_DAYS} days`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+const seconds = z.int().nullable().describe('From queued to started; null: no job ran there');
+
+const side = z.object({
+  jobs: z.int().describe('That have ended, and had started'),
+  failed: z.int().describe('Those of them that failed or timed out'),
+  p50: seconds,
+  p95: seconds,
+});
+
+const comparedRow = z.object({
+  labels: z.array(z.string()).describe('As the jobs asked for'),
+  ours: side.describe('On workers of Paddock'),
+  others: side.describe('On all other runners, also those of GitHub'),
+});
+
+export const compareRunnersEndpoint = endpoint({
+  name: 'compareRunners',
+  path: '/api/v1/compare',
+  summary: `Compares how long jobs waited and how many failed, on our workers and on other runners, by the labels that they asked for, the most jobs first: at most ${MOST} rows. From the stored deliveries, also of jobs that no pool serves.`,
+  input: z.object({ since, entity }),
+  output: z.object({ items: z.array(comparedRow) }),
+  answer: async (caller, input) => ({
+    items: await compareRunners(
+      caller.db,
+      new Date(Date.now() - input.since),
+      await entityIdOf(caller, input.entity),
+    ),
+  }),
+});
+
+const sideWhere = (isOurs: boolean) => {
+  const those = sql`filter (where is_ours = ${sql.lit(isOurs)})`;
+  const quantile = (share: number) =>
+    sql`(percentile_disc(${sql.lit(share)}) within group (order by seconds) ${those})::integer`;
+  return sql`jsonb_build_object('jobs', count(*) ${those}, 'failed', count(*) filter (where is_ours = ${sql.lit(isOurs)} and failed),
+    'p50', ${quantile(0.5)}, 'p95', ${quantile(0.95)})`;
+};
+
+/** Deliveries are found by entity and time. A delivery that came twice counts once. */
+async function compareRunners(
+  db: Db,
+  from: Date,
+  entityId: number | undefined,
+): Promise<z.output<typeof comparedRow>[]> {
+  const { rows } = await sql<z.output<typeof comparedRow>>`
+    with ended as (
+      select distinct on (job_id) entity_id, payload -> 'workflow_job' as job
+      from (select distinct entity_id from installations where ${allOf(has('entity_id', entityId))}) entities
+      cross join lateral (
+        select job_id, id, payload from installation_events e
+        where e.entity_id = entities.entity_id and received_at >= ${from} and source = 'webhook' and event = 'workflow_job.completed'
+          and outcome <> 'repeated_body'
+      ) delivered
+      order by job_id, id
+    ), ran as (
+      select (select coalesce(jsonb_agg(label order by label), '[]') from jsonb_array_elements_text(job -> 'labels') label) as labels,
+        exists (select from workers w where w.pod_name = job ->> 'runner_name' and w.entity_id = ended.entity_id) as is_ours,
+        job ->> 'conclusion' in ('failure', 'timed_out') as failed,
+        greatest(0, extract(epoch from (job ->> 'started_at')::timestamptz - (job ->> 'created_at')::timestamptz)) as seconds
+      from ended where job ->> 'runner_name' <> ''
+    )
+    select labels, ${sideWhere(true)} as ours, ${sideWhere(false)} as others
+    from ran group by labels order by count(*) desc, labels limit ${MOST}`.execute(db);
+  return rows;
+}
