@@ -12,8 +12,8 @@ type Mapping = Record<string, unknown>;
 export interface ChartValues {
   readonly values: Mapping;
   readonly notes: readonly string[];
-  /** How the account of kubernetes mode ends, after the set's name. */
-  readonly account: string;
+  /** How the chart's names of its account of kubernetes mode and of its Secret end. */
+  readonly endings: { readonly account: string; readonly secret: string };
 }
 
 /** Values of the chart gha-runner-scale-set-experimental, in the words of the stable one. */
@@ -104,7 +104,7 @@ export function asStableValues(given: Mapping): ChartValues | undefined {
       }),
     },
   });
-  return { values, notes, account: '-kube-mode' };
+  return { values, notes, endings: { account: '-kube-mode', secret: '-github-secret' } };
 }
 
 const CLAIM = {

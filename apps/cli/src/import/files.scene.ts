@@ -282,6 +282,26 @@ export const BAD_FILES: readonly BadFile[] = [
     says: 'valueFiles: its values are in $values/x.yaml: import that file.',
   },
   {
+    what: 'an Application with values that are no YAML',
+    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { helm: { values: "a: [" } } }',
+    says: 'arc.yaml: Application a: is no YAML:',
+  },
+  {
+    what: 'a Deployment, which has a template too,',
+    text: 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: d }\nspec: { template: { spec: { containers: [{ name: runner }] } } }',
+    says: 'arc.yaml: Deployment d: holds no runner set.',
+  },
+  {
+    what: 'a large file of YAML',
+    text: `# ${'x'.repeat(1_100_000)}`,
+    says: 'has more than 1048576 characters: have kubectl write JSON',
+  },
+  {
+    what: 'parameters beyond reason',
+    text: `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { helm: { parameters: [{ name: '${'a.'.repeat(100_000)}', value: x }, { name: 'maxRunners[999999999]', value: 1 }, { name: __proto__.x, value: 1 }] } } }`,
+    says: 'githubConfigUrl: is missing',
+  },
+  {
     what: 'values that Terraform encodes',
     name: 'main.tf',
     text: 'resource "helm_release" "arc" {\n  name = "x"\n  values = [yamlencode({ a = 1 })]\n}\n',

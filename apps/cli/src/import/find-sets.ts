@@ -4,7 +4,7 @@ import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { asValues, fromValues } from './from-values.ts';
 import { withParameters } from './helm-values.ts';
-import { valueOf } from './read-documents.ts';
+import { valueOf, whyUnreadable } from './read-documents.ts';
 import { type RunnerSet, textOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
@@ -22,6 +22,8 @@ interface Place {
   readonly namespace?: string | undefined;
   /** The nearest key, or the file: it names values that no release does. */
   readonly key: string;
+  /** What a person calls a release whose name another program fills in. */
+  readonly given?: string | undefined;
   readonly depth: number;
 }
 
@@ -37,7 +39,8 @@ export function findSets(
     objectsIn(value).filter(({ kind }) => kind === 'HorizontalRunnerAutoscaler'),
   );
   return documents.flatMap(({ from, value }) => {
-    const found = [...within(value, { from, ...given, key: nameOf(from), depth: 0 }, scalers)];
+    const place = { from, ...given, given: given.name, key: nameOf(from), depth: 0 };
+    const found = caught(from, () => within(value, place, scalers));
     if (found.length > 0) return found;
     const object = asRecord(value);
     const what = textOf(object['kind']);
@@ -50,6 +53,17 @@ export function findSets(
       },
     ];
   });
+}
+
+/** What was found, up to a text in there that is no YAML, or is nested too deeply. */
+function caught(from: string, find: () => Generator<Found>): Found[] {
+  const found: Found[] = [];
+  try {
+    for (const one of find()) found.push(one);
+  } catch (error) {
+    found.push({ from, refused: whyUnreadable(error) });
+  }
+  return found;
 }
 
 /** The objects of a document: a list's, or itself. */
@@ -72,7 +86,7 @@ function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Gen
   if (!isRecord(value)) return;
   const { kind, apiVersion } = value;
   if (typeof kind === 'string' && (typeof apiVersion === 'string' || OF_SETS.test(kind))) {
-    yield* ofKind(kind, value, down, scalers);
+    yield* caught(placeOf(value, place.from), () => ofKind(kind, value, down, scalers));
     return;
   }
   if (isRecord(value['matcherConfig'])) {
@@ -91,7 +105,7 @@ function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Gen
       textOf(value['release_name']) ??
       textOf(value['name']) ??
       place.name,
-    namespace: textOf(value['namespace']) ?? place.namespace,
+    namespace: textOf(value['namespace']) ?? textOf(value['release_namespace']) ?? place.namespace,
   };
   // Holders of anchors, as in the configuration file, are no releases.
   for (const [key, one] of Object.entries(value).filter(([name]) => !name.startsWith('x-')))
@@ -178,6 +192,13 @@ function* ofKind(
           if (found.length === 0)
             yield { from: placeOf(asRecord(item), place.from), remark: 'holds no runner set' };
         }
+      // Other programs' releases, as HelmChart of k3s. Kubernetes' own groups have no dot.
+      else if (/\..*\//.test(String(object['apiVersion']))) {
+        const { kind: _kind, apiVersion: _version, metadata: _metadata, ...rest } = object;
+        const name = textOf(metadata['name']);
+        const namespace = textOf(spec['targetNamespace']) ?? textOf(metadata['namespace']);
+        yield* within(rest, { ...here, name, namespace }, scalers);
+      }
   }
 }
 

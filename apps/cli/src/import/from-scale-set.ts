@@ -84,7 +84,7 @@ function podMarks(object: Mapping, name: string, url: string | undefined): Mappi
   const given = asRecord(asRecord(spec['template'])['metadata']);
   const metas = [spec['ephemeralRunnerMetadata'], spec['ephemeralRunnerSetMetadata']].map(asRecord);
   const scope = githubScope(url ?? '');
-  const labels = {
+  const labels: Readonly<Record<string, string>> = {
     ...Object.assign({}, ...metas.map((one) => marksOf(one['labels']))),
     ...marksOf(metadata['labels']),
     'app.kubernetes.io/part-of': 'gha-runner-scale-set',
@@ -104,10 +104,17 @@ function podMarks(object: Mapping, name: string, url: string | undefined): Mappi
     ...marksOf(given['annotations']),
   };
   return {
-    labels: Object.fromEntries(Object.entries(labels).filter(([key]) => !NOT_CARRIED.has(key))),
+    labels: Object.fromEntries(
+      Object.entries(labels).filter(
+        ([key, value]) => !NOT_CARRIED.has(key) && LABEL_VALUE.test(value),
+      ),
+    ),
     ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
   };
 }
+
+/** The cluster refuses a pod with any other, as one that another program was to fill in. */
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?$/;
 
 /** As the old controller cuts what a label cannot hold. */
 const labelValue = (text: string | undefined): string | undefined =>

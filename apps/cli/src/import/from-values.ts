@@ -3,7 +3,7 @@ import { OFFICIAL_IMAGE, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-temp
 import { closestName } from '@paddock/runtime/closest-name';
 import { asStableValues, type ChartValues } from './experimental-values.ts';
 import { fromScaleSet } from './from-scale-set.ts';
-import { added, type RunnerSet, said, textOf, withRunner } from './runner-set.ts';
+import { added, isFilledIn, type RunnerSet, said, textOf, withRunner } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
@@ -15,8 +15,8 @@ const KEYS = new Set(
     /\s+/,
   ),
 );
-/** Helm's own, and those by which an umbrella chart switches a part on. */
-const HARMLESS = new Set(['global', 'enabled', 'tags']);
+/** Helm's own, titles of `helm get values`, and those by which an umbrella chart switches a part on. */
+const HARMLESS = new Set(['global', 'enabled', 'tags', 'USER-SUPPLIED VALUES', 'COMPUTED VALUES']);
 
 /** Keys that no other program's values have. */
 const SIGNS = `githubConfigUrl githubConfigSecret scaleSetLabels maxRunners minRunners
@@ -30,7 +30,7 @@ export function asValues(mapping: Mapping): ChartValues | undefined {
   const isTemplate = containers.some((one) => asRecord(one)['name'] === RUNNER_CONTAINER);
   const isMode = asRecord(mapping['containerMode'])['type'] !== undefined;
   return SIGNS.some((key) => Object.hasOwn(mapping, key)) || isTemplate || isMode
-    ? { values: mapping, notes: ignoredIn(mapping), account: '-gha-rs-kube-mode' }
+    ? { values: mapping, notes: ignoredIn(mapping), endings: STABLE }
     : undefined;
 }
 
@@ -39,19 +39,19 @@ interface Release {
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
   readonly key: string;
+  /** What a person calls it, if another program fills the name in. */
+  readonly given?: string | undefined;
 }
 
 /** What the chart makes of its values. */
-export function fromValues(
-  { values, notes, account: ending }: ChartValues,
-  release: Release,
-): RunnerSet {
-  const name = textOf(values['runnerScaleSetName']) ?? release.name ?? release.key;
+export function fromValues({ values, notes, endings }: ChartValues, release: Release): RunnerSet {
+  const names = [textOf(values['runnerScaleSetName']), release.name].flatMap((one) => one ?? []);
+  const name = names.find((one) => !isFilledIn(one)) ?? release.given ?? names[0] ?? release.key;
   const object = name.replaceAll('_', '-');
   const mode = modeOf(values['containerMode']);
   const claim = asRecord(values['containerMode'])['kubernetesModeWorkVolumeClaim'];
   const template = asRecord(values['template']);
-  const account = `${object}${ending}`.slice(0, 63);
+  const account = `${object}${endings.account}`.slice(0, 63);
   const isKubernetes = mode.startsWith('kubernetes');
   const modeSpec = isKubernetes
     ? { serviceAccountName: account, ...inKubernetesMode(asRecord(template['spec']), mode, claim) }
@@ -83,7 +83,9 @@ export function fromValues(
         ...values,
         runnerScaleSetName: name,
         runnerScaleSetLabels: values['scaleSetLabels'],
-        githubConfigSecret: textOf(secret),
+        githubConfigSecret:
+          textOf(secret) ??
+          (textOf(asRecord(secret)['github_app_private_key']) && `${object}${endings.secret}`),
         githubServerTLS: undefined,
         vaultConfig: textOf(asRecord(values['keyVault'])['type']) && values['keyVault'],
         ephemeralRunnerSetMetadata: meta['ephemeralRunnerSet'],
@@ -200,7 +202,11 @@ const unknown = (at: string, mapping: unknown, known: ReadonlySet<string>): stri
 function ignoredIn(values: Mapping): string[] {
   const notNumbers = ['minRunners', 'maxRunners']
     .filter((key) => typeof values[key] === 'string' && values[key] !== '')
-    .map((key) => `${key}: is text, which the chart ignores, so it is left out: write a number`);
+    .map((key) =>
+      isFilledIn(String(values[key]))
+        ? `${key}: is filled in by another program, so it is left out: write a number`
+        : `${key}: is text, which the chart ignores, so it is left out: write a number`,
+    );
   const mode = modeOf(values['containerMode']);
   return [
     ...unknown('', values, KEYS),
@@ -212,6 +218,8 @@ function ignoredIn(values: Mapping): string[] {
       : [`containerMode.type: ${mode} is no mode of the chart, and does nothing`]),
   ];
 }
+
+const STABLE = { account: '-gha-rs-kube-mode', secret: '-gha-rs-github-secret' };
 
 const MODES = new Set(['', 'dind', 'kubernetes', 'kubernetes-novolume']);
 const MODE_KEYS = new Set(

@@ -18,7 +18,7 @@ export function withParameters(
 ): Mapping {
   const changed = structuredClone(values);
   for (const { name, value, forceString } of parameters) {
-    if (typeof name !== 'string') continue;
+    if (typeof name !== 'string' || name.length > 1_000) continue;
     const steps = name
       .split(/(?<!\\)\.|(?=\[\d+\])/)
       .map((step) =>

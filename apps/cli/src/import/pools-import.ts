@@ -124,7 +124,8 @@ async function importFiles({ words, options, terminal }: Given): Promise<Importe
         ? [
             {
               from: 'github.apps',
-              sentence: 'the ID of the App is unknown: write it there, or pass --app-id',
+              sentence:
+                'the ID of the App is unknown: write it there, or pass --app-id. A Secret with github_token has none: make an App with `paddock app create`',
             },
           ]
         : []),

@@ -18,8 +18,10 @@ export interface ReadDocument {
   readonly problem?: string;
 }
 
-/** A thousand scale sets with all that the API server adds to them; it takes a second. */
+/** A thousand scale sets with all that the API server adds to them. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** Of YAML, this much takes two seconds. */
+const MOST_OF_YAML = 1024 * 1024;
 /** As in the configuration file: a few lines must not unfold into millions. */
 const MOST_ALIASES = 10_000;
 
@@ -33,6 +35,8 @@ const FILLED_IN =
 const AS_KUBERNETES = {
   version: '1.1',
   logLevel: 'error',
+  // There the last one of two counts.
+  uniqueKeys: false,
   customTags: (tags: Tags) =>
     tags.filter(
       (tag) =>
@@ -48,15 +52,24 @@ export function readDocuments(file: string, text: string): readonly ReadDocument
     const found = read(file, text);
     return found.length > 0 ? found : [{ from: file, problem: 'is empty' }];
   } catch (error) {
-    const why = error instanceof RangeError ? 'is nested too deeply' : String(error);
-    return [{ from: file, problem: why }];
+    return [{ from: file, problem: whyUnreadable(error) }];
   }
 }
 
+export const whyUnreadable = (error: unknown): string =>
+  error instanceof RangeError ? 'is nested too deeply' : `is no YAML: ${(error as Error).message}`;
+
 function read(file: string, text: string): ReadDocument[] {
-  if (isTerraform(extname(file), text)) return readTerraform(file, text, valueOf);
   const json = asJson(text);
   if (json !== undefined) return [{ from: file, value: json }];
+  if (text.length > MOST_OF_YAML)
+    return [
+      {
+        from: file,
+        problem: `has more than ${MOST_OF_YAML} characters: have kubectl write JSON (-o json), or import it in parts`,
+      },
+    ];
+  if (isTerraform(extname(file), text)) return readTerraform(file, text, valueOf);
   const lineCounter = new LineCounter();
   const documents = [
     ...parseAllDocuments(text, { ...AS_KUBERNETES, lineCounter, prettyErrors: false }),

@@ -3,7 +3,7 @@ import { merged, withParameters } from './helm-values.ts';
 import type { ReadDocument } from './read-documents.ts';
 
 export const isTerraform = (extension: string, text: string): boolean =>
-  extension === '.tf' || /^\s*(?:resource|module)\s+"/m.test(text);
+  extension === '.tf' || (extension === '' && /^[ \t]*(?:resource|module)[ \t]+"/m.test(text));
 
 /** What a block of a file says of a release, or of runners. */
 interface Block {
@@ -38,7 +38,9 @@ export function readTerraform(
       return [{ from, problem: `in its values: ${(error as Error).message}` }];
     }
   });
-  const matchers = text.matchAll(/["']?([\w-]+)["']?\s*[:=]\s*\{\s*matcherConfig\s*[:=]\s*(?=\{)/g);
+  const matchers = text.matchAll(
+    /["']?([\w-]{1,99})["']?\s*[:=]\s*\{\s*matcherConfig\s*[:=]\s*(?=\{)/g,
+  );
   const runners = [...matchers].map(({ 1: name = '', 0: start, index }) => {
     const body = text.slice(index + start.length);
     const lists = /labelMatchers\s*[:=]\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(body)?.[1] ?? '[]';
@@ -84,7 +86,8 @@ function blocksOf(file: string, text: string): Block[] {
     if (opening !== undefined) set = opening === '{' ? '}' : ']';
     const said = [...line.matchAll(/\b(name|namespace|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g)];
     for (const [, key = '', quoted, bare] of said) {
-      const value = quoted ?? bare ?? '';
+      const isLiteral = bare === undefined || /^(?:\d+|true|false)$/.test(bare);
+      const value = quoted ?? (isLiteral ? (bare ?? '') : `\${${bare}}`);
       if (set === undefined && key === 'name') block.name = value;
       if (set === undefined && key === 'namespace') block.namespace = value;
       if (set !== undefined && key === 'name') block.parameters.push({ name: value, value: '' });
@@ -98,6 +101,6 @@ function blocksOf(file: string, text: string): Block[] {
 
 function dedented(lines: readonly string[]): string {
   const depths = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
-  const least = Math.min(...depths, Infinity);
+  const least = depths.reduce((all, depth) => Math.min(all, depth), Infinity);
   return lines.map((line) => line.slice(least)).join('\n');
 }

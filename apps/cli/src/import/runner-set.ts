@@ -31,15 +31,25 @@ export interface Credentials {
   readonly appId?: number | undefined;
 }
 
+/** Names of digits alone are numbers in YAML. */
 export const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  typeof value === 'string' && value.trim() !== ''
+    ? value.trim()
+    : typeof value === 'number'
+      ? String(value)
+      : undefined;
+
+/** A value that Terraform, Helm or Argo CD puts in. */
+export const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(/.test(text);
 
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : undefined;
 
 /** The mapping without the keys that have no value. */
-export const said = (mapping: Mapping): Mapping =>
-  Object.fromEntries(Object.entries(mapping).filter(([, value]) => value !== undefined));
+export const said = <T>(mapping: Readonly<Record<string, T | undefined>>): Record<string, T> =>
+  Object.fromEntries(
+    Object.entries(mapping).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
 
 /** Labels and annotations are texts; YAML reads some of them as numbers. */
 export const marksOf = (value: unknown): Record<string, string> =>
@@ -50,7 +60,7 @@ export const marksOf = (value: unknown): Record<string, string> =>
   );
 
 export const textsOf = (value: unknown): string[] =>
-  asList(value).flatMap((one) => textOf(one) ?? (typeof one === 'number' ? String(one) : []));
+  asList(value).flatMap((one) => textOf(one) ?? []);
 
 /** The PodSpec with the runner's container changed. */
 export function withRunner(spec: Mapping, change: (runner: Mapping) => Mapping): Mapping {

@@ -3,7 +3,7 @@ import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-
 import { checkContent } from '@paddock/runtime/yaml-file';
 import { appsOf } from './apps.ts';
 import { type GitHubScope, githubScope } from './github-scope.ts';
-import { type RunnerSet, said } from './runner-set.ts';
+import { isFilledIn, type RunnerSet, said } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
@@ -99,13 +99,10 @@ function problemsIn(
   return found;
 }
 
-/** A value that Terraform, Helm or Argo CD puts in. */
-const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(/.test(text);
-
 function scopeOf(set: RunnerSet, options: ImportOptions): GitHubScope | string {
   const filledIn = [set.name, ...set.labels].find(isFilledIn);
   if (filledIn !== undefined)
-    return `runnerScaleSetName: ${filledIn} is filled in by another program: import what that makes of it`;
+    return `runnerScaleSetName: ${filledIn} is filled in by another program: name it with --name`;
   if (set.labels.length === 0) return 'labels: there are none, so no job would come';
   const { url } = set;
   const scope = [url, options.url]

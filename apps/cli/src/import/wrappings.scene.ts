@@ -264,6 +264,26 @@ spec: { scaleTargetRef: { name: old }, minReplicas: 1, maxReplicas: 9 }
     says: ['volumeClaimTemplates: is left out'],
   },
   {
+    what: 'a name and numbers that Terraform fills in',
+    name: 'main.tf',
+    words: ['--name', 'linux', '--namespace', 'runners'],
+    text: `resource "helm_release" "arc" {\n  name      = var.name\n  namespace = "runners"\n  values = [<<EOT\n${VALUES}minRunners: \${var.min}\nEOT\n  ]\n}\n`,
+    config: ONE,
+    says: ['minRunners: is filled in by another program'],
+  },
+  {
+    what: 'a HelmChart of k3s, with values as a text',
+    text: `apiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: { name: linux, namespace: kube-system }\nspec:\n  targetNamespace: runners\n  valuesContent: |${indented(VALUES, 4)}`,
+    config: ONE,
+  },
+  {
+    what: 'values as helm prints them, with the key of the App',
+    words: ['--name', 'linux', '--namespace', 'runners'],
+    text: `USER-SUPPLIED VALUES:\n${VALUES.replace('arc-app', '{ github_app_private_key: k }')}`,
+    config: ONE,
+    says: ['kubectl get secret linux-gha-rs-github-secret -n runners'],
+  },
+  {
     what: 'an address with a gap is that of --url',
     words: ['--name', 'linux', '--namespace', 'runners', '--url', 'https://github.com/acme'],
     text: VALUES.replace('/acme', '/<your-org>'),
