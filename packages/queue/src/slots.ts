@@ -2,9 +2,10 @@ import type { HeldTask } from './heartbeat.ts';
 
 /**
  * A kind whose tasks are short is claimed ahead, so that a slot need not wait for the database: as
- * many tasks as ended in the last 10 ms. For tasks that last longer this is next to none.
+ * many tasks as end within 50 ms, some round trips to a busy PostgreSQL. For tasks that last longer
+ * this is next to none.
  */
-const AHEAD_MS = 10;
+const AHEAD_MS = 50;
 const MOST_AHEAD = 500;
 
 /** What waits longer is given back: the runs before it take longer than those before them. */
