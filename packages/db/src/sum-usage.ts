@@ -55,10 +55,11 @@ const JOB_MS = msBetween(
   'least(j.completed_at, w.completed_at)',
 );
 
+/** An integer holds it: GitHub's instants may be any. */
+const WAITED = sql`least(extract(epoch from j.started_at - j.queued_at), 1000000000)`;
 /** Two digits are enough for a quantile. */
 const QUEUED_SECONDS = sql`
-  round(greatest(extract(epoch from j.started_at - j.queued_at), 0),
-    least(0, 1 - floor(log(greatest(extract(epoch from j.started_at - j.queued_at), 1)))::integer))`;
+  round(greatest(${WAITED}, 0), least(0, 1 - floor(log(greatest(${WAITED}, 1)))::integer))`;
 
 /** The worker that a job ran on to its end. Any other has no job here. */
 const RAN_ON = sql`w.pod_name = j.k8s_pod and w.assigned_job_id = j.job_id`;

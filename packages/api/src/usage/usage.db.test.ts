@@ -208,4 +208,13 @@ describe('the sums', () => {
     expect((await list()).total.jobs).toBe(before + 2);
     expect((await find()).hours).toEqual([hour(Date.now())]);
   });
+
+  test('take a job that waited since the year 1, as GitHub may say (P6)', async () => {
+    const before = (await list()).total.jobs;
+    const now = new Date();
+    const times = { created_at: now, queued_at: new Date('0001-01-01'), started_at: now };
+    await putJob(database.db, { job_id: 902, ...times, ...ENDED });
+    await sumAll();
+    expect((await list()).total.jobs).toBe(before + 1);
+  });
 });
