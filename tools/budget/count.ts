@@ -50,7 +50,7 @@ export function countAll(): Counts {
     rawStatements: {
       total: files
         .filter((file) => kindOf(file) === 'services')
-        .flatMap((file) => read(file).match(/`\s*\.execute\(|rows?Of<[^`]+`/g) ?? []).length,
+        .flatMap((file) => read(file).match(/`\s*\.execute\(|rows?Of<[^`]+`/gi) ?? []).length,
     },
   };
 }

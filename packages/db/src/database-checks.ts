@@ -1,5 +1,5 @@
 import { roleOf, SERVICES } from './connection/schema-name.ts';
-import { rowOf } from './rows.ts';
+import { onlyRowOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { currentVersion, SCHEMA_VERSION } from './schema-version.ts';
 
@@ -40,7 +40,7 @@ export async function readDatabaseFacts(
   db: Db,
   { schema, role = '' }: Place,
 ): Promise<DatabaseFacts> {
-  const facts = await rowOf<Omit<DatabaseFacts, 'version'>>(db)`
+  const facts = await onlyRowOf<Omit<DatabaseFacts, 'version'>>(db)`
     select current_setting('server_version_num')::integer / 10000 as server,
       current_setting('server_encoding') as encoding,
       -- Before 15 there is no such column.
@@ -70,7 +70,6 @@ export async function readDatabaseFacts(
         (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user),
         (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
       ) as connections`;
-  if (facts === undefined) throw new Error('PostgreSQL said nothing about itself.');
   const isSeen = facts.mayUse === true && facts.lacking.length === 0;
   return { ...facts, version: isSeen ? await currentVersion(db) : undefined };
 }

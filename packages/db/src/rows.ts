@@ -12,3 +12,12 @@ export const rowOf =
   <Row>(db: Db) =>
   async (text: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row | undefined> =>
     (await rowsOf<Row>(db)(text, ...values))[0];
+
+/** The same of a statement that always has one. */
+export const onlyRowOf =
+  <Row>(db: Db) =>
+  async (text: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row> => {
+    const row = await rowOf<Row>(db)(text, ...values);
+    if (row === undefined) throw new Error('PostgreSQL answered without a row.');
+    return row;
+  };

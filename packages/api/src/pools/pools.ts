@@ -1,6 +1,6 @@
 import { isoText } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
-import { rowOf, rowsOf } from '@paddock/db/rows';
+import { onlyRowOf, rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { sql } from 'kysely';
@@ -222,8 +222,7 @@ const line = (value: string) =>
  * reservation to its end. Left out are jobs that began before the newest rows and ended since, and
  * such workers whose pods are gone: jobs and workers that live are always there.
  */
-async function readLastHour(db: Db): Promise<LastHour> {
-  const row = await rowOf<LastHour>(db)`
+const readLastHour = (db: Db) => onlyRowOf<LastHour>(db)`
     with newest_job as materialized (
       select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
       from jobs order by created_at desc limit ${MOST_OF_HOUR}
@@ -279,6 +278,3 @@ async function readLastHour(db: Db): Promise<LastHour> {
         from sums group by pool
       ) each
     ), '[]') as pools`;
-  if (row === undefined) throw new Error('PostgreSQL answered no row');
-  return row;
-}

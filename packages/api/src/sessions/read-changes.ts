@@ -1,4 +1,4 @@
-import { rowOf } from '@paddock/db/rows';
+import { onlyRowOf } from '@paddock/db/rows';
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { GOES_ON } from './sessions.ts';
 
@@ -34,11 +34,8 @@ export interface Changes {
  * tokens and sessions, however many rows the others have. A session adds to the counters after its
  * transactions, at most once a second, and at the latest when it has been idle for 10 s.
  */
-export async function readChanges(
-  db: Db,
-  asked: Pick<Changes, 'tokens' | 'sessions'>,
-): Promise<Changes> {
-  const changes = await rowOf<Changes>(db)`
+export const readChanges = (db: Db, asked: Pick<Changes, 'tokens' | 'sessions'>) =>
+  onlyRowOf<Changes>(db)`
     select (
       select jsonb_object_agg(relname, pg_stat_get_tuples_inserted(oid) + pg_stat_get_tuples_updated(oid) + pg_stat_get_tuples_deleted(oid))
       from pg_class where relnamespace = current_schema()::regnamespace and relname = any(${WATCHED})
@@ -47,6 +44,3 @@ export async function readChanges(
     ) as tokens, array(
       select id from sessions where id = any(${asked.sessions}) and ${GOES_ON}
     ) as sessions`;
-  if (changes === undefined) throw new Error('a query without a table gave no row');
-  return changes;
-}

@@ -1,4 +1,4 @@
-import { rowOf, rowsOf } from '@paddock/db/rows';
+import { onlyRowOf, rowOf, rowsOf } from '@paddock/db/rows';
 import type {
   FailingFacts,
   JobFacts,
@@ -60,17 +60,14 @@ export async function findExplainedJob(
 }
 
 /** Each count is a walk of the index of waiting jobs; other keys are found among `demand_keys`. */
-async function findPlace(trx: Trx, jobId: number): Promise<PlaceFacts> {
-  const place = await rowOf<PlaceFacts>(trx)`
+const findPlace = (trx: Trx, jobId: number) =>
+  onlyRowOf<PlaceFacts>(trx)`
     select
       (select count(*) from jobs o where o.demand_key = j.demand_key and o.wants_worker and (o.created_at, o.job_id) <= (j.created_at, j.job_id)) as position,
       (select count(*) from jobs o where o.demand_key = j.demand_key and o.wants_worker) as "of",
       ${olderIn(sql`k.entity_id = j.entity_id and k.demand_key <> j.demand_key`)} as "olderOfEntity",
       ${olderIn(sql`k.k8s_pool = j.k8s_pool and k.entity_id <> j.entity_id`)} as "olderOfPool"
     from jobs j where j.job_id = ${jobId}`;
-  if (place === undefined) throw new Error('A job vanished within one snapshot.');
-  return place;
-}
 
 /** How many waiting jobs of these keys `k` are older than the job `j`. */
 const olderIn = (keys: RawBuilder<unknown>) => sql`(
@@ -100,13 +97,11 @@ export async function findHindrances(
   appIds: readonly number[],
 ): Promise<Hindrances> {
   const { installationId, job } = explained;
-  const numbers = await rowsOf<Numbers>(trx)`
+  const numbers = await onlyRowOf<Numbers>(trx)`
     select (select count(*) from workers where ${UNEXPLAINED} and demand_key = ${job.demandKey}) as unexplained,
       (select count(*) from workers where ${PLACELESS} and demand_key = ${job.demandKey}) as "withoutNode"`;
-  const { unexplained = 0, withoutNode = 0 } = numbers[0] ?? {};
   return {
-    unexplained,
-    withoutNode,
+    ...numbers,
     switches: await findSwitches(trx, [
       'environment',
       `pool:${job.pool}`,

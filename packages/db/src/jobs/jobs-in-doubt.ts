@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { rowsOf } from '../rows.ts';
+import { onlyRowOf, rowsOf } from '../rows.ts';
 import { isUnanswered } from './look-ups.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -195,14 +195,9 @@ export const endJoblessGraces = (trx: Trx, perKey: number) => rowsOf<JoblessEnd>
     from ended cross join (select pg_notify(current_schema() || '_queue_event', 'workers')) told`;
 
 /** How many jobs stay stuck after `limit` recoveries, and how many of a day were misjudged. */
-export async function countStuckJobs(
-  db: Db,
-  limit: number,
-): Promise<{ stuck: number; misjudged: number }> {
-  const rows = await rowsOf<{ stuck: number; misjudged: number }>(db)`
+export const countStuckJobs = (db: Db, limit: number) =>
+  onlyRowOf<{ stuck: number; misjudged: number }>(db)`
     select (select count(*) from jobs j
         where recovery_attempts >= ${limit} and recovery_attempts > 0 and ${isUnended('j')}
           and not ${hasLiveRunner}) as stuck,
       (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`;
-  return rows[0] ?? { stuck: 0, misjudged: 0 };
-}

@@ -2,7 +2,7 @@ import { jsonText } from '@paddock/domain/text/storable';
 import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { rowsOf } from '../rows.ts';
+import { onlyRowOf, rowsOf } from '../rows.ts';
 import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import { IS_EXAMINED } from './workers.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
@@ -102,12 +102,8 @@ const STOPPED = sql.raw(
  * job for `unexplainedGraceMs`. The consequences of an end, or of a new reason to be stuck, belong
  * into the same transaction; other changes have none.
  */
-export async function recordPodStates(
-  db: Db,
-  states: readonly PodState[],
-  unexplainedGraceMs: number,
-): Promise<RecordedPods> {
-  const rows = await rowsOf<RecordedPods>(db)`${prepared}
+export const recordPodStates = (db: Db, states: readonly PodState[], unexplainedGraceMs: number) =>
+  onlyRowOf<RecordedPods>(db)`${prepared}
     with given as (
       select * from jsonb_to_recordset(${jsonText(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
@@ -175,8 +171,6 @@ export async function recordPodStates(
     )
     select (select coalesce(json_agg(c), '[]') from changed c) as changed,
       array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`;
-  return rows[0] ?? { changed: [], unknown: [] };
-}
 
 /** A worker whose known pod is not in the cluster. */
 export interface VanishedWorker {
