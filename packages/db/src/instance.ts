@@ -5,22 +5,13 @@ import { valuesOf } from '@paddock/runtime/rules';
 import { dbRules, matchingRules } from './rules.ts';
 
 /** The id of this environment. Others may share its organisation, namespace or cluster. */
-export async function findInstance(db: Db): Promise<string> {
-  const { instance_id: instance } = await db
-    .selectFrom('instance')
-    .select('instance_id')
-    .executeTakeFirstOrThrow();
-  return instance;
-}
+export const findInstance = async (db: Db): Promise<string> => (await find(db)).instance_id;
 
 /** When this environment was made. */
-export async function findMadeAt(db: Db): Promise<Date> {
-  const { created_at: madeAt } = await db
-    .selectFrom('instance')
-    .select('created_at')
-    .executeTakeFirstOrThrow();
-  return madeAt;
-}
+export const findMadeAt = async (db: Db): Promise<Date> => (await find(db)).created_at;
+
+const find = (db: Db) =>
+  db.selectFrom('instance').select(['instance_id', 'created_at']).executeTakeFirstOrThrow();
 
 /** Keeps the Apps of this scheduler for people's questions, whose services know none. */
 export async function saveAppIds(db: Db, appIds: readonly number[]): Promise<void> {

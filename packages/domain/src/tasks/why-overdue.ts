@@ -22,16 +22,8 @@ export const isOverdue = (secondsSinceSuccess: number, everySeconds: number): bo
 
 /** Why a sweep has not succeeded, as a sentence. The current cause comes before earlier ones. */
 export function whyOverdue(passes: PassesSinceSuccess, everySeconds: number): string {
-  const {
-    secondsSinceTick,
-    pausedBy,
-    runningSeconds,
-    dueSeconds,
-    retryMessage,
-    failureMessage,
-    missed,
-  } = passes;
-  const said = retryMessage ?? failureMessage;
+  const { secondsSinceTick, pausedBy, runningSeconds, dueSeconds, missed } = passes;
+  const said = passes.retryMessage ?? passes.failureMessage;
   if (pausedBy !== null) return `it was paused by ${pausedBy}`;
   if (said !== null) return `its last pass failed: ${said}`;
   if (runningSeconds !== null) return `a pass has been running for ${Math.round(runningSeconds)} s`;

@@ -13,29 +13,23 @@ export interface WorkerTask {
   readonly deliveryGuid?: string;
 }
 
-export function provisionTask({
-  podName,
-  deliveryGuid,
-}: {
+export const provisionTask = (worker: {
   podName: string;
   deliveryGuid: string | null;
-}): WorkerTask {
-  const task = aboutWorker(WORKER_TASK.provisionWorker, podName);
-  return deliveryGuid === null ? task : { ...task, deliveryGuid };
-}
+}): WorkerTask => ({
+  ...aboutWorker(WORKER_TASK.provisionWorker, worker.podName),
+  ...(worker.deliveryGuid !== null && { deliveryGuid: worker.deliveryGuid }),
+});
 
-export const diagnoseTask = (podName: string): WorkerTask =>
-  aboutWorker(WORKER_TASK.diagnosePod, podName);
+export const diagnoseTask = (podName: string) => aboutWorker(WORKER_TASK.diagnosePod, podName);
 
-export const removeSecretTask = (podName: string): WorkerTask =>
-  aboutWorker(WORKER_TASK.removeSecret, podName);
+export const removeSecretTask = (podName: string) => aboutWorker(WORKER_TASK.removeSecret, podName);
 
 /**
  * Enqueue it in the transaction that sets `stopping_at`. It proves that no job runs before it ends
  * the worker.
  */
-export const stopTask = (podName: string): WorkerTask =>
-  aboutWorker(WORKER_TASK.stopWorker, podName);
+export const stopTask = (podName: string) => aboutWorker(WORKER_TASK.stopWorker, podName);
 
 const aboutWorker = (kind: string, podName: string): WorkerTask => ({
   kind,

@@ -27,29 +27,20 @@ export function judgeWorker(
   worker: OverdueRunner,
   { offlineMs }: { readonly offlineMs: number },
 ): StopReason | undefined {
-  const {
-    runner,
-    hadJob,
-    wasOnline,
-    offlineForMs,
-    isRegistrationDue,
-    isIdleDue,
-    idleDeadlineMs,
-    waitingForMs,
-  } = worker;
-  if (hadJob) return runner === 'busy' ? undefined : 'over';
+  const { runner, isIdleDue, waitingForMs } = worker;
+  if (worker.hadJob) return runner === 'busy' ? undefined : 'over';
   switch (runner) {
     case 'busy':
       return undefined;
     case 'unknown':
     case 'offline':
-      if (!wasOnline) return isRegistrationDue ? 'not_registered' : undefined;
+      if (!worker.wasOnline) return worker.isRegistrationDue ? 'not_registered' : undefined;
       if (runner === 'unknown') return isIdleDue ? 'registration_gone' : undefined;
-      return (offlineForMs ?? 0) >= offlineMs ? 'offline' : undefined;
+      return (worker.offlineForMs ?? 0) >= offlineMs ? 'offline' : undefined;
     case 'online':
       if (!isIdleDue) return undefined;
       if (waitingForMs === null) return 'idle';
-      return waitingForMs >= idleDeadlineMs ? 'not_assigned' : undefined;
+      return waitingForMs >= worker.idleDeadlineMs ? 'not_assigned' : undefined;
     default:
       return runner satisfies never;
   }

@@ -112,19 +112,19 @@ export const Meter = ({ name, used, limit }: { name: string; used: number; limit
 
 const zoned = (when: string): string => `${instant(when, isLocal.value)} ${zoneName()}`;
 
+const fromNow =
+  (said: typeof ago) =>
+  ({ at: when }: { at: string }) => (
+    <time dateTime={when} title={zoned(when)}>
+      {said(when, now.value)}
+    </time>
+  );
+
 /** How long ago, and the instant itself on hover. */
-export const Ago = ({ at: when }: { at: string }) => (
-  <time dateTime={when} title={zoned(when)}>
-    {ago(when, now.value)}
-  </time>
-);
+export const Ago = fromNow(ago);
 
 /** How long until then, or since when it is past. */
-export const Until = ({ at: when }: { at: string }) => (
-  <time dateTime={when} title={zoned(when)}>
-    {until(when, now.value)}
-  </time>
-);
+export const Until = fromNow(until);
 
 /** How long from one instant to another; null: to now, and it counts on. */
 export const Took = ({ from, to = null }: { from: string; to?: string | null }) => (
