@@ -15,7 +15,7 @@ const SCHEMA = 'paddock';
 const given = process.argv.slice(2);
 const product = globSync('{apps,packages}/*/src/**/*.ts', {
   exclude: ['**/*.{test,scene,contract}.ts', 'apps/demo/**', 'packages/testing/**'],
-}).filter((file) => /\b(sql|rowsOf|rowOf)</.test(readFileSync(file, 'utf8')));
+}).filter((file) => /\b(sql|(only)?rows?Of)</i.test(readFileSync(file, 'utf8')));
 const files = given.length > 0 ? given : product;
 
 const projects = new Set(files.map((file) => file.replace(/\/src\/.*/, '/tsconfig.json')));

@@ -92,23 +92,21 @@ export function declareReconcilerGauges(
       reading('paddock_jobs_misjudged', misjudged),
       reading('paddock_worker_stops_held_up', held.length),
       reading('paddock_redelivery_oldest_unresolved_seconds', await oldestUnresolvedSeconds(db)),
-      ...Object.entries(problems).map(([app, value]) => ({
-        gauge: 'paddock_app_problems' as const,
-        labels: { app },
-        value,
-      })),
-      ...versions.map(({ pool, version, daysLeft }) => ({
-        gauge: 'paddock_runner_version_days_left' as const,
-        labels: { pool, version },
-        value: daysLeft,
-      })),
-      ...switches.map(({ kind, seconds }) => ({
-        gauge: 'paddock_oldest_switch_seconds' as const,
-        labels: { kind },
-        value: seconds,
-      })),
+      ...Object.entries(problems).map(([app, many]) =>
+        reading('paddock_app_problems', many, { app }),
+      ),
+      ...versions.map(({ pool, version, daysLeft }) =>
+        reading('paddock_runner_version_days_left', daysLeft, { pool, version }),
+      ),
+      ...switches.map(({ kind, seconds }) =>
+        reading('paddock_oldest_switch_seconds', seconds, { kind }),
+      ),
     ];
   });
 }
 
-const reading = (gauge: keyof typeof GAUGES, value: number) => ({ gauge, labels: {}, value });
+const reading = (
+  gauge: keyof typeof GAUGES,
+  value: number,
+  labels: Readonly<Record<string, string>> = {},
+) => ({ gauge, labels, value });

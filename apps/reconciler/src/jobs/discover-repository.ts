@@ -17,7 +17,7 @@ import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
 import type { SweepContext } from '../sweep.ts';
 import type { Allowance } from './call-allowance.ts';
-import { findingOf, type FoundAt, parseRepositoryName } from './discovered-job.ts';
+import { findingOf, foundAt, parseRepositoryName } from './discovered-job.ts';
 import {
   type AskOne,
   listJobsOfRuns,
@@ -92,7 +92,7 @@ export async function discoverRepository(
     // is news.
     today ??= await ask(undefined, (client) => findRepository(client, repoId));
     if (today === undefined) return undefined;
-    const at = foundAt(repository, today);
+    const at = foundAt(repository, fullNameOf(today), !today.private);
     const findings: Finding[] = [];
     for (const { job, action } of news) {
       // A job that cannot be parsed does not block the others.
@@ -167,18 +167,6 @@ async function record(
   if (misjudged.length > 0) events.jobsMisjudged(misjudged);
   return changed.length;
 }
-
-const foundAt = (
-  { entityId, login, entityType, repoId, appId, installationId }: RepositoryToList,
-  today: GitHubRepository,
-): FoundAt => ({
-  entity: { id: entityId, login, type: entityType },
-  repoId,
-  repoFullName: fullNameOf(today),
-  isPublic: !today.private,
-  appId,
-  installationId,
-});
 
 /** What is kept of a repository that an installation shows. */
 export const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedRepository => ({

@@ -1,3 +1,4 @@
+import type { EntityToAsk } from '@paddock/db/entities/told';
 import type { Finding } from '@paddock/db/jobs/record-jobs';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';
@@ -15,6 +16,22 @@ export interface FoundAt {
   readonly appId: number;
   readonly installationId: number;
 }
+
+/** Of a repository by its present name, through the installation that shows it. */
+export const foundAt = (
+  { entityId: id, login, entityType: type, repoId, appId, installationId }: AskedAbout,
+  repoFullName: string,
+  isPublic: boolean | null,
+): FoundAt => ({
+  entity: { id, login, type },
+  repoId,
+  repoFullName,
+  isPublic,
+  appId,
+  installationId,
+});
+
+type AskedAbout = EntityToAsk & { readonly repoId: number };
 
 /**
  * Turns GitHub's answer for a job into the delivery that would say the same, so that the same rules
