@@ -1,4 +1,5 @@
 import type { Endpoint } from '@paddock/api/endpoint';
+import { beginSession, endSession } from '@paddock/api/sessions/sessions';
 import { createApp } from '@paddock/runtime/http-server';
 import express, {
   type ErrorRequestHandler,
@@ -15,10 +16,12 @@ import {
   answerNothing,
   type AnswerOptions,
   nothingThere,
+  STRANGER,
+  withBearer,
 } from './http/answer.ts';
 import { problem, send } from './http/reply.ts';
 import { fileAt, pageAt, type PageFiles } from './page.ts';
-import { answerSession } from './session.ts';
+import { cookieWith, cookieWithout } from './sign-in/cookies.ts';
 import type { AnswerSignIn, SignInStep } from './sign-in/oidc.ts';
 
 export interface ListenerOptions extends AnswerOptions {
@@ -126,3 +129,36 @@ const ELSEWHERE: readonly (readonly [view: RegExp, path: string])[] = [
   [/^\/?$/, '/pools'],
   [/^\/runs\/[^/]+$/, '$&/why'],
 ];
+
+/**
+ * Answers who has signed in (GET), begins a session of the token in the header `Authorization`
+ * (POST), or ends the session of the cookie (DELETE). A narrowed token cannot sign in: the page
+ * would be empty. Never rejects.
+ */
+const answerSession = (options: AnswerOptions, request: Request): Promise<Answered> => {
+  const { method, headers } = request;
+  return withBearer(
+    options,
+    request,
+    async ({ bearer, credential: { ownerId, session } }) => {
+      const { person, access, narrowedTo, token } = bearer;
+      if (narrowedTo !== null) return { reply: STRANGER };
+      const said = (isSession: boolean, cookie?: string): Answered => ({
+        reply: {
+          status: 200,
+          ...(cookie !== undefined && { headers: { 'set-cookie': cookie } }),
+          text: `${JSON.stringify({ person, access, isSession })}\n`,
+        },
+      });
+      if (method === 'GET' || method === 'HEAD') return said(session !== undefined);
+      if (method === 'POST' && session === undefined && token !== undefined)
+        return said(true, cookieWith(await beginSession(options.db, ownerId), headers.origin));
+      if (method === 'DELETE' && session !== undefined) {
+        await endSession(options.db, session);
+        return said(false, cookieWithout(headers.origin));
+      }
+      return { reply: nothingThere(['GET', 'POST', 'DELETE']) };
+    },
+    method === 'POST',
+  );
+};

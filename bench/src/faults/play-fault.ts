@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
+import { sql } from 'kysely';
 import type { Stage } from '../stage/stage.ts';
 import type { Fault, Progress } from './fault.ts';
 import { complaintsOf, othersStarts, waitedAfter } from './judge.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { queueJobs } from './queue-jobs.ts';
 import { readSigns, signsSince } from './signs.ts';
-import { watchBoard } from './watch-board.ts';
 
 /** The result of a run with one fault. */
 export type Played = Awaited<ReturnType<typeof playFault>>;
@@ -20,6 +21,9 @@ const EVERYDAY_MS = 300;
 const LEAST_MS = 3_000;
 const LEAST_LONG_MS = 12_000;
 const LOOK_EVERY_MS = 500;
+const READ_BOARD_EVERY_MS = 250;
+/** From the first job that is held back until the first line of the board says why. */
+const NAMED_WITHIN_MS = 5_000;
 /** From the last job that is queued: how long a fault may hold back none. */
 const HELD_BACK_WITHIN_MS = 120_000;
 
@@ -136,4 +140,39 @@ async function untilSettled(
     if (left.unsettled.length === 0 || performance.now() > deadline) return left;
     await sleep(LOOK_EVERY_MS);
   }
+}
+
+/**
+ * Watches the first line of the board until it names the cause. Resolves with a complaint where it
+ * does not in time, or where the fault held back no job until `end`.
+ */
+async function watchBoard(
+  { environments: [environment] }: Stage,
+  { board, hit }: Fault,
+  end: Promise<unknown>,
+): Promise<string[]> {
+  if (board === undefined || environment === undefined) return [];
+  const { db } = environment;
+  const over = new AbortController();
+  void end.finally(() => over.abort());
+  let heldAt: number | undefined;
+  while (!over.signal.aborted) {
+    const { rows } = await sql`
+      select from jobs join demand_keys using (demand_key)
+      where wants_worker and wait_reason is not null and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`.execute(
+      db,
+    );
+    if (rows.length > 0) heldAt ??= performance.now();
+    const lateMs = performance.now() - (heldAt ?? Infinity);
+    const { items } = await listDiagnosesEndpoint.answer(
+      { db, person: 'faults', from: 'terminal' },
+      {},
+    );
+    const said = `${items[0]?.name}: ${items[0]?.sentence}`;
+    if (heldAt !== undefined && board.test(said)) return [];
+    if (lateMs > NAMED_WITHIN_MS)
+      return [`The board's first line does not say why jobs are held back, but ${said}`];
+    await sleep(READ_BOARD_EVERY_MS);
+  }
+  return ['The fault held back no job, so the board had nothing to name.'];
 }

@@ -9,7 +9,7 @@ import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { printable } from '../columns.ts';
 import { type Command, JSON_OPTION } from '../command.ts';
 import { checkCluster } from './check-cluster.ts';
-import { checkConfiguration } from './check-configuration.ts';
+import { checkPools, remarksOf } from '../pools-check.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkGitHub } from './check-github.ts';
 import { checkServices } from '@paddock/api/findings/check-services';
@@ -148,4 +148,13 @@ function describe(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'Nothing is wrong.\n';
   const isWell = findings.every(({ level }) => level === 'unchecked');
   return [...(isWell ? ['Nothing that was checked is wrong.\n'] : []), ...blocks].join('\n');
+}
+
+/** As `paddock pools check`. */
+function checkConfiguration(file: string): Finding[] {
+  const { found, mend, remark } = findingsOf('configuration');
+  const check = checkPools(file, undefined);
+  mend(...check.problems);
+  remark(...remarksOf(check));
+  return found;
 }
