@@ -5,6 +5,31 @@
 import { createRequire } from 'node:module';
 import Runtime from 'jest-runtime';
 
+/** The object whose class Jest uses. */
+const vm = createRequire(import.meta.url)('node:vm');
+
+const imports = new WeakMap();
+
+/** The modules that a module imports, once it is linked. */
+const importsOf = (module) => imports.get(module) ?? [];
+
+// Jest makes modules with this class of node:vm. Here they also note what each module imports.
+vm.SourceTextModule = class extends vm.SourceTextModule {
+  linkRequests(linked) {
+    imports.set(this, linked);
+    super.linkRequests(linked);
+  }
+
+  /** Jest calls this one where Node.js has no `linkRequests`, as 22. */
+  link(linker) {
+    return super.link(async (specifier, importer, extra) => {
+      const module = await linker(specifier, importer, extra);
+      imports.set(importer, [...importsOf(importer), module]);
+      return module;
+    });
+  }
+};
+
 /** Evaluated ES modules, CommonJS modules and Jest's own modules, by Jest's keys. */
 const modules = new Map();
 const commonModules = new Map();
@@ -76,28 +101,3 @@ export default class KeepingRuntime extends Runtime {
       if (module.loaded && !JEST_OF_ONE_FILE.test(key)) jestModules.set(key, module);
   }
 }
-
-/** The object whose class Jest uses. */
-const vm = createRequire(import.meta.url)('node:vm');
-
-const imports = new WeakMap();
-
-/** The modules that a module imports, once it is linked. */
-const importsOf = (module) => imports.get(module) ?? [];
-
-// Jest makes modules with this class of node:vm. Here they also note what each module imports.
-vm.SourceTextModule = class extends vm.SourceTextModule {
-  linkRequests(linked) {
-    imports.set(this, linked);
-    super.linkRequests(linked);
-  }
-
-  /** Jest calls this one where Node.js has no `linkRequests`, as 22. */
-  link(linker) {
-    return super.link(async (specifier, importer, extra) => {
-      const module = await linker(specifier, importer, extra);
-      imports.set(importer, [...importsOf(importer), module]);
-      return module;
-    });
-  }
-};
