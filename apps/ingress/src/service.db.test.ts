@@ -76,7 +76,11 @@ describe('the ingress as a process', () => {
     const count = (held: string, le = '+Inf') =>
       ingress.metric(`paddock_job_queue_seconds_bucket{le="${le}",pool="small",held="${held}"}`);
     const startJob = async (id: number, queuedSeconds: number, reasons: readonly string[]) => {
-      const instants = { created_at: inSeconds(10 - queuedSeconds), started_at: inSeconds(10) };
+      const startedAt = Date.parse(inSeconds(10));
+      const instants = {
+        created_at: new Date(startedAt - queuedSeconds * 1_000).toISOString(),
+        started_at: new Date(startedAt).toISOString(),
+      };
       const job = { runner_name: null, ...instants };
       await ingress.deliver(await jobDelivery('queued', id, job));
       for (const reason of reasons)

@@ -66,6 +66,7 @@ export function questionsOf({
     'trace/payload/77',
     'diagnoses?of=entity-1',
     'diagnoses',
+    'findings',
     'diagnoses?pool=pool-3',
     'installations/1',
     'find?text=77',

@@ -299,5 +299,6 @@ export const otherStatements: Readonly<Record<string, string>> = {
   'a person': `
     setSwitch liftSwitch readTaskCounts enqueueAsked findInstallation readAnew lockFailed
     noteHandled drainWorkers countPoolToDrain findUnresolved noteResynced recordDone
-    findSwitches findDrainState findMatchingSettings findSecondsAhead findMadeAt readSweeps`,
+    findSwitches findDrainState findMatchingSettings findSecondsAhead findMadeAt readSweeps
+    findLapsedLeases`,
 };

@@ -149,14 +149,17 @@ test('a look whose budget is used up makes no call of GitHub, and ends no refusa
 test('a statement that fails is no silence of GitHub’s: the look-up ends with it', async () => {
   const job = await scene.addJob();
   await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
-  await sql`alter table installation_events add constraint full_disk check (job_id <> ${sql.lit(job)})`.execute(
+  await sql`create function no_space() returns trigger language plpgsql
+    as $$ begin raise 'No space left on device' using errcode = '53100'; end $$`.execute(
     database.db,
   );
+  await sql`create trigger full_disk before insert on installation_events for each row
+    when (new.job_id = ${sql.lit(job)}) execute function no_space()`.execute(database.db);
   try {
-    await expect(scene.lookUp()).rejects.toThrow('full_disk');
+    await expect(scene.lookUp()).rejects.toThrow('No space left on device');
     expect(scene.unanswered()).toEqual(['invisible']);
   } finally {
-    await sql`alter table installation_events drop constraint full_disk`.execute(database.db);
+    await sql`drop function no_space cascade`.execute(database.db);
   }
 });
 
