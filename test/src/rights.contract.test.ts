@@ -14,10 +14,16 @@ import {
   findPod,
   listPods,
 } from '@paddock/kube/pods';
-import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { runnerPod } from '@paddock/kube/runner-pod';
 import { readJobInLog, readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-log';
 import { rightsOf, watchRights } from '@paddock/kube/rights';
-import { createSecret, deleteSecret, secretExists, setSecretOwner } from '@paddock/kube/secrets';
+import {
+  createSecret,
+  deleteSecret,
+  secretExists,
+  setSecretOwner,
+  runnerSecret,
+} from '@paddock/kube/secrets';
 import { tryPool } from '@paddock/kube/try-pool';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { type AdminApi, collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';

@@ -1,6 +1,6 @@
 import { Problem } from '@paddock/api/problem';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { createFitness } from '@paddock/db/connection/wait-until-fit';
+import { createFitness } from '@paddock/db/connection/readiness';
 import type { Environment } from '@paddock/runtime/settings';
 import { userInfo } from 'node:os';
 import { apiAsker } from './api-asker.ts';

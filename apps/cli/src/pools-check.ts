@@ -1,7 +1,7 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
 import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
+import { poolFor, sharedLabels } from '@paddock/domain/pools/labels';
 import { workerName } from '@paddock/domain/workers/worker-name';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { type ReadYaml, readYamlFile } from '@paddock/runtime/yaml-file';

@@ -3,7 +3,7 @@ import { coreApi } from '@paddock/kube/core-api';
 import { unless } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { deletePod, listPods } from '@paddock/kube/pods';
-import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
+import { JIT_CONFIG_KEY } from '@paddock/kube/secrets';
 import { watchPods } from '@paddock/kube/watch-pods';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 

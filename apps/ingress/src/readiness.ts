@@ -1,4 +1,4 @@
-import type { WhyNotReady } from '@paddock/db/connection/wait-until-fit';
+import type { WhyNotReady } from '@paddock/db/connection/readiness';
 
 export interface Readiness {
   /** Why no delivery can be taken now; undefined if one can. */

@@ -4,7 +4,7 @@ import * as tokens from '@paddock/api/tokens/check-token';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findAppInstallations } from '@paddock/db/entities/installations';
-import { findStoredDeliveries } from '@paddock/db/events/installation-events';
+import { findStoredDeliveries } from '@paddock/db/events/append-events';
 import { readSharedState } from '@paddock/db/gauges/shared-gauges';
 import { findInstance, noteLife } from '@paddock/db/instance';
 import { mendInstants } from '@paddock/db/instants';

@@ -4,7 +4,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { withConnection } from '@paddock/testing/server-connection';
 import { clientConfig } from './connection/connect.ts';
 import { SERVICES } from './connection/schema-name.ts';
-import { whyPooled } from './connection/wait-until-fit.ts';
+import { whyPooled } from './connection/readiness.ts';
 import { foreignEngine, proveMechanisms } from './prove-mechanisms.ts';
 
 const database = useTestDatabase();

@@ -21,11 +21,7 @@ import {
 import { guardedDatabaseUrl } from './connection/database-url.ts';
 import { type Outage, watchOutages } from './connection/outage.ts';
 import { roleOf, type ServiceName } from './connection/schema-name.ts';
-import {
-  createFitness,
-  type FitnessOptions,
-  type WhyNotReady,
-} from './connection/wait-until-fit.ts';
+import { createFitness, type FitnessOptions, type WhyNotReady } from './connection/readiness.ts';
 import { warningOf } from './database-checks.ts';
 import { noteLife, type WatchedService } from './instance.ts';
 import type { Db } from './schema/tables.ts';

@@ -10,8 +10,14 @@ import { podEvents } from './events.ts';
 import { readLog } from './logs.ts';
 import { podChanges } from './pod-changes.ts';
 import { annotatePod, createPod, deletePod, findPod, listPods } from './pods.ts';
-import { runnerPod, runnerSecret } from './runner-pod.ts';
-import { createSecret, deleteSecret, secretExists, setSecretOwner } from './secrets.ts';
+import { runnerPod } from './runner-pod.ts';
+import {
+  createSecret,
+  deleteSecret,
+  secretExists,
+  setSecretOwner,
+  runnerSecret,
+} from './secrets.ts';
 import { watchPods } from './watch-pods.ts';
 
 const namespace = 'runners';
@@ -80,6 +86,8 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
       entityId: 42,
       scopeRepoId: 0,
     });
+    const read = (what: 'pods' | 'secrets', name: string) =>
+      callJson(cluster, { method: 'GET', path: objectPath(namespace, what, name) });
     const createWorker = async (instance?: string) => {
       const worker = newWorker(instance);
       const { uid } = await createPod(cluster, runnerPod(worker));
@@ -155,10 +163,8 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
         const job = { jobId: 7, repository: 'acme/api', workflow: null, url: `${url}/job/7` };
         for (const pod of [worker.name, worker.name, 'missing'])
           await annotatePod(cluster, { namespace, name: pod }, job);
-        const path = objectPath(namespace, 'pods', worker.name);
         const annotations = { 'job.paddock.dev/id': '7', 'job.paddock.dev/run-url': url };
-        const found = await callJson(cluster, { method: 'GET', path });
-        expect(found).toMatchObject({ metadata: { annotations } });
+        expect(await read('pods', worker.name)).toMatchObject({ metadata: { annotations } });
         expect(await createPod(cluster, runnerPod(worker))).toMatchObject({ warnings: [] });
       });
 
@@ -257,15 +263,13 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
     describe('Secrets', () => {
       test('a Secret is tried, created once, seen without its content, and deleted (C6)', async () => {
         const worker = { ...newWorker(), jitConfig: 'aml0' };
-        expect(await createSecret(cluster, runnerSecret(worker), { dryRun: true })).toBe('created');
+        const create = (how = {}) => createSecret(cluster, runnerSecret(worker), how);
+        const remove = () => deleteSecret(cluster, worker);
+        expect(await create({ dryRun: true })).toBe('created');
         expect(await secretExists(cluster, worker)).toBe(false);
-        expect(await createSecret(cluster, runnerSecret(worker))).toBe('created');
-        expect(await createSecret(cluster, runnerSecret(worker))).toBe('exists');
+        expect([await create(), await create()]).toEqual(['created', 'exists']);
         expect(await secretExists(cluster, worker)).toBe(true);
-        expect([await deleteSecret(cluster, worker), await deleteSecret(cluster, worker)]).toEqual([
-          'deleted',
-          'absent',
-        ]);
+        expect([await remove(), await remove()]).toEqual(['deleted', 'absent']);
       });
 
       test('its owner is set though its content is immutable, and setting it again changes nothing', async () => {
@@ -274,20 +278,16 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
         await createSecret(cluster, runnerSecret({ ...worker, jitConfig: 'aml0' }));
         const owner = { namespace, name: podName, podName, podUid: uid };
         expect(await setSecretOwner(cluster, owner)).toBe('owned');
-        const read = () =>
-          callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', worker.name) });
-        const once = await read();
-        expect(once).toMatchObject({
-          metadata: { ownerReferences: [{ kind: 'Pod', name: podName, uid }] },
-        });
+        const once = await read('secrets', worker.name);
+        const ownerReferences = [{ kind: 'Pod', name: podName, uid }];
+        expect(once).toMatchObject({ metadata: { ownerReferences } });
         expect(await setSecretOwner(cluster, owner)).toBe('owned');
-        expect(await read()).toEqual(once);
+        expect(await read('secrets', worker.name)).toEqual(once);
       });
 
       test('the cluster’s words about a bad Secret are kept out of the error', async () => {
-        const secret = Object.assign(runnerSecret({ ...newWorker(), jitConfig: '' }), {
-          data: { jitconfig: '!sensitive!' },
-        });
+        const data = { jitconfig: '!sensitive!' };
+        const secret = Object.assign(runnerSecret({ ...newWorker(), jitConfig: '' }), { data });
         const failure = await failureOf(createSecret(cluster, secret));
         expect(failure).toMatchObject({ kind: 'invalid', status: 400 });
         expect(failure?.message).not.toContain('sensitive');

@@ -5,8 +5,8 @@ import { callJson, objectPath } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
 import { createPod } from './pods.ts';
-import { runnerPod, runnerSecret } from './runner-pod.ts';
-import { createSecret } from './secrets.ts';
+import { runnerPod } from './runner-pod.ts';
+import { createSecret, runnerSecret } from './secrets.ts';
 import { unknownPodFields } from './unknown-fields.ts';
 
 /** How a call failed, or undefined if it did not. */

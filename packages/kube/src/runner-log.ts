@@ -1,5 +1,5 @@
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
-import type { LogSays } from '@paddock/domain/workers/nothing-runs';
+import type { LogSays } from '@paddock/domain/workers/may-end';
 import type { Cluster } from './connect.ts';
 import { readLog, readWholeLog, type Unreadable } from './logs.ts';
 import type { ObjectName } from './pods.ts';

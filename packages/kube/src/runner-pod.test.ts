@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { PodTemplate } from '@paddock/domain/pools/pod-template';
 import { parsedPool } from '@paddock/domain/scenes/pools-document.scene';
 import { identityOf } from './labels.ts';
-import { runnerPod, type RunnerPodSpec, runnerSecret } from './runner-pod.ts';
+import { runnerPod, type RunnerPodSpec } from './runner-pod.ts';
+import { runnerSecret } from './secrets.ts';
 import { unknownPodFields } from './unknown-fields.ts';
 
 const worker: RunnerPodSpec = {

@@ -1,4 +1,4 @@
-import type { V1Pod, V1Secret } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
 import { asList } from '@paddock/domain/pools/as-record';
 import { isForWindows } from '@paddock/domain/pools/is-for-windows';
 import {
@@ -31,9 +31,8 @@ import { dindAdditions } from './dind.ts';
 import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
 import type { WireJson } from './core-api.ts';
 import type { ObjectName } from './pods.ts';
+import { JIT_CONFIG_KEY } from './secrets.ts';
 
-/** The Secret's key for the JIT config. */
-export const JIT_CONFIG_KEY = 'jitconfig';
 const JIT_CONFIG_VARIABLE = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
 const RUN_SCRIPT = '/home/runner/run.sh';
 /** Set if the runner makes a pod for each job through the API server. */
@@ -195,28 +194,6 @@ const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({
   ...container,
   restartPolicy: 'Always',
 });
-
-/**
- * The Secret that carries the JIT config from the registration to the pod. A JIT config never
- * changes, so the Secret is immutable and kubelets need not watch it. Its owner is set once the pod
- * has a uid.
- */
-export function runnerSecret(
-  worker: WorkerIdentity & ObjectName & { readonly jitConfig: string },
-): V1Secret {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'Opaque',
-    immutable: true,
-    metadata: {
-      name: worker.name,
-      namespace: worker.namespace,
-      ...labelsAndAnnotations(worker),
-    },
-    data: { [JIT_CONFIG_KEY]: Buffer.from(worker.jitConfig).toString('base64') },
-  };
-}
 
 /** A proxy's variables in both cases: curl reads http_proxy in lower case only, others in upper. */
 function proxyVariables({ http, https, noProxy }: Proxy): EnvVar[] {

@@ -2,7 +2,11 @@ import { PatchStrategy, type V1Secret } from '@kubernetes/client-node';
 import type { Cluster } from './connect.ts';
 import { coreApi, METADATA_ONLY } from './core-api.ts';
 import { unless } from './errors.ts';
+import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
 import type { ObjectName } from './pods.ts';
+
+/** The Secret's key for the JIT config. */
+export const JIT_CONFIG_KEY = 'jitconfig';
 
 /**
  * Creates the Secret. With `dryRun` the cluster only says whether it would. Throws KubeError, whose
@@ -49,4 +53,26 @@ export async function setSecretOwner(
   return (await unless('not_found', api.patchNamespacedSecret({ namespace, name, body })))
     ? 'owned'
     : 'absent';
+}
+
+/**
+ * The Secret that carries the JIT config from the registration to the pod. A JIT config never
+ * changes, so the Secret is immutable and kubelets need not watch it. Its owner is set once the pod
+ * has a uid.
+ */
+export function runnerSecret(
+  worker: WorkerIdentity & ObjectName & { readonly jitConfig: string },
+): V1Secret {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'Opaque',
+    immutable: true,
+    metadata: {
+      name: worker.name,
+      namespace: worker.namespace,
+      ...labelsAndAnnotations(worker),
+    },
+    data: { [JIT_CONFIG_KEY]: Buffer.from(worker.jitConfig).toString('base64') },
+  };
 }

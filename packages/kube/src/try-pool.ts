@@ -2,8 +2,8 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import type { Cluster } from './connect.ts';
 import { KubeError, type KubeFailure } from './errors.ts';
 import { createPod } from './pods.ts';
-import { type RunnerPodSpec, runnerPod, runnerSecret } from './runner-pod.ts';
-import { createSecret } from './secrets.ts';
+import { type RunnerPodSpec, runnerPod } from './runner-pod.ts';
+import { createSecret, runnerSecret } from './secrets.ts';
 
 /** What the API server has against a pod of this pool, by a dry run; undefined: nothing. */
 export async function tryPool(cluster: Cluster, pool: Pool): Promise<KubeFailure | undefined> {

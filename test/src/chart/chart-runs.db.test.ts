@@ -246,13 +246,8 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     try {
       const { id } = await queueJob(LABELS, 600_000);
       await waitFor('its runner to take it', async () => {
-        const { runner_id: taken } = await database.db
-          .selectFrom('jobs')
-          .select('runner_id')
-          .orderBy('job_id', 'desc')
-          .limit(1)
-          .executeTakeFirstOrThrow();
-        return taken !== null;
+        const job = database.db.selectFrom('jobs').select('runner_id').where('job_id', '=', id);
+        return ((await job.executeTakeFirst())?.runner_id ?? null) !== null;
       });
       const webhookSecret = 'another secret of the chart for tests';
       await cluster.patch(secret('paddock-github', {}), {

@@ -2,7 +2,7 @@ import { checkFacts } from '@paddock/api/findings/check-facts';
 import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { UNGUARDED, unguardedHost } from '@paddock/db/connection/database-url';
 import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';
-import { whyPooled } from '@paddock/db/connection/wait-until-fit';
+import { whyPooled } from '@paddock/db/connection/readiness';
 import { readDatabaseFacts, whyUnfit } from '@paddock/db/database-checks';
 import { proveMechanisms } from '@paddock/db/prove-mechanisms';
 import type { Db } from '@paddock/db/schema/tables';

@@ -1,4 +1,4 @@
-import { findStoredDeliveries } from '@paddock/db/events/installation-events';
+import { findStoredDeliveries } from '@paddock/db/events/append-events';
 import { findMadeAt } from '@paddock/db/instance';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Db } from '@paddock/db/schema/tables';

@@ -11,7 +11,7 @@ import {
   storeLogMark,
 } from '@paddock/db/deliveries/redelivery';
 import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
-import { findStoredDeliveries } from '@paddock/db/events/installation-events';
+import { findStoredDeliveries } from '@paddock/db/events/append-events';
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
@@ -33,7 +33,7 @@ import {
   readDeliveryLog,
   showsReturn,
 } from './delivery-log.ts';
-import { redeliverDelivery } from './redeliver-delivery.ts';
+import { redeliverDelivery } from './redeliver-one.ts';
 
 /** A pass over one App's log. */
 interface OfApp {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createPod } from '@paddock/kube/pods';
-import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { runnerPod } from '@paddock/kube/runner-pod';
 import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
-import { createSecret } from '@paddock/kube/secrets';
+import { createSecret, runnerSecret } from '@paddock/kube/secrets';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';

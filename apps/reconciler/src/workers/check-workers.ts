@@ -8,8 +8,8 @@ import {
 } from '@paddock/db/workers/worker-stops';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
-import { judgeWorker } from '@paddock/domain/workers/judge-worker';
-import { runnerSays } from '@paddock/domain/workers/nothing-runs';
+import { judgeWorker } from '@paddock/domain/workers/why-stop';
+import { runnerSays } from '@paddock/domain/workers/may-end';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
 import { getRunner, type GitHubRunner } from '@paddock/github/runners';

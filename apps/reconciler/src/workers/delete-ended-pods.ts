@@ -1,6 +1,6 @@
 import { type EndedPod, findEndedPods, markPodsDeleted } from '@paddock/db/workers/ended-pods';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
-import { podMayGo } from '@paddock/domain/workers/nothing-runs';
+import { podMayGo } from '@paddock/domain/workers/may-end';
 import { classifyKubeError, isTransient } from '@paddock/kube/errors';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueueAlone } from '@paddock/queue/enqueue';

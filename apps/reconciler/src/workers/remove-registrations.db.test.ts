@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ACME, TOOL } from '@paddock/github/scenes/small-world.scene';
 import { createPod, findPod } from '@paddock/kube/pods';
-import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
-import { createSecret, secretExists } from '@paddock/kube/secrets';
+import { runnerPod } from '@paddock/kube/runner-pod';
+import { createSecret, secretExists, runnerSecret } from '@paddock/kube/secrets';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';

@@ -5,7 +5,7 @@ import {
   type NamedWorker,
 } from '@paddock/db/workers/registrations';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
-import { isUnused, podSays, runnerSays } from '@paddock/domain/workers/nothing-runs';
+import { isUnused, podSays, runnerSays } from '@paddock/domain/workers/may-end';
 import type { InstallationClient } from '@paddock/github/connect';
 import { deleteRunner, getRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';

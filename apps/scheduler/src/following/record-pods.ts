@@ -10,7 +10,7 @@ import {
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { isWorkerName } from '@paddock/domain/workers/worker-name';
-import { podSays } from '@paddock/domain/workers/nothing-runs';
+import { podSays } from '@paddock/domain/workers/may-end';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure } from '@paddock/kube/pod-failure';
 import { enqueue } from '@paddock/queue/enqueue';

@@ -4,7 +4,7 @@ import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { readJobInLog } from '@paddock/kube/runner-log';
-import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
+import { JIT_CONFIG_KEY } from '@paddock/kube/secrets';
 import { enqueue } from '@paddock/queue/enqueue';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
 import { readDatabaseFacts, whyUnfit } from '../database-checks.ts';
-import { createFitness, whyPooled } from './wait-until-fit.ts';
+import { createFitness, whyPooled } from './readiness.ts';
 
 const database = useTestDatabase();
 

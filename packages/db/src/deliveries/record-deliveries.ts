@@ -19,7 +19,7 @@ import {
   type EventToAppend,
   type GivenBody,
   type KnownBody,
-} from '../events/installation-events.ts';
+} from '../events/append-events.ts';
 import { type JobToStore, jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
 import { type StoredJob, storeJobs, storeNewJob, untilStored } from '../jobs/store-jobs.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.ts';
+import { isArrivalOf, type LoggedDelivery } from '../events/append-events.ts';
 import type { Db } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
 

@@ -4,7 +4,7 @@ import { preparedText } from '../connection/prepared.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import type { KnownInstallation } from '@paddock/domain/entities/compare-installations';
-import { appendEvents } from '../events/installation-events.ts';
+import { appendEvents } from '../events/append-events.ts';
 import type { NamedEntity } from '@paddock/domain/pools/entities';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 

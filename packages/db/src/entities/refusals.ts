@@ -5,7 +5,7 @@ import {
 } from '@paddock/domain/entities/refused-subject';
 import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { appendEvents } from '../events/installation-events.ts';
+import { appendEvents } from '../events/append-events.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 

@@ -14,7 +14,7 @@ import {
   type KnownBody,
   SAID_OF_JOB,
   SAME_BODY,
-} from '../events/installation-events.ts';
+} from '../events/append-events.ts';
 import {
   type InstallationMention,
   mentionsParameter,

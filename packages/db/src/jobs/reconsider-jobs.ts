@@ -8,7 +8,7 @@ import { recordFindings } from './record-jobs.ts';
 import { storeJobs, untilStored } from './store-jobs.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import { loginToday } from '../entities/told.ts';
-import type { EventToAppend } from '../events/installation-events.ts';
+import type { EventToAppend } from '../events/append-events.ts';
 import { type JobToStore, jobToStore } from './read-jobs.ts';
 
 const PAGE = 500;

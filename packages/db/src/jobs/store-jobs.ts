@@ -3,11 +3,7 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
 import { CompiledQuery } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';
-import {
-  appendingGiven,
-  eventParameters,
-  type EventToAppend,
-} from '../events/installation-events.ts';
+import { appendingGiven, eventParameters, type EventToAppend } from '../events/append-events.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { type Columns, each, type JobToStore, MERGED, readJobs } from './read-jobs.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';

@@ -1,4 +1,4 @@
-import type { KnownWorker } from '@paddock/domain/workers/nothing-runs';
+import type { KnownWorker } from '@paddock/domain/workers/may-end';
 import { sql } from 'kysely';
 import {
   type EntityToAsk,

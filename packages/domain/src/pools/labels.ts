@@ -1,3 +1,5 @@
+import type { Pool } from './pool.ts';
+
 /**
  * Labels as rows hold them: lower case, unique, sorted by code unit. The delivery keeps them as
  * sent.
@@ -21,3 +23,47 @@ export function storableLabels(labels: readonly string[]): readonly string[] {
 
 /** Includes what JSONB adds. */
 const bytesOf = (label: string): number => new TextEncoder().encode(label).length + 4;
+
+/**
+ * The first pool for these labels. Jobs of entities or repositories that it does not serve go to
+ * the next.
+ */
+export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined =>
+  poolsFor(pools, jobLabels)[0];
+
+/**
+ * The pools that have all labels of a job, without regard to case. Ordered by fewest labels,
+ * highest priority, name. A job without labels fits those that say so.
+ */
+export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
+  const wanted = normaliseLabels(jobLabels);
+  return pools
+    .filter(({ labels, unlabelled = false }) =>
+      wanted.length === 0 ? unlabelled : wanted.every((label) => labels.includes(label)),
+    )
+    .toSorted(byPreference);
+}
+
+/**
+ * The largest label sets that fit several pools, with these pools' names in order of preference.
+ */
+export function sharedLabels(
+  pools: readonly Pool[],
+): { labels: readonly string[]; pools: readonly string[] }[] {
+  const sets = pools.flatMap((one, index) =>
+    pools
+      .slice(index + 1)
+      .map((other) => one.labels.filter((label) => other.labels.includes(label))),
+  );
+  const byKey = new Map(
+    sets.filter((labels) => labels.length > 0).map((labels) => [labels.join('\n'), labels]),
+  );
+  return [...byKey.values()].map((labels) => ({
+    labels,
+    pools: poolsFor(pools, labels).map(({ name }) => name),
+  }));
+}
+
+/** The pool that comes first among those that have all labels of a job. */
+export const byPreference = (a: Pool, b: Pool): number =>
+  a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);

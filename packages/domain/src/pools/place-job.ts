@@ -1,6 +1,7 @@
 import type { NamedEntity } from './entities.ts';
 import { loginThrough, serves } from './gate.ts';
-import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
+import { poolsFor } from './labels.ts';
+import { entityRule, type PoolsDocument } from './pools-document.ts';
 import type { Pool } from './pool.ts';
 
 /** Where runners register: 0 is the organisation, any other number a repository's id. */

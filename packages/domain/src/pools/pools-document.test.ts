@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { normaliseLabels } from './labels.ts';
 import { keysOfPools, pool as poolSchema } from './pool.ts';
 import { documentOf, poolWith, problemsIn, problemsOf } from '../scenes/pools-document.scene.ts';
-import { admittingLogin, entityRule, poolFor, sharedLabels } from './pools-document.ts';
+import { poolFor, sharedLabels } from './labels.ts';
+import { admittingLogin, entityRule } from './pools-document.ts';
 
 const pool = (name: string, labels: string[], more: object = {}) => ({ name, labels, ...more });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { loginAmong, type NamedEntity, ruleAmong, USUAL_MAX_WORKERS } from './entities.ts';
 import { loginThrough } from './gate.ts';
-import { normaliseLabels } from './labels.ts';
+import { byPreference, normaliseLabels } from './labels.ts';
 import { count, pool, type Pool } from './pool.ts';
 import { checkedTogether } from './check-together.ts';
 
@@ -41,50 +41,6 @@ export const poolsSections = {
 export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
-
-/**
- * The first pool for these labels. Jobs of entities or repositories that it does not serve go to
- * the next.
- */
-export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined =>
-  poolsFor(pools, jobLabels)[0];
-
-/**
- * The pools that have all labels of a job, without regard to case. Ordered by fewest labels,
- * highest priority, name. A job without labels fits those that say so.
- */
-export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
-  const wanted = normaliseLabels(jobLabels);
-  return pools
-    .filter(({ labels, unlabelled = false }) =>
-      wanted.length === 0 ? unlabelled : wanted.every((label) => labels.includes(label)),
-    )
-    .toSorted(byPreference);
-}
-
-/**
- * The largest label sets that fit several pools, with these pools' names in order of preference.
- */
-export function sharedLabels(
-  pools: readonly Pool[],
-): { labels: readonly string[]; pools: readonly string[] }[] {
-  const sets = pools.flatMap((one, index) =>
-    pools
-      .slice(index + 1)
-      .map((other) => one.labels.filter((label) => other.labels.includes(label))),
-  );
-  const byKey = new Map(
-    sets.filter((labels) => labels.length > 0).map((labels) => [labels.join('\n'), labels]),
-  );
-  return [...byKey.values()].map((labels) => ({
-    labels,
-    pools: poolsFor(pools, labels).map(({ name }) => name),
-  }));
-}
-
-/** The pool that comes first among those that have all labels of a job. */
-const byPreference = (a: Pool, b: Pool): number =>
-  a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
 /** An entity's rule in the configuration, by id before login. Undefined: it may not use Paddock. */
 export function entityRule(

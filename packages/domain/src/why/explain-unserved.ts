@@ -1,7 +1,8 @@
 import type { JobStatement } from '../deliveries/workflow-job-event.ts';
 import { serves } from '../pools/gate.ts';
 import { type IgnoredJob, placeJob } from '../pools/place-job.ts';
-import { poolsFor, type PoolsDocument, nearestPool } from '../pools/pools-document.ts';
+import { poolsFor } from '../pools/labels.ts';
+import { type PoolsDocument, nearestPool } from '../pools/pools-document.ts';
 import { onRunner, type WaitAnswer } from './explain-wait.ts';
 import { type Explanation, instant, labels } from './reason-explanations.ts';
 

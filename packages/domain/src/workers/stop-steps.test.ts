@@ -6,7 +6,7 @@ import {
   podMayGo,
   podSays,
   runnerSays,
-} from './nothing-runs.ts';
+} from './may-end.ts';
 import {
   type StopEvidence,
   type StopStep,

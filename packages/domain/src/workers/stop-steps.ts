@@ -5,7 +5,7 @@ import {
   type PodSays,
   type ProofRules,
   whatRuns,
-} from './nothing-runs.ts';
+} from './may-end.ts';
 import { isReturnable, isStartFailure } from './stop-reasons.ts';
 
 /** The row of a worker that must stop. */

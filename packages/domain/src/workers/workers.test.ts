@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { connectionProblem } from './connection-problem.ts';
 import { NONE_UNCONFIRMED, judgeAbsence } from './judge-absence.ts';
-import { type OverdueRunner, judgeWorker } from './judge-worker.ts';
+import { type OverdueRunner, judgeWorker } from './why-stop.ts';
 import { isRunnerOf, readRunnerName } from './runner-name.ts';
 import {
   JOBLESS_REASONS,

@@ -1,4 +1,4 @@
-import type { RunnerSays } from './nothing-runs.ts';
+import type { RunnerSays } from './may-end.ts';
 import type { StopReason } from './stop-reasons.ts';
 
 /** A worker past a deadline, with GitHub's current state of its runner. Times in milliseconds. */
