@@ -24,6 +24,10 @@ const NEEDS_PODS =
 /** The commands of a page that an API server is enough for, as one script. */
 const commandsOf = (page: string): string =>
   blocksOf(page, 'sh')
+    // The chart of this clone stands for that of a release.
+    .map((block) =>
+      block.replace('oci://REGISTRY/charts/paddock --version VERSION', 'deploy/helm/paddock'),
+    )
     .flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'))
     .filter((line) => line.trim() !== '' && !NEEDS_PODS.test(line))
     .map((line) => line.replace(/ --wait\b/, '').replace('deploy/helm', join(ROOT, 'deploy/helm')))
