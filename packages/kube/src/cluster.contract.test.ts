@@ -86,8 +86,8 @@ function clusterContract(name: string, start: () => Promise<ContractCluster>): v
       entityId: 42,
       scopeRepoId: 0,
     });
-    const read = (what: 'pods' | 'secrets', name: string) =>
-      callJson(cluster, { method: 'GET', path: objectPath(namespace, what, name) });
+    const read = (what: 'pods' | 'secrets', of: string) =>
+      callJson(cluster, { method: 'GET', path: objectPath(namespace, what, of) });
     const createWorker = async (instance?: string) => {
       const worker = newWorker(instance);
       const { uid } = await createPod(cluster, runnerPod(worker));
