@@ -61,6 +61,11 @@ export default defineConfig({
             token.attrSet('href', `${to}${anchor === undefined ? '' : `#${anchor}`}`);
           }
       });
+      const inline = md.renderer.rules.code_inline;
+      md.renderer.rules.code_inline = (tokens, index, ...rest) => {
+        tokens[index].attrSet('v-pre', ''); // Vue would work out `{{ … }}`.
+        return inline(tokens, index, ...rest);
+      };
       const asWritten = md.renderer.rules.html_block;
       md.renderer.rules.html_block = (tokens, index, ...rest) =>
         bothPictures(tokens[index].content) ?? asWritten(tokens, index, ...rest);
