@@ -33,17 +33,22 @@ describeInBrowser('an App is made by its manifest', () => {
   const system = useSystem();
   const browser = useBrowser();
 
+  /** What a person does in the browser. */
+  async function makeAt(address: string): Promise<void> {
+    const page = await browser.newPage();
+    await page.goto(address);
+    await page.getByRole('button', { name: 'Go to GitHub' }).click();
+    await page.getByRole('button', { name: 'Create GitHub App' }).click();
+    await page.getByText('The terminal says what comes next').waitFor();
+    await page.close();
+  }
+
   test('and a first job runs with its credentials, which only their owner can read (H4, P1)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'paddock-app-'));
     const dir = join(folder, 'app');
     const api = ['--api-url', `${system.github.url}/api/v3`];
     const { ended, address } = create('--org', 'acme', '--dir', dir, ...api);
-    const page = await browser.newPage();
-    await page.goto(await address());
-    await page.getByRole('button', { name: 'Go to GitHub' }).click();
-    await page.getByRole('button', { name: 'Create GitHub App' }).click();
-    await page.getByText('The terminal says what comes next').waitFor();
-    await page.close();
+    await makeAt(await address());
     const { code, stdout, stderr } = await ended;
     expect([code, stdout]).toEqual([0, '']);
     expect(readdirSync(dir).map((name) => statSync(join(dir, name)).mode & 0o777)).toEqual([
@@ -85,12 +90,7 @@ describeInBrowser('an App is made by its manifest', () => {
       '--app': 'create',
     };
     const { ended, address } = run(['init', file, ...Object.entries(given).flat()]);
-    const page = await browser.newPage();
-    await page.goto(await address());
-    await page.getByRole('button', { name: 'Go to GitHub' }).click();
-    await page.getByRole('button', { name: 'Create GitHub App' }).click();
-    await page.getByText('The terminal says what comes next').waitFor();
-    await page.close();
+    await makeAt(await address());
     const dir = join(folder, 'paddock-github');
     expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining(dir) });
     expect(readdirSync(dir)).toEqual(['private-key.pem', 'webhook-secret']);

@@ -198,7 +198,7 @@ async function createFor(
   return appId;
 }
 
-/** The most workers at once, until somebody thinks about it. */
+/** The most workers at once, until a person chooses. */
 const MOST_WORKERS = 20;
 
 function valuesOf(answers: Answers, id: number, options: Given['options']) {

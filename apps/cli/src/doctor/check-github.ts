@@ -119,7 +119,7 @@ function costOfLog(appId: number, budget: RateBudget | undefined): string {
   return `${cost}: ${limit} are enough for ${most} jobs an hour; ${remaining} are left until ${new Date(resetAt).toISOString()}`;
 }
 
-/** Whether somebody else answered the deliveries since this environment was made: it has none of them. */
+/** Whether another environment answered the deliveries that came after this one was made. */
 async function wentElsewhere(db: Db, attempts: readonly WebhookDelivery[]): Promise<boolean> {
   const madeAt = await findMadeAt(db);
   const delivered = attempts

@@ -8,7 +8,7 @@ import { marksOf, said, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
-/** Values of the stable chart, and what is to be said of them. */
+/** The values of the stable chart, with the sentences about them. */
 export interface ChartValues {
   readonly values: Mapping;
   readonly notes: readonly string[];

@@ -125,7 +125,7 @@ const labelValue = (text: string | undefined): string | undefined =>
 /** The chart's accounts go with its release. One without rights is worth nothing. */
 function withAccount(spec: Mapping, annotations: Mapping, notes: string[]): Mapping {
   const account = textOf(spec['serviceAccountName']);
-  // Paddock's own, whatever the template says.
+  // Paddock sets it itself.
   const { restartPolicy: _always, ...rest } = spec;
   if (account === undefined) return rest;
   if (account === annotations[`${CLEANUP}no-permission-service-account-name`]) {

@@ -224,7 +224,7 @@ async function noteVerdict(
   const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= from);
   const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], { isAsked });
   const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
-  // What anything else answered in our place, where nobody listens, is no loss.
+  // Where deliveries come from the log, another server may answer at the webhook's address.
   if (newlyMissing.length > 0 && !isUnheard) events.deliveredWithoutRow(appId, newlyMissing);
   const resolved = await resolveDeliveries(
     db,
