@@ -69,6 +69,14 @@ test('a refusal holds up nothing, and is tried no more; without an answer it is 
   expect([await jobOn(refused), await jobOn(other)]).toEqual([undefined, 'acme/api']);
 });
 
+test('a namespace that gives no answer keeps no other waiting', async () => {
+  await assign({ namespace: 'silent', assigned_at: minutesAgo(1) });
+  const other = await assign();
+  world.kube.failNext({ verb: 'patch', path: '/namespaces/silent/', status: 503 });
+  await note();
+  expect(await jobOn(other)).toBe('acme/api');
+});
+
 test('a follower tells them by itself', async () => {
   const name = await assign();
   const ended = new AbortController();

@@ -14,7 +14,7 @@ interface Parts {
 /**
  * Writes on each pod which job it runs, for those who look at the cluster. `noted` has the job of
  * each pod on which it is written: empty, it is written once more, which changes nothing. A
- * refusal leaves a pod as it is. Ends early if the API server is away: the next call goes on.
+ * refusal leaves a pod as it is. A namespace that gives no answer is left to the next call.
  */
 export async function noteJobs(
   { db, cluster, events }: Parts,
@@ -24,14 +24,18 @@ export async function noteJobs(
   const assigned = await findAssignedWorkers(db);
   const found = new Set(assigned.map(({ podName }) => podName));
   for (const podName of noted.keys()) if (!found.has(podName)) noted.delete(podName);
+  const silent = new Set<string>();
   for (const { podName, namespace, ...job } of assigned) {
     if (signal.aborted) return;
-    if (noted.get(podName) === job.jobId) continue;
+    if (silent.has(namespace) || noted.get(podName) === job.jobId) continue;
     try {
       await annotatePod(cluster, { namespace, name: podName }, job);
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      if (isUnanswered(error.failure)) return;
+      if (isUnanswered(error.failure)) {
+        silent.add(namespace);
+        continue;
+      }
       events.jobNotNoted({ podName, namespace, failure: error.failure });
     }
     noted.set(podName, job.jobId);
