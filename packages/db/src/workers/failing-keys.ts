@@ -193,17 +193,17 @@ export interface Binding {
  */
 export async function bindWorkers(trx: Trx, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return;
-  await sql`
-    with binding as (
-      select worker, min(job_id) as job_id
-      from unnest(${bindings.map(({ worker }) => worker)}::text[], ${bindings.map(({ jobId }) => jobId)}::bigint[]) as given(worker, job_id)
+  await sql`${prepared}
+    with binding as materialized (
+      select worker, min("jobId") as job_id
+      from json_to_recordset(${JSON.stringify(bindings)}::json) as given(worker text, "jobId" bigint)
       group by worker
-    ), locked as (
-      select workers.pod_name, binding.job_id from workers join binding on binding.worker = workers.pod_name
-      where workers.assigned_job_id is null order by workers.pod_name for no key update of workers
+    ), locked as materialized (
+      select pod_name from workers where pod_name = any(array(select worker from binding)) and assigned_job_id is null
+      order by pod_name for no key update
     ), bound as (
-      update workers set assigned_job_id = locked.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
-      from locked where workers.pod_name = locked.pod_name and workers.assigned_job_id is null
+      update workers set assigned_job_id = binding.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
+      from binding where workers.pod_name = any(array(select pod_name from locked)) and workers.pod_name = worker
       returning workers.demand_key
     ), ${forgottenFailures}
     select from bound`.execute(trx);
