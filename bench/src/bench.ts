@@ -42,7 +42,6 @@ export async function onPostgres<T>(
   }
 }
 
-const ROUNDS = 5;
 /** No round begins after this; a median of fewer rounds still counts. */
 const ENOUGH_MS = 270_000;
 
@@ -52,11 +51,27 @@ const ENOUGH_MS = 270_000;
  * `measure` returns what it has found, in words.
  */
 export async function inRounds<T>(
+  rounds: number,
   all: readonly T[],
   measure: (one: T) => Promise<string>,
 ): Promise<void> {
   const deadline = performance.now() + ENOUGH_MS;
-  for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++)
+  for (let round = 1; round <= rounds && (round === 1 || performance.now() < deadline); round++)
     for (const one of round % 2 === 1 ? all : all.toReversed())
-      say(`round ${round} of ${ROUNDS}: ${await measure(one)}`);
+      say(`round ${round} of ${rounds}: ${await measure(one)}`);
 }
+
+/** The App of all measurements; further environments have the next numbers. */
+export const APP_ID = 7;
+
+export const medianOf = (values: readonly number[]): number => quantileOf(values, 0.5);
+
+/** The nearest value that the given share of all values does not exceed. */
+export function quantileOf(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+/** Null where nothing was measured. */
+export const toHundredths = (value = Number.NaN): number | null =>
+  Number.isFinite(value) ? Math.round(value * 100) / 100 : null;

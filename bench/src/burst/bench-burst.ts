@@ -1,41 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
-import { type Bench, say } from '../bench.ts';
-import { medianOf, quantileOf, toHundredths, APP_ID } from '../figures.ts';
+import { type Bench, say, medianOf, quantileOf, toHundredths, APP_ID } from '../bench.ts';
 import { onStage, type Stage } from '../stage/stage.ts';
 import { UNTOUCHED } from '../stage/times.ts';
 
-/**
- * GitHub lets one organisation register 180 runners a minute: more jobs would only wait for that.
- */
-const MOST_JOBS_OF_ONE = 300;
-
-export const burst: Bench<'jobs'> = {
+export const burst: Bench<'jobs' | 'single'> = {
   about:
     'from webhook to pod: a burst of jobs of 1 and of 8 organisations, and one at a time, with calls and statements per job',
-  numbers: { jobs: 1_000 },
-  async run({ jobs }) {
+  // GitHub lets a single organisation register 180 runners a minute: more jobs only wait for that.
+  numbers: { jobs: 1_000, single: 300 },
+  async run({ jobs, single }) {
     const loads = [
-      { organizations: 1, jobs: Math.min(jobs, MOST_JOBS_OF_ONE) },
+      { organizations: 1, jobs: single },
       { organizations: 8, jobs },
     ];
     const runs: object[] = [];
-    for (const load of loads) runs.push(await measureLoad(load));
-    return { tables: [runs] };
+    let services: object[] = [];
+    for (const load of loads) {
+      const measured = await measureLoad(load);
+      runs.push(measured.run);
+      services = measured.services;
+    }
+    return { tables: [runs, services] };
   },
 };
 
 /** From the webhook to the pod: `alone_…` of jobs that come one at a time. */
-const measureLoad = (load: Load): Promise<object> =>
+const measureLoad = (load: Load): Promise<{ run: object; services: object[] }> =>
   onStage(
     { durable: true, settings: { shared_preload_libraries: 'pg_stat_statements' } },
     // If the runners ran jobs, we could not know which worker was made for which job, and the
     // simulators would do most of the work.
     { times: UNTOUCHED, idleRunners: true, withoutReconciler: true },
     async (stage) => {
+      const services = stage.environments.flatMap((environment) => environment.services);
+      const residentMb = () => Promise.all(services.map((service) => service.residentMb()));
+      const idle = await residentMb();
       const { latencies, idleLatencies, ...measured } = await measure(stage, load);
-      return {
+      const busy = await residentMb();
+      const run = {
         ...load,
         seconds: toHundredths(measured.seconds),
         p50_ms: toHundredths(medianOf(latencies)),
@@ -45,6 +49,15 @@ const measureLoad = (load: Load): Promise<object> =>
         github_calls_per_job: toHundredths(measured.githubCallsPerJob),
         statements_per_job: toHundredths(measured.statementsPerJob),
         excess_workers: measured.excessWorkers,
+      };
+      return {
+        run,
+        services: services.map(({ name, readyMs }, nth) => ({
+          service: name.split(' ')[0],
+          ready_ms: Math.round(readyMs()),
+          idle_mb: toHundredths(idle[nth]),
+          busy_mb: toHundredths(busy[nth]),
+        })),
       };
     },
   );

@@ -1,9 +1,8 @@
-import { type Bench, say } from '../bench.ts';
+import { type Bench, say, quantileOf, toHundredths } from '../bench.ts';
 import { onStage } from '../stage/stage.ts';
 import { SHORT, TIGHT_CAPS, type Times, USUAL } from '../stage/times.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
-import { quantileOf, toHundredths } from '../figures.ts';
 import { complaintsOfOthers, p99Of, withoutFault } from './judge.ts';
 import { recordTape, RULES_OF_TAPES } from './tape.ts';
 import { describeSigns } from './signs.ts';

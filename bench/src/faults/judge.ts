@@ -1,5 +1,5 @@
 import type { JobTruth } from '@paddock/simulators/github/truth';
-import { quantileOf } from '../figures.ts';
+import { quantileOf } from '../bench.ts';
 import { type Fault, type Hit, isHit } from './fault.ts';
 import type { Left } from './look-at.ts';
 import { missingSigns, type Signs } from './signs.ts';

@@ -3,8 +3,7 @@ import type { Db } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
 import { startService } from '@paddock/testing/processes';
 import { admitLogins, createLogins, urlFor } from '@paddock/testing/service-logins';
-import { say } from '../bench.ts';
-import { quantileOf, toHundredths } from '../figures.ts';
+import { say, quantileOf, toHundredths } from '../bench.ts';
 import type { Given } from './active.ts';
 
 const of = (list: string, ...filters: readonly string[]): string[] =>

@@ -43,7 +43,7 @@ import { createHeartbeat, createHeldTasks } from '@paddock/queue/heartbeat';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
-import { APP_ID as APP } from '../figures.ts';
+import { APP_ID as APP } from '../bench.ts';
 import type { Given } from './active.ts';
 
 /** Runs a statement as its periodic callers do. */

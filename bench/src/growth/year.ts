@@ -1,7 +1,7 @@
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { type RawBuilder, sql } from 'kysely';
-import { APP_ID } from '../figures.ts';
+import { APP_ID } from '../bench.ts';
 
 /** The one App, as a literal: PostgreSQL could not infer a parameter's type here. */
 const APP = sql.lit(APP_ID);

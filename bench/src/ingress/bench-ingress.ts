@@ -12,8 +12,16 @@ import { untilReady } from '@paddock/processes/until-ready';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { appProgram, LOCAL } from '@paddock/testing/processes';
 import { sql } from 'kysely';
-import { type Bench, inRounds, onPostgres, say } from '../bench.ts';
-import { medianOf, quantileOf, toHundredths, APP_ID } from '../figures.ts';
+import {
+  type Bench,
+  inRounds,
+  onPostgres,
+  say,
+  medianOf,
+  quantileOf,
+  toHundredths,
+  APP_ID,
+} from '../bench.ts';
 import { deliveriesOf, ENTITY, jobsOf, POOL, WEBHOOK_SECRET, workerOf } from './deliveries.ts';
 import type { Load, LoadResult } from './load-thread.ts';
 
@@ -28,10 +36,10 @@ const WARM_UPS = [
   { connections: 1, count: 2_000 },
 ];
 
-export const ingress: Bench<'deliveries'> = {
+export const ingress: Bench<keyof Sizes> = {
   about: 'deliveries per second, latency and CPU time, beside a plain handler',
-  numbers: { deliveries: 3_000 },
-  run: ({ deliveries }) =>
+  numbers: { deliveries: 3_000, rounds: 5 },
+  run: (sizes) =>
     onPostgres({ durable: true }, async (postgres) => {
       const folder = await makeTemporaryFolder(tmpdir());
       // Other work of this thread, such as reading logs, must not delay a delivery.
@@ -56,7 +64,7 @@ export const ingress: Bench<'deliveries'> = {
               throw new Error(`${variant} refused ${result.refused} deliveries.`);
             return { ...result, missingRows: await countMissing(db, load) };
           };
-          return { tables: [await measureAll(services, deliveries, measure)], notes: LOAD };
+          return { tables: [await measureAll(services, sizes, measure)], notes: LOAD };
         } finally {
           for (const { program } of services) program.kill('SIGTERM');
           await Promise.all(services.map(({ program }) => program.exited));
@@ -106,10 +114,12 @@ async function* startServices(
 type Sample = LoadResult & { readonly missingRows: number };
 type Measure = (service: Service, load: Pick<Load, 'connections' | 'count'>) => Promise<Sample>;
 
+type Sizes = Readonly<Record<'deliveries' | 'rounds', number>>;
+
 /** All services follow each other at one number of connections: the machine is the same for them. */
 async function measureAll(
   services: readonly Service[],
-  deliveries: number,
+  { deliveries, rounds }: Sizes,
   measure: Measure,
 ): Promise<object[]> {
   say('warming up');
@@ -117,7 +127,7 @@ async function measureAll(
   const measured = CONNECTIONS.flatMap((connections) =>
     services.map((service) => ({ service, connections, samples: [] as Sample[] })),
   );
-  await inRounds(measured, async ({ service, connections, samples }) => {
+  await inRounds(rounds, measured, async ({ service, connections, samples }) => {
     // One connection takes several times as long for each delivery, and has no work to share.
     const count = connections === 1 ? Math.ceil(deliveries / 4) : deliveries;
     const sample = await measure(service, { connections, count });

@@ -1,5 +1,5 @@
 import { examplePayload, signedDelivery } from '@paddock/testing/signed-delivery';
-import { APP_ID } from '../figures.ts';
+import { APP_ID } from '../bench.ts';
 
 /** The services' configuration: facts of GitHub and of our pools. */
 export const WEBHOOK_SECRET = 'a webhook secret for measuring';

@@ -3,7 +3,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { APP_ID } from '../figures.ts';
+import { APP_ID } from '../bench.ts';
 import { ENTITY, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**

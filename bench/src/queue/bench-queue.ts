@@ -1,5 +1,12 @@
-import { type Bench, inRounds, onPostgres, say } from '../bench.ts';
-import { medianOf, quantileOf, toHundredths } from '../figures.ts';
+import {
+  type Bench,
+  inRounds,
+  onPostgres,
+  say,
+  medianOf,
+  quantileOf,
+  toHundredths,
+} from '../bench.ts';
 import { createGraphile } from './graphile.ts';
 import { type Contender, measureStarts, measureThroughput } from './measure.ts';
 import { createPaddock } from './paddock.ts';
@@ -11,17 +18,17 @@ const SLOTS = [16, 64, 500] as const;
 const STARTS_PER_ROUND = 20;
 const WARM_UP_TASKS = 5_000;
 
-export const queue: Bench<'tasks'> = {
+export const queue: Bench<'tasks' | 'rounds'> = {
   about:
     'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker',
-  numbers: { tasks: 20_000 },
-  run: ({ tasks }) =>
+  numbers: { tasks: 20_000, rounds: 5 },
+  run: (sizes) =>
     onPostgres({ durable: true }, async (postgres) => {
       const contenders: Contender[] = [];
       try {
         const url = postgres.url();
         contenders.push(await createPaddock(url), await createGraphile(url));
-        return { tables: [await measureAll(contenders, tasks)], notes: LOAD };
+        return { tables: [await measureAll(contenders, sizes)], notes: LOAD };
       } finally {
         await Promise.all(contenders.map((contender) => contender.close()));
       }
@@ -29,7 +36,10 @@ export const queue: Bench<'tasks'> = {
 };
 
 /** Medians of the rounds' rates, and quantiles of all rounds' latencies. */
-async function measureAll(contenders: readonly Contender[], tasks: number): Promise<object[]> {
+async function measureAll(
+  contenders: readonly Contender[],
+  { tasks, rounds }: Readonly<Record<'tasks' | 'rounds', number>>,
+): Promise<object[]> {
   const measured = SLOTS.flatMap((slots) =>
     contenders.map((contender) => ({
       contender,
@@ -41,7 +51,7 @@ async function measureAll(contenders: readonly Contender[], tasks: number): Prom
   say('warming up');
   for (const { contender, slots } of measured)
     await measureThroughput(contender, slots, WARM_UP_TASKS);
-  await inRounds(measured, async ({ contender, slots, rates, starts }) => {
+  await inRounds(rounds, measured, async ({ contender, slots, rates, starts }) => {
     const rate = await measureThroughput(contender, slots, tasks);
     const latencies = await measureStarts(contender, slots, STARTS_PER_ROUND);
     rates.push(rate);

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReadiness, untilReady } from '@paddock/processes/until-ready';
 
@@ -20,8 +21,10 @@ export function createService({ name, program, args = [], env, onStart, onEnd }:
   let isClosed = false;
   let kills = 0;
   let complaints = 0;
+  let readyMs = Number.NaN;
   const startNow = async (): Promise<void> => {
     if (running !== undefined || isClosed) return;
+    const asked = performance.now();
     const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
     running = started;
     const tell = ({ code, signal }: Awaited<Program['exited']>): void => {
@@ -33,6 +36,7 @@ export function createService({ name, program, args = [], env, onStart, onEnd }:
     if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
     await onStart?.(`http://127.0.0.1:${started.port}`);
     await untilReady(started.healthPort);
+    readyMs = performance.now() - asked;
   };
   const killNow = async (): Promise<void> => {
     const killed = running;
@@ -67,6 +71,13 @@ export function createService({ name, program, args = [], env, onStart, onEnd }:
         (answer) => answer.text(),
         () => undefined,
       );
+    },
+    /** How long its last start took until it was ready, in milliseconds. */
+    readyMs: () => readyMs,
+    /** Its resident memory, in MB; NaN where there is no /proc. */
+    async residentMb(): Promise<number> {
+      const status = await readFile(`/proc/${running?.pid}/status`, 'utf8').catch(() => '');
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) / 1_024;
     },
     /** How often it was killed while it ran. */
     kills: () => kills,

@@ -8,8 +8,7 @@ import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import { connectControl } from '@paddock/simulators/remote-control';
 import { seededRandom } from '@paddock/simulators/random';
 import { startTunnel } from '@paddock/testing/tunnel';
-import { onPostgres } from '../bench.ts';
-import { APP_ID } from '../figures.ts';
+import { onPostgres, APP_ID } from '../bench.ts';
 import {
   COUNT_BY,
   createEnvironment,
