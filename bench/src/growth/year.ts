@@ -14,10 +14,13 @@ export const numbers = (first: number, count: number): RawBuilder<unknown> =>
 
 export const ENTITY_COLUMNS = sql`entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 
+/** The four jobs of a run are of one repository, one workflow and one pool. */
+const RUN = sql`(n / 4)`;
+
 /** The common columns of job `n` and worker `n`: entities take turns, and each uses two pools. */
-export function entity(entities: number): RawBuilder<unknown> {
-  const id = sql`n % ${sql.lit(entities)} + 1`;
-  const pool = sql`'pool-' || (n % ${sql.lit(entities)} + n / ${sql.lit(entities)} % 2 * 7) % 20`;
+export function entity(entities: number, n = sql`n`): RawBuilder<unknown> {
+  const id = sql`${n} % ${sql.lit(entities)} + 1`;
+  const pool = sql`'pool-' || (${n} % ${sql.lit(entities)} + ${n} / ${sql.lit(entities)} % 2 * 7) % 20`;
   return sql`${id}, 'entity-' || ${id}, 'Organization', ${APP}, ${id}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
 }
 
@@ -126,11 +129,11 @@ const someEntities = (
 const endedJobs = (count: number, entities: number) => sql`
     insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, conclusion,
       queued_at, started_at, completed_at, created_at, updated_at, html_url, workflow_name, delivery_guid)
-    select n, n / 4, 1, 'build (' || n % 7 || ')', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)},
+    select n, ${RUN}, 1, 'build (' || n % 7 || ')', ${RUN} % 5000 + 1, 'entity/repository-' || ${RUN} % 5000, ${entity(entities, RUN)},
       case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')},
       case when n % 9 = 0 then 'failure' when n % 50000 = 1 then 'timed_out' else 'success' end,
       t, t + interval '20 seconds', t + interval '5 minutes', t, t + interval '5 minutes',
-      'https://github.com/entity/repository/actions/runs/' || n / 4 || '/job/' || n, case when n % 8 = 0 then 'Nightly' else 'CI' end, gen_random_uuid()::text
+      'https://github.com/entity/repository/actions/runs/' || ${RUN} || '/job/' || n, case when ${RUN} % 8 = 0 then 'Nightly' else 'CI' end, gen_random_uuid()::text
     from ${spread(count)}`;
 
 /**
@@ -141,7 +144,7 @@ const endedWorkers = (count: number, entities: number) => sql`
     insert into workers (pod_name, made_for_job_id, namespace, ${ENTITY_COLUMNS}, status, stop_reason, stopping_at, assigned_at, assigned_job_id,
       unexplained_until, exit_code, k8s_node, pod_uid, pod_created_at, runner_id, registered_labels, registration_started_at, registered_at,
       registration_gone_at, secret_deleted_at, pod_deleted_at, running_at, completed_at, created_at, updated_at)
-    select ${podName('ended')}, n, ${NAMESPACE}, ${entity(entities)}, case when n % 20 = 0 then 'failed' else 'completed' end::status_enum,
+    select ${podName('ended')}, n, ${NAMESPACE}, ${entity(entities, RUN)}, case when n % 20 = 0 then 'failed' else 'completed' end::status_enum,
       case when n % 20 = 0 then (array['idle', 'pending_timeout', 'not_assigned', 'unwanted'])[n / 20 % 4 + 1] end,
       case when n % 20 = 0 then t + interval '4 minutes' end,
       case when n % 20 <> 0 and n % 50 <> 1 then t + interval '15 seconds' end, case when n % 20 <> 0 and n % 50 <> 1 then n end,
@@ -188,7 +191,7 @@ const SOME_COUNTS = sql`
     select date_trunc('hour', now(), 'UTC') - n * interval '1 hour', kind, 'OK', 100
     from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'look-up-jobs', 'check-workers']) kind`;
 
-/** As the sweep sums them up: with so many repositories, hardly two jobs of an hour share a row. */
+/** As the sweep sums them up: with so many repositories, hardly two runs of an hour share a row. */
 const SOME_USAGE = sql`
     insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
     select date_trunc('hour', created_at), entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool, array_agg((job_id % 90)::integer order by job_id % 90), count(*), count(*),

@@ -118,10 +118,9 @@ export const listUsageEndpoint = endpoint({
       repoId: await repoIdOf(caller, input.repository),
       pool: input.pool,
     };
-    const { rows, total } = await readUsage(caller.db, filter, input);
+    const { rows, ...sum } = await readUsage(caller.db, filter, input);
     const { from, to } = filter;
-    const summedAt = await findUsageSummedAt(caller.db);
-    return { ...toPage(rows, input.limit), from, to, total, summedAt };
+    return { ...toPage(rows, input.limit), from, to, ...sum };
   },
 });
 
@@ -156,15 +155,14 @@ type UsageBy = (typeof BY)[number];
  * for workers without a job.
  */
 const KEYS: Readonly<
-  Record<UsageBy, { readonly key: string; readonly more?: string; readonly isTime?: true }>
+  Record<UsageBy, { readonly key: string; readonly type: string; readonly more?: string }>
 > = {
-  repository: { key: 'repo_id' },
-  workflow: { key: 'repo_id', more: 'workflow_name collate "C"' },
-  pool: { key: 'k8s_pool collate "C"' },
-  entity: { key: 'entity_id' },
-  hour: { key: 'extract(epoch from hour)::bigint', isTime: true },
-  // Whole numbers: to cut an instant to its day costs three times as much.
-  day: { key: "((hour at time zone 'UTC')::date - date '1970-01-01') * 86400", isTime: true },
+  repository: { key: 'repo_id', type: 'bigint' },
+  workflow: { key: 'repo_id', type: 'bigint', more: 'workflow_name collate "C"' },
+  pool: { key: 'k8s_pool collate "C"', type: 'text' },
+  entity: { key: 'entity_id', type: 'bigint' },
+  hour: { key: 'hour', type: 'timestamptz' },
+  day: { key: "date_bin('1 day', hour, '2000-01-01Z')", type: 'timestamptz' },
 };
 
 /** Each sum, and what an hour has of it. */
@@ -190,28 +188,32 @@ async function readUsage(
   db: Db,
   filter: UsageFilter,
   { by, sort, limit: most, after: last }: Pick<UsageInput, 'by' | 'sort' | 'limit' | 'after'>,
-): Promise<{ rows: Placed<UsageRow, UsagePosition>[]; total: z.output<typeof usageSpan.total> }> {
-  const { key, more = "''", isTime = false } = KEYS[by];
-  const place = isTime ? sql`key` : sql.ref(SORTS[sort]);
+) {
+  const { key, type, more } = KEYS[by];
+  const isTime = type === 'timestamptz';
+  const place = isTime ? sql`extract(epoch from key)::bigint` : sql.ref(SORTS[sort]);
   const isCompared = !isTime && filter.to.getTime() - filter.from.getTime() <= LONGEST_COMPARED_MS;
   const former = {
     ...filter,
     from: new Date(filter.from.getTime() - WEEK_MS),
     to: new Date(filter.to.getTime() - WEEK_MS),
   };
-  const group = sql.raw(`${key} as key, ${more} as more`);
+  const group = sql.raw(`${key} as key, ${more ?? "''"} as more`);
+  // A column fewer to group by costs a fifth less.
+  const [more1, byGroup] = more === undefined ? [sql`''`, sql`1`] : [sql`more`, sql`1, 2`];
   const hours = sql`usage_hours where ${isMeant(filter)}`;
-  // Nearly all days and hours are on the page.
-  const isOnPage = isTime
-    ? sql`true`
-    : sql`((${sql.raw(`${key}, ${more}`)}) in (select key, more from page)) is true`;
+  // Nearly all pools, days and hours are on the page.
+  const isOnPage =
+    type === 'bigint'
+      ? sql`((${sql.raw(`${key}, ${more ?? "''"}`)}) in (select key, more from page)) is true`
+      : sql`true`;
   const isBehind =
     last === undefined
       ? sql`true`
-      : sql`(-${place}, key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}, ${last[2]})`;
+      : sql`(-${place}, key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(type)}, ${last[2]})`;
   const rows = await rowsOf<Row>(db)`
     with sums as materialized (
-      select ${group}, ${SUMS_OF_HOURS} from ${hours} group by 1, 2
+      select ${group}, ${SUMS_OF_HOURS} from ${hours} group by ${byGroup}
     ),
     page as materialized (
       select *, ${place} as place from sums where ${isBehind} order by ${place} desc, key, more limit ${most}
@@ -219,14 +221,14 @@ async function readUsage(
     -- Each row is looked up among the groups of the page: of a join PostgreSQL would make a loop that
     -- reads the span for each group.
     waits as (
-      select key, more, seconds, count(*) as jobs
+      select key, ${more1} as more, seconds, count(*) as jobs
       from (
         -- Else the key would be worked out for each time again.
         select key, more, unnest(queued) as seconds from (
           select ${group}, queued from ${hours} and ${isOnPage} offset 0
         ) row
       ) each
-      group by 1, 2, 3
+      group by ${byGroup}, seconds
     ),
     ranked as (
       select *, sum(jobs) over (partition by key, more order by seconds) as upto, sum(jobs) over (partition by key, more) as of from waits
@@ -236,21 +238,24 @@ async function readUsage(
       from ranked group by 1, 2
     ),
     former as materialized (
-      select ${group}, ${SUMS_OF_HOURS} from usage_hours where ${isCompared} and ${isMeant(former)} group by 1, 2
+      select ${group}, ${SUMS_OF_HOURS} from usage_hours where ${isCompared} and ${isMeant(former)} group by ${byGroup}
     )
     select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total, to_jsonb(former) as before,
-      (select to_jsonb(f) from (select ${SUMS_OF_ALL} from former) f) as "totalBefore"
+      (select to_jsonb(f) from (select ${SUMS_OF_ALL} from former) f) as "totalBefore",
+      (select summed_at from usage_hours order by hour desc limit 1) as "summedAt"
     from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (key, more)
       left join former using (key, more)
     order by place desc, key, more`;
+  const [first] = rows;
   return {
     rows: rows.flatMap((row) =>
       row.key === null ? [] : [toUsageRow(by, row, row.key, toBefore(row.before, isCompared))],
     ),
     total: {
-      ...toSums(rows[0]?.total ?? NOTHING),
-      before: toBefore(rows[0]?.totalBefore ?? null, isCompared),
+      ...toSums(first?.total ?? NOTHING),
+      before: toBefore(first?.totalBefore ?? null, isCompared),
     },
+    summedAt: first?.summedAt ?? null,
   };
 }
 
@@ -292,15 +297,9 @@ function nameOf(by: UsageBy): RawBuilder<unknown> {
   return sql`${by === 'entity' ? login : nothing} as login, ${isOfJob ? fullName : nothing} as "repoFullName"`;
 }
 
-/** When the sums were last made; null: never. */
-async function findUsageSummedAt(db: Db): Promise<Date | null> {
-  const hours = db.selectFrom('usage_hours').select('summed_at').orderBy('hour', 'desc').limit(1);
-  return (await hours.executeTakeFirst())?.summed_at ?? null;
-}
-
 interface Row extends UsageSums {
   /** Null: the page is empty. */
-  readonly key: number | string | null;
+  readonly key: number | string | Date | null;
   /** Of workflows. */
   readonly more: string;
   readonly p50: number | null;
@@ -310,6 +309,7 @@ interface Row extends UsageSums {
   readonly total: UsageSums;
   readonly before: UsageSums | null;
   readonly totalBefore: UsageSums;
+  readonly summedAt: Date | null;
   /** By what the row has its place. */
   readonly place: number;
 }
@@ -317,7 +317,7 @@ interface Row extends UsageSums {
 function toUsageRow(
   by: UsageBy,
   { more, p50, p95, login, repoFullName, place, ...row }: Row,
-  key: number | string,
+  key: number | string | Date,
   before: UsageRow['before'],
 ): Placed<UsageRow, UsagePosition> {
   const isOfJob = by === 'repository' || by === 'workflow';
@@ -326,11 +326,11 @@ function toUsageRow(
     repository: isOfJob && key !== 0 ? { id: Number(key), fullName: repoFullName } : null,
     workflow: more === '' ? null : more,
     pool: by === 'pool' ? String(key) : null,
-    at: KEYS[by].isTime ? new Date(Number(key) * 1_000) : null,
+    at: key instanceof Date ? key : null,
     ...toSums(row),
     before,
     queuedSeconds: p50 === null || p95 === null ? null : { p50, p95 },
-    position: [place, String(key), more],
+    position: [place, key instanceof Date ? key.toISOString() : String(key), more],
   };
 }
 
