@@ -9,6 +9,32 @@ const NONE = Object.fromEntries(
   FAULTS.flatMap(({ signs }) => Object.keys(signs)).map((sign) => [sign, 0]),
 ) as Counted['signs'];
 
+/**
+ * They hold back no job that is known, or by chance: what is not delivered is not known, and a job waits for a
+ * process that comes back, or for PostgreSQL, without a reason. In `everything` several do at once.
+ */
+const UNNAMED = [
+  'none',
+  'none-for-an-hour',
+  'events-never-sent',
+  'deliveries-lost',
+  'deliveries-doubled-and-shuffled',
+  'in-progress-lost',
+  'completed-lost',
+  'ingress-down',
+  'wrong-secret',
+  'postgres-restarts',
+  'postgres-goes-silent',
+  'postgres-goes-silent-and-another-answers',
+  'services-killed',
+  'busy-lies',
+  'busy-lies-about-unheard-jobs',
+  'runs-of-one-fail',
+  'two-environments',
+  'jobs-cancelled',
+  'everything',
+];
+
 /** The complaints about a row with 100 jobs. */
 const complaints = (wanted: Fault['signs'], found: Partial<Counted>) =>
   complaintsOf({ signs: wanted, excess: 0 } as Fault, 100, {
@@ -25,6 +51,11 @@ describe('a row of the fault matrix', () => {
       Object.values(signs).every((least) => least === 0),
     );
     expect(signless.map(({ name }) => name)).toEqual(['none', 'none-for-an-hour']);
+  });
+
+  test('the board names every cause that holds back known jobs, and is one', () => {
+    const silent = FAULTS.filter(({ board }) => board === undefined);
+    expect(silent.map(({ name }) => name)).toEqual(UNNAMED);
   });
 
   test.each(FAULTS)('$name fails without each of its signs', ({ signs }) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunnerFaults } from '@paddock/simulators/kube/runner-faults';
 import { WEBHOOK_SECRET } from '../stage/environment.ts';
 import type { Fault } from './fault.ts';
 import { KILLS_OF_EACH, servicesKilled } from './kills.ts';
@@ -103,8 +104,21 @@ const silent: Fault = {
   name: 'runners-never-register',
   signs: { runnersSilent: 1 },
   runners: { silentRate: 0.1 },
-  tightCaps: true,
 };
+/**
+ * At first so do all that start: their keys fail, and hold back jobs. Caps that silent runners reach
+ * would hold them back before.
+ */
+const failing = (fault: Fault, runners: RunnerFaults): Fault => ({
+  ...fault,
+  board: /^workers_failing: /,
+  atUsualTimes: true,
+  begin: strikes({
+    ...FIRST_THIRD,
+    start: (stage) => stage.cluster.setRunnerFaults(runners),
+    end: (stage) => stage.cluster.setRunnerFaults(fault.runners ?? {}),
+  }),
+});
 const cancelled: Fault = {
   name: 'jobs-cancelled',
   signs: { jobsCancelledInQueue: 1 },
@@ -350,8 +364,8 @@ export const FAULTS: readonly Fault[] = [
   },
   ...ONE_HIT,
   two,
-  dying,
-  silent,
+  failing(dying, { dieRate: 1, dieWithinMs: 0 }),
+  failing(silent, { silentRate: 1 }),
   cancelled,
   everything,
 ];

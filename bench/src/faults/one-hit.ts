@@ -2,7 +2,16 @@ import { OWN_CAP, OWN_NAMESPACE } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import { type Fault, type Hit, isHit } from './fault.ts';
 import { goAway, KILLS_WHILE_IT_TRIES, killWhileItTries } from './kills.ts';
-import { cluster, github, haveRun, type Strike, strikes, until, whySays } from './strikes.ts';
+import {
+  cluster,
+  github,
+  type GitHubFault,
+  haveRun,
+  type Strike,
+  strikes,
+  until,
+  whySays,
+} from './strikes.ts';
 import {
   LONE_REPOSITORY,
   LONE_REPOSITORY_ID,
@@ -66,9 +75,17 @@ async function untilCapIsSilent(stage: Stage): Promise<void> {
   await stage.cluster.setRunnerFaults({});
 }
 
+/** More than the scheduler has slots for registrations. */
 const ALL_WAIT: Hit = { ...UMBRA_JOBS, first: 40 };
 const AWAY = /^github_unavailable: /;
 const WHY_AWAY = whySays(ALL_WAIT, AWAY);
+
+/** Every call of the organisation's installation, and the App's about it. */
+const umbraCalls = (fault: GitHubFault) =>
+  github(
+    { ...fault, path: '', caller: `installation ${UMBRA_INSTALLATION}` },
+    { ...fault, path: `^/app/installations/${UMBRA_INSTALLATION}(/|$)` },
+  );
 
 /** Each hits one organisation, one repository or one namespace. */
 const ROWS: readonly Row[] = [
@@ -93,11 +110,17 @@ const ROWS: readonly Row[] = [
     signs: { githubErrors: 3 },
     atUsualTimes: true,
     hit: UMBRA_JOBS,
-    strike: github(
-      { path: '', caller: `installation ${UMBRA_INSTALLATION}`, status: 500, body: SERVER_ERROR },
-      { path: `^/app/installations/${UMBRA_INSTALLATION}(/|$)`, status: 500, body: SERVER_ERROR },
-    ),
+    strike: umbraCalls({ status: 500, body: SERVER_ERROR }),
     why: /^workers_failing: .*GitHub answered 500/,
+  },
+  {
+    // Each call takes its whole time limit: others go on in slots that the silent ones lend.
+    name: 'installation-hangs',
+    signs: { githubCallsFailed: 3 },
+    atUsualTimes: true,
+    hit: ALL_WAIT,
+    strike: umbraCalls({ hang: true }),
+    why: /^workers_failing: .*GitHub/,
   },
   {
     name: 'repository-hidden',

@@ -70,7 +70,7 @@ export const together =
 /** More calls than a run has. */
 const ALL = 1_000_000;
 
-type GitHubFault = Parameters<Stage['github']['failNext']>[0];
+export type GitHubFault = Parameters<Stage['github']['failNext']>[0];
 type ClusterFault = Parameters<Stage['cluster']['failNext']>[0];
 type StartAndEnd = Required<Pick<Strike, 'start' | 'end'>>;
 
