@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import type { WhyAnswer } from '@paddock/api/why/explain-job';
-import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
-import { rulesVariable } from '@paddock/runtime/rules';
+import { makeToken } from '@paddock/console/scenes/console.scene';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putKey } from '@paddock/api/scenes/ask.scene';
 import { noteAway } from '@paddock/db/outages';
@@ -12,46 +11,29 @@ import {
   ACTIONS,
   FIRST_LINES,
   type BrowserContext,
-  LOOKS,
   type Page,
-  SIZES,
   actByKeyboard,
   bringJudge,
   cutOffInBar,
   describeInBrowser,
   firstLine,
+  flaws,
   keepPicture,
   reach,
   see,
-  seriousFlaws,
   settled,
   show,
-  signIn,
-  troublesOf,
   type,
-  unlinked,
-  useBrowser,
 } from './scenes/browser.scene.ts';
-import { HOSTILE, putFleet } from './scenes/fleet.scene.ts';
-import { viewsOf } from './scenes/views.scene.ts';
+import { HOSTILE } from './scenes/fleet.scene.ts';
+import { useFleetPages } from './scenes/fleet-page.scene.ts';
 
 const SHOWN = HOSTILE.replace('\u202E', String.raw`\u202e`);
 
 const shows = (page: Page, name: string) => page.getByRole('link', { name }).waitFor();
 
 describeInBrowser('the page in a browser', () => {
-  const { database, service } = useConsole(rulesVariable({ console: { lookEveryMs: 500 } }));
-  const browser = useBrowser();
-  let token: string;
-  let ids: Awaited<ReturnType<typeof putFleet>>;
-  let cookie: Awaited<ReturnType<typeof signIn>>;
-
-  beforeAll(async () => {
-    ids = await putFleet(database.db);
-    token = await makeToken(database, { name: 'ada' });
-    await makeToken(database, { name: 'ci-reader', access: 'read' });
-    cookie = await signIn(service, token);
-  });
+  const { database, service, ids, at, enter, open } = useFleetPages();
 
   const put = async (job_name: string, of: Parameters<typeof putJob>[1] = {}) => {
     await putJob(database.db, { ...of, job_name });
@@ -59,61 +41,6 @@ describeInBrowser('the page in a browser', () => {
     await sql`select pg_stat_force_next_flush()`.execute(database.db);
   };
   const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
-
-  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`;
-
-  const opened: BrowserContext[] = [];
-  afterEach(async () => {
-    for (const context of opened.splice(0)) await context.close();
-  });
-
-  /** Opens a page in a context of its own, which is closed after the test unless it is kept. */
-  async function open(path: string, { isKept = false } = {}) {
-    const context = await browser.newContext(SIZES.desk);
-    if (!isKept) opened.push(context);
-    await context.addCookies([cookie]);
-    const page = await context.newPage();
-    const troubles = troublesOf(page);
-    await page.goto(at(path));
-    return { context, page, troubles };
-  }
-
-  const VIEWS = viewsOf(() => ids);
-
-  describe('is fit for every reader', () => {
-    let context: BrowserContext;
-    let page: Page;
-    let troubles: readonly string[];
-    beforeAll(async () => {
-      ({ context, page, troubles } = await open('/', { isKept: true }));
-      await settled(page);
-      await bringJudge(page);
-    });
-    afterAll(() => context.close());
-
-    test.each(VIEWS)('%s', async (name, path) => {
-      await show(page, path());
-      for (const look of LOOKS) {
-        const { viewport } = SIZES[look.size];
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme: look.theme });
-        const width = await page.evaluate('document.documentElement.scrollWidth');
-        expect([look, width]).toEqual([look, viewport.width]);
-        if (!('rules' in look)) continue;
-        await keepPicture(page, `${name}-${look.theme}-${look.size}`);
-        expect([look, await seriousFlaws(page, look.rules)]).toEqual([look, []]);
-      }
-      const text = await page.locator('body').innerText();
-      expect(text).not.toMatch(/-\d+ (s|min|h|d)\b|NaN|undefined/);
-      // What strangers have named runs nowhere, leads nowhere, and turns no text of ours.
-      expect(text).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
-      expect(await page.title()).toMatch(/ · Paddock$/);
-      expect(await unlinked(page, ids.names)).toEqual([]);
-      const markup = 'main img, main script, main iframe, a[href^="javascript" i]';
-      expect(await page.locator(markup).count()).toBe(0);
-      expect(troubles).toEqual([]);
-    });
-  });
 
   test('has every view in its bar, whole, however narrow the window is', async () => {
     const { page } = await open('/');
@@ -136,7 +63,7 @@ describeInBrowser('the page in a browser', () => {
   });
 
   test('says why with the very sentence of the API (P5)', async () => {
-    const answer = await service.ask(`jobs/${ids.waiting}/why`, token);
+    const answer = await service.ask(`jobs/${ids.waiting}/why`, ids.token);
     const { sentence, advice } = (await answer.json()) as WhyAnswer;
     const { page } = await open(`/jobs/${ids.waiting}`);
     expect(await page.locator('.sentence').textContent()).toBe(sentence);
@@ -182,11 +109,11 @@ describeInBrowser('the page in a browser', () => {
     await page.getByRole('button', { name: 'New token …' }).click();
     await page.getByLabel('Name', { exact: true }).fill(name);
     await bringJudge(page);
-    expect(await seriousFlaws(page, 'all')).toEqual([]);
+    expect(await flaws(page, 'all')).toEqual([]);
     await context.clearCookies();
     await page.locator('dialog button[type=submit]').first().click();
     await page.locator('dialog[open]').waitFor({ state: 'detached' });
-    await page.getByLabel('Token', { exact: true }).fill(token);
+    await page.getByLabel('Token', { exact: true }).fill(ids.token);
     await page.keyboard.press('Enter');
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(name);
     await page.locator('dialog button[type=submit]').first().click();
@@ -204,8 +131,7 @@ describeInBrowser('the page in a browser', () => {
 
   test('a link signs in once, and leaves neither the address bar nor the history with its token', async () => {
     const link = `/jobs#sign-in=${await makeToken(database, { name: 'link', oneTime: true })}`;
-    const context = await browser.newContext();
-    opened.push(context);
+    const context = await enter();
     const page = await context.newPage();
     await page.goto(at(link));
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
@@ -353,19 +279,18 @@ describeInBrowser('the page in a browser', () => {
   });
 
   test('is used by keyboard alone, from the sign-in to the sign-out: every action (G)', async () => {
-    const context = await browser.newContext(SIZES.desk);
-    opened.push(context);
+    const context = await enter();
     const page = await context.newPage();
     await page.goto(at('/jobs?state=waiting'));
     await page.getByLabel('Token').waitFor();
     await keepPicture(page, 'sign-in');
     await bringJudge(page);
-    expect(await seriousFlaws(page, 'all')).toEqual([]);
+    expect(await flaws(page, 'all')).toEqual([]);
     await type(page, 'paddock_wrong');
     await page.getByRole('alert').waitFor();
     await reach(page, page.locator('input[name=token]'));
     await page.keyboard.press('ControlOrMeta+A');
-    await type(page, token);
+    await type(page, ids.token);
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
 
     // A job, by the first link of the table; its heading has the focus then.
@@ -381,7 +306,7 @@ describeInBrowser('the page in a browser', () => {
     const said: string[] = [];
     for (const action of ACTIONS) said.push(await actByKeyboard(page, action));
     expect(said.join()).toContain('Only this answer shows it');
-    const { items } = (await (await service.ask('actions?limit=100', token)).json()) as {
+    const { items } = (await (await service.ask('actions?limit=100', ids.token)).json()) as {
       items: { endpoint: string; note: string | null }[];
     };
     const taken = items.flatMap(({ endpoint, note }) => (note === endpoint ? [endpoint] : []));

@@ -149,17 +149,25 @@ const RULES = {
   shape: ", rules: { 'color-contrast': { enabled: false } }",
 } as const;
 
-/** What axe-core calls serious or critical, by its rule, with the elements. */
-export async function seriousFlaws(page: Page, which: keyof typeof RULES): Promise<string[]> {
+/** What axe-core finds, by its rule, with the elements. */
+export async function flaws(
+  page: Page,
+  which: keyof typeof RULES,
+  isCounted: (impact: string | null) => boolean = () => true,
+): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run({ resultTypes: ['violations']${RULES[which]} })`,
   );
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => isCounted(impact))
     .flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
     );
 }
+
+/** What it calls serious or critical. */
+export const seriousFlaws = (page: Page, which: keyof typeof RULES): Promise<string[]> =>
+  flaws(page, which, (impact) => impact === 'serious' || impact === 'critical');
 
 /** Values of the view that have a page of their own, and lead nowhere; the view's own are in its heading. */
 export const unlinked = (page: Page, names: readonly string[]): Promise<unknown> =>
@@ -171,6 +179,18 @@ export const unlinked = (page: Page, names: readonly string[]): Promise<unknown>
       .map((cell) => cell.innerText.trim())
       .filter((text) => (names.has(text) || /^pdk-\\S+$/.test(text)) && !own.includes(text));
   })()`);
+
+/** Of these there is no list: ids, versions, sums, how often something came, and what lives on a node. */
+const NO_LIST =
+  /: (App|Entity id|Version|Runner minutes|Week before|Run|Times)$|^Usage: Workers|^Nodes: |by labels: /;
+
+/** The columns of the view with a count of things that leads to no list of them. */
+export async function unlinkedNumbers(page: Page): Promise<string[]> {
+  const named = await page.evaluate<string[]>(`[...document.querySelectorAll('main td.number')]
+    .filter((cell) => /^[1-9][\\d,.]*$/.test(cell.innerText.trim()) && !cell.querySelector('a'))
+    .map((cell) => cell.closest('table').caption.innerText + ': ' + cell.dataset.name)`);
+  return named.filter((name) => !NO_LIST.test(name));
+}
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'screenshots');
 
@@ -299,6 +319,8 @@ async function act(page: Page, action: ByKeyboard): Promise<string> {
   await page.keyboard.press('Enter');
   const dialog = page.locator('dialog[open]');
   await dialog.waitFor();
+  const found = await flaws(page, 'all');
+  if (found.length > 0) throw new Error(`The dialog has flaws: ${found.join('; ')}`);
   if (action.says !== undefined) await dialog.getByText(action.says).first().waitFor();
   if (action.fill !== undefined) await stayIn(page);
   for (const [name, text] of Object.entries({ ...action.fill, note: action.endpoint })) {

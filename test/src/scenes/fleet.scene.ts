@@ -103,7 +103,7 @@ export async function putFleet(db: Db) {
     }),
   );
   await putInstallations(db);
-  const waiting = await putDemand(db);
+  const { waiting, running } = await putDemand(db);
   const failed = await putSupply(db);
   const hostile = await putJob(db, {
     ...X64,
@@ -137,14 +137,24 @@ export async function putFleet(db: Db) {
   const operation = await putOperations(db);
   const names = ['linux-x64', 'gpu-a100', 'windows', 'acme', 'globex', 'acme/api', 'acme/web'];
   names.push(String(waiting), '51000001', operation, CAME, MISSING);
-  return { names, waiting, failed, hostile: hostile.job_id, huge: huge.job_id, operation, event };
+  return {
+    names,
+    waiting,
+    running,
+    failed,
+    hostile: hostile.job_id,
+    huge: huge.job_id,
+    operation,
+    event,
+  };
 }
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };
 
-async function putDemand(db: Db): Promise<number> {
+async function putDemand(db: Db) {
   const names = ['build', 'test (node 22, ubuntu)', 'integration', 'lint', 'e2e / chromium'];
   let oldest = 0;
+  let running = 0;
   for (let n = 0; n < 46; n += 1) {
     const isWaiting = n < 14;
     const isRunning = !isWaiting && n < 26;
@@ -164,12 +174,14 @@ async function putDemand(db: Db): Promise<number> {
       created_at: ago(minutes),
       started_at: isWaiting ? null : ago(minutes - 0.4),
       completed_at: isWaiting || isRunning ? null : ago(Math.max(0, minutes - 9)),
+      k8s_pod: isRunning ? 'pdk-a1b2c3-linux-x64-0001' : null,
     });
     if (n === 1) oldest = job.job_id;
+    if (isRunning) running = job.job_id;
     const waits = { waiting: 12, unassigned: 3, wait_reason: 'at_pool_cap', wait_since: ago(9) };
     if (n < 2) await putKey(db, job.demand_key, { k8s_pool: job.k8s_pool, ...waits });
   }
-  return oldest;
+  return { waiting: oldest, running };
 }
 
 /** A key of acme. */

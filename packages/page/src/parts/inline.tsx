@@ -4,7 +4,17 @@ import { placeOf, type Thing as Named } from '../paths.ts';
 import { now } from '../state/clock.ts';
 import { hrefOf } from '../state/place.ts';
 import { isLocal, zoneName } from '../state/zone.ts';
-import { ago, between, instant, number, toneOf, until, NO_POOL, poolName } from '../text/words.ts';
+import {
+  ago,
+  between,
+  instant,
+  number,
+  partsOf,
+  toneOf,
+  until,
+  NO_POOL,
+  poolName,
+} from '../text/words.ts';
 
 interface LinkProps {
   /** A path of the page, as `/jobs?state=waiting`. */
@@ -53,6 +63,17 @@ export const Sentence = ({ of, names }: { of: Told; names?: Record<string, strin
   </>
 );
 
+/** A sentence with its commands as such, and its jobs as links. */
+export const Words = ({ of }: { of: string }) => (
+  <>
+    {partsOf(of).map((part) => {
+      if (typeof part === 'string') return part;
+      if ('code' in part) return <code key={part.code}>{part.code}</code>;
+      return <Thing key={part.job} kind="job" id={part.job} as={`job ${part.job}`} />;
+    })}
+  </>
+);
+
 /** How many jobs or workers of a pool or an entity are in a state, and the way to their list. */
 export const HowMany = ({
   of,
@@ -65,16 +86,16 @@ export const HowMany = ({
   many: number;
   pool?: string | undefined;
   entity?: number | undefined;
-}) =>
-  many === 0 ? (
-    <span class="quiet">0</span>
-  ) : (
-    <Link
-      to={`/${of}?${new URLSearchParams(Object.entries({ state, ...filter }).map(([name, value]) => [name, String(value)])).toString()}`}
-    >
-      {number(many)}
-    </Link>
-  );
+}) => (
+  <Listed
+    many={many}
+    to={`/${of}?${new URLSearchParams(Object.entries({ state, ...filter }).map(([name, value]) => [name, String(value)])).toString()}`}
+  />
+);
+
+/** How many there are, and the way to their list. */
+export const Listed = ({ many, to }: { many: number; to: string }) =>
+  many === 0 ? <span class="quiet">0</span> : <Link to={to}>{number(many)}</Link>;
 
 /** A link to GitHub. What came from a delivery is a link only if it is one of the web. */
 export const Outside = ({ to, children }: { to: string; children: ComponentChildren }) =>

@@ -142,7 +142,7 @@ export const Timeline = ({ name, of }: { name: string; of: readonly Moment[] }) 
           <li key={`${at} ${what}`}>
             <At at={at} />
             <span class="what">{what}</span>
-            <span class="after">{after ?? taken ?? <Ago at={at} />}</span>
+            <span class="quiet">{after ?? taken ?? <Ago at={at} />}</span>
           </li>
         );
       })}

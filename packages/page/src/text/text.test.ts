@@ -76,5 +76,5 @@ test('an advice leads to the job that it names (G3)', () => {
     { job: '34500000164' },
     ' explains the last one.',
   ]);
-  expect(partsOf('Take `paused` out.')).toEqual(['Take `paused` out.']);
+  expect(partsOf('Take `paused` out.')).toEqual(['Take ', { code: 'paused' }, ' out.']);
 });

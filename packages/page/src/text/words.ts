@@ -91,8 +91,12 @@ export function instantIn(seconds: number, instants: readonly number[]): string 
   return spanS <= 86_400 ? time : `${iso.slice(5, 10)}${time === '00:00' ? '' : ` ${time}`}`;
 }
 
-/** Text, and the jobs that it names by the terminal's command for them, which here are links. */
-export const partsOf = (advice: string): (string | { readonly job: string })[] =>
-  advice
-    .split(/`paddock why (\d+)`/)
-    .map((part, index) => (index % 2 === 0 ? part : { job: part }));
+/** Text with its commands. The terminal's command for a job names that job, which here is a link. */
+export const partsOf = (
+  said: string,
+): (string | { readonly job: string } | { readonly code: string })[] =>
+  said.split('`').map((part, index) => {
+    if (index % 2 === 0) return part;
+    const [, job] = /^paddock why (\d+)$/.exec(part) ?? [];
+    return job === undefined ? { code: part } : { job };
+  });

@@ -124,7 +124,7 @@ const ACTORS = {
 function Why({ answer }: { answer: WhyAnswer }) {
   const { sentence, since, actor, place, lastStarts, caps, workers, earlier } = answer;
   return (
-    <section class={`why ${actor ?? 'none'}`} aria-label="Why">
+    <section class={`why ${actor ?? 'none'}`} aria-label={`Why job ${answer.job.id}`}>
       <p class="sentence">{sentence}</p>
       <Facts
         of={{

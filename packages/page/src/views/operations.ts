@@ -50,6 +50,8 @@ export function subjectOf({ type, id, name }: OperationRow['subject']) {
   return { said: `${NAMES.get(type) ?? type} ${name ?? id}`, filter, thing: kind && { kind, id } };
 }
 
-/** The same words for a filter, as `worker:NAME`. */
-export const saidOf = (filter: string): string =>
-  filter.replace(/^([^:]*):/, (_, type: string) => `${NAMES.get(type) ?? type} `);
+/** The same of a filter, as `worker:NAME`. */
+export function readFilter(filter: string) {
+  const [type = '', ...id] = filter.split(':');
+  return subjectOf({ type, id: id.join(':'), name: null });
+}

@@ -7,7 +7,7 @@ import type {
   OperationRow,
 } from '../answers.ts';
 import { Act, Outcome } from '../parts/act.tsx';
-import { Ago, At, Chip, Link, Thing, Took } from '../parts/inline.tsx';
+import { Ago, At, Chip, Link, Listed, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView, Tabs } from '../parts/list.tsx';
 import { howFailed, mergedInto } from '../parts/outcome.ts';
 import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
@@ -15,8 +15,8 @@ import { Answer, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { request } from '../state/request.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { count, number } from '../text/words.ts';
-import { type KindCount, saidOf, subjectOf, sumByKind } from './operations.ts';
+import { count } from '../text/words.ts';
+import { type KindCount, readFilter, subjectOf, sumByKind } from './operations.ts';
 
 const FILTERS = [
   { name: 'status', label: 'Status', of: ['RUNNING', 'QUEUED', 'OK', 'ERROR'] },
@@ -34,13 +34,14 @@ const TABS = { '/operations': 'All', [OPEN]: 'Failed, to deal with', [FAILED]: '
 /** Operations: those that run, then those that wait, then those that ended; or those that failed. */
 export function Operations({ query }: ViewProps) {
   const subject = query.get('subject');
+  const about = subject === null ? undefined : readFilter(subject);
   const isFailed = query.get('status') === 'ERROR';
   const title = isFailed ? 'Failed operations' : 'Operations';
 
   return (
     <>
       <ListView<OperationRow>
-        title={subject === null ? title : `${title} of the ${saidOf(subject)}`}
+        title={about === undefined ? title : `${title} of the ${about.said}`}
         path="/operations"
         query={query}
         filters={FILTERS}
@@ -50,13 +51,14 @@ export function Operations({ query }: ViewProps) {
         tables={['tasks', 'operations']}
       >
         <Tabs
-          name="Operations"
+          name="Which of them"
           of={TABS}
           here={!isFailed ? '/operations' : query.get('handled') === 'false' ? OPEN : FAILED}
         />
+        {about?.thing && <Thing {...about.thing} as={`The ${about.thing.kind}`} />}
         {isFailed && <AllFailed query={query} />}
       </ListView>
-      {subject === null && <Counts />}
+      {about === undefined && <Counts />}
     </>
   );
 }
@@ -171,14 +173,12 @@ function Counts() {
 
 const OF_KIND: readonly Column<KindCount>[] = [
   column('Kind', ({ kind }) => <Link to={at`/operations?kind=${kind}`}>{kind}</Link>),
-  figure('OK', ({ good }) => number(good)),
-  figure('Failed', ({ kind, bad }) =>
-    bad === 0 ? (
-      <span class="quiet">0</span>
-    ) : (
-      <Link to={at`/operations?status=ERROR&kind=${kind}`}>{number(bad)}</Link>
-    ),
-  ),
+  figure('OK', ({ kind, good }) => (
+    <Listed many={good} to={at`/operations?status=OK&from=-24h&kind=${kind}`} />
+  )),
+  figure('Failed', ({ kind, bad }) => (
+    <Listed many={bad} to={at`/operations?status=ERROR&from=-24h&kind=${kind}`} />
+  )),
   wide('Why they failed', ({ reasons }) => reasons.join(', ')),
 ];
 

@@ -6,13 +6,13 @@ import type {
   TraceItem,
 } from '../answers.ts';
 import { History } from '../parts/history.tsx';
-import { Ago, At, Link, Thing } from '../parts/inline.tsx';
+import { Ago, At, Link, Thing, Words } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, column, Facts, figure, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { number, partsOf, plain } from '../text/words.ts';
+import { number, plain } from '../text/words.ts';
 import { readItem } from './trace.ts';
 
 const FILTERS = [
@@ -74,14 +74,7 @@ export function Diagnoses({ of }: { of: string }) {
     <>
       {answer?.items.map(({ name, sentence, since, actor, advice }) => (
         <p class={actor === 'wait' ? 'held' : 'trouble'} key={`${name} ${sentence}`}>
-          <strong>{sentence}</strong>{' '}
-          {partsOf(advice).map((part) =>
-            typeof part === 'string' ? (
-              part
-            ) : (
-              <Thing key={part.job} kind="job" id={part.job} as={`job ${part.job}`} />
-            ),
-          )}{' '}
+          <strong>{sentence}</strong> <Words of={advice} />{' '}
           {since !== null && (
             <span class="quiet">
               (<Ago at={since} />)
@@ -97,7 +90,7 @@ const COLUMNS: readonly Column<TraceItem>[] = [
   column('At', (item) => <At at={item.at} />),
   column('Kind', ({ kind }) => <span class="quiet">{kind}</span>),
   wide('What', ({ what }) => what),
-  wide('Of', (item) =>
+  column('Of', (item) =>
     readItem(item).subjects.map(({ kind, id, name }, index) => (
       <span key={kind}>
         {index > 0 && ', '}

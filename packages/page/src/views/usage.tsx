@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { ActiveRow, Items, Usage as UsageAnswer, UsageRow } from '../answers.ts';
 import { Chart } from '../parts/chart.tsx';
 import { toLines } from '../parts/history.tsx';
-import { Ago, At, HowMany, Link, Thing } from '../parts/inline.tsx';
+import { Ago, At, HowMany, Link, Listed, Thing } from '../parts/inline.tsx';
 import { DATES, ListView, Tabs } from '../parts/list.tsx';
 import { type Column, figure, Headline, Table, wide } from '../parts/table.tsx';
 import { Answer, Heading } from '../parts/view.tsx';
@@ -27,6 +27,7 @@ export function Usage({ query }: ViewProps) {
   const isByTime = ['hour', 'day'].includes(query.get('by') ?? '');
   const csv = new URLSearchParams(query);
   csv.set('limit', '200');
+  const dates = [...query].filter(([name]) => ['from', 'to'].includes(name));
   return (
     <ListView<UsageRow, UsageAnswer>
       title="Usage"
@@ -34,7 +35,7 @@ export function Usage({ query }: ViewProps) {
       query={query}
       filters={FILTERS}
       head={(answer) => <Head {...answer} query={query} />}
-      columns={COLUMNS}
+      columns={columnsOf({ state: 'ended', from: '-7d', ...Object.fromEntries(dates) })}
       // Hours and days come in their own order.
       {...(!isByTime && { sorted: query.get('sort') ?? 'minutes' })}
       keyOf={(row) => JSON.stringify([row.entity, row.repository, row.workflow, row.pool, row.at])}
@@ -96,14 +97,21 @@ function toMinutes(answer: UsageAnswer) {
 const queued = (seconds: number | undefined) =>
   seconds === undefined ? '–' : duration(seconds * 1_000);
 
-const COLUMNS: readonly Column<UsageRow>[] = [
+const jobsOf = (filters: Readonly<Record<string, string>>): string =>
+  `/jobs?${new URLSearchParams(filters).toString()}`;
+
+const columnsOf = (ended: Readonly<Record<string, string>>): readonly Column<UsageRow>[] => [
   wide('Of', (row) => {
     if (row.at !== null) return <At at={row.at} />;
     const { name, filters } = subjectOf(row);
     if (name === null) return <span class="quiet">workers without a job</span>;
-    return <Link to={`/jobs?${new URLSearchParams(filters).toString()}`}>{name}</Link>;
+    return <Link to={jobsOf(filters)}>{name}</Link>;
   }),
-  figure('Jobs', ({ jobs }) => number(jobs), 'jobs'),
+  figure(
+    'Jobs',
+    (row) => <Listed many={row.jobs} to={jobsOf({ ...subjectOf(row).filters, ...ended })} />,
+    'jobs',
+  ),
   figure('Workers', ({ workers }) => number(workers), 'workers'),
   figure('Runner minutes', ({ runnerMinutes }) => amount(runnerMinutes), 'minutes'),
   figure('Week before', ({ before }) => (before === null ? '–' : amount(before.runnerMinutes))),
@@ -153,17 +161,13 @@ const COUNTS = [
 ] as const;
 
 const ACTIVE: readonly Column<ActiveRow>[] = [
-  wide('Of', ({ entity, labels, pool }) =>
-    entity === null ? (
-      pool === null ? (
-        (labels?.join(', ') ?? '')
-      ) : (
-        <Thing kind="pool" id={pool} />
-      )
-    ) : (
-      <Thing kind="entity" id={entity.id} as={entity.login} />
-    ),
-  ),
+  wide('Of', ({ entity, labels, pool }) => (
+    <>
+      {entity && <Thing kind="entity" id={entity.id} as={entity.login} />}
+      <Thing kind="pool" id={pool} />
+      {labels?.join(', ')}
+    </>
+  )),
   ...COUNTS.map(([what, list, state]) =>
     // Of labels there is no list.
     figure(what[0]?.toUpperCase() + what.slice(1), ({ entity, pool, [what]: many }: ActiveRow) =>

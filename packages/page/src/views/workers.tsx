@@ -20,7 +20,7 @@ const FILTERS = [
 /** Workers, the newest first. */
 export const Workers = ({ query }: ViewProps) => (
   <ListView<WorkerRow>
-    title="Workers"
+    title={query.has('node') ? `Workers on ${query.get('node')}` : 'Workers'}
     path="/workers"
     query={query}
     filters={FILTERS}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { findPath, PATHS } from '../../packages/page/src/paths.ts';
+import {
+  type BrowserContext,
+  bringJudge,
+  describeInBrowser,
+  flaws,
+  keepPicture,
+  LOOKS,
+  type Page,
+  settled,
+  show,
+  SIZES,
+  unlinked,
+  unlinkedNumbers,
+} from './scenes/browser.scene.ts';
+import { useFleetPages } from './scenes/fleet-page.scene.ts';
+import { viewsOf } from './scenes/views.scene.ts';
+
+describeInBrowser('each view of the page', () => {
+  const { ids, open } = useFleetPages();
+  const VIEWS = viewsOf(() => ids);
+
+  let context: BrowserContext;
+  let page: Page;
+  let troubles: readonly string[];
+  beforeAll(async () => {
+    ({ context, page, troubles } = await open('/', { isKept: true }));
+    await settled(page);
+    await bringJudge(page);
+  });
+  afterAll(() => context.close());
+
+  test('is here', () => {
+    const shown = new Set(VIEWS.map(([, path]) => findPath(path().split('?')[0] ?? '')?.path));
+    expect(PATHS.filter((path) => !shown.has(path))).toEqual([]);
+  });
+
+  test.each(VIEWS)('is fit for every reader: %s', async (name, path) => {
+    await show(page, path());
+    for (const look of LOOKS) {
+      const { viewport } = SIZES[look.size];
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme: look.theme });
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect([look, width]).toEqual([look, viewport.width]);
+      if (!('rules' in look)) continue;
+      await keepPicture(page, `${name}-${look.theme}-${look.size}`);
+      expect([look, await flaws(page, look.rules)]).toEqual([look, []]);
+    }
+    const text = await page.locator('body').innerText();
+    expect(text).not.toMatch(/-\d+ (s|min|h|d)\b|NaN|undefined/);
+    // What strangers have named runs nowhere, leads nowhere, and turns no text of ours.
+    expect(text).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
+    expect(await page.title()).toMatch(/ · Paddock$/);
+    expect(await unlinked(page, ids.names)).toEqual([]);
+    expect(await unlinkedNumbers(page)).toEqual([]);
+    const markup = 'main img, main script, main iframe, a[href^="javascript" i]';
+    expect(await page.locator(markup).count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
+  // Of the job, the worker's.
+  test.each([
+    ['/jobs/{job}', () => `/jobs/${ids.running}`, /^Operations of the worker /],
+    ['/workers/{worker}', () => `/workers/${ids.failed}`, /^Operations of the worker /],
+    ['/pools/{pool}', () => '/pools/gpu-a100', /^Operations of the pool /],
+    ['/installations/{installation}', () => '/installations/51000001', /^Operations of the inst/],
+    [
+      '/repositories/{owner}/{repository}',
+      () => '/repositories/acme/api',
+      /^Operations of the rep/,
+    ],
+  ])('leads to the operations of its subject, and back: %s', async (_, path, title) => {
+    await show(page, path());
+    await page.locator('main a[href*="/operations?subject="]').first().click();
+    await page.getByRole('heading', { name: title }).waitFor();
+    await page.getByRole('link', { name: /^The (worker|pool|installation|repository)$/ }).click();
+    await page.locator('main a[href*="/operations?subject="]').first().waitFor();
+    expect(await page.locator('main [role=alert]').count()).toBe(0);
+  });
+});
