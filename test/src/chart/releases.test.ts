@@ -117,18 +117,25 @@ const sizes: Readonly<Record<Service, number | undefined>> = {
   reconciler: reconciler.poolSize.default,
 };
 
-/** Of replicas, two unless given, and of one more of each service during an upgrade. */
-const connections = (given: Partial<typeof sizes>, pools: Partial<typeof sizes> = {}): number =>
+/** Of replicas, two unless given, and of so many more of each service. */
+const connections = (
+  given: Partial<typeof sizes>,
+  pools: Partial<typeof sizes> = {},
+  more = 1,
+): number =>
   (['ingress', 'scheduler', 'reconciler', 'console'] as const).reduce(
     (sum, service) =>
       sum +
-      ((given[service] ?? 2) + 1) * ((pools[service] ?? sizes[service] ?? 0) + BESIDE[service]),
+      ((given[service] ?? 2) + more) * ((pools[service] ?? sizes[service] ?? 0) + BESIDE[service]),
     BESIDE.migrate,
   );
 
-described('NOTES say how many connections PostgreSQL must allow (A11; needs helm)', () => {
-  test.each<[string, object, number]>([
-    ['by default', {}, connections({})],
+const OTHERS = { ingress: 9, scheduler: 1, reconciler: 3 };
+const POOLS = { ingress: 20, scheduler: 64 };
+
+described('NOTES say how many connections there are at most (A11; needs helm)', () => {
+  test.each<[string, object, number, number]>([
+    ['by default', {}, 60, connections({})],
     // Not even one more of the console during an upgrade.
     [
       'with other replicas and pools, of ingress as many as may be, and without the console',
@@ -139,13 +146,13 @@ described('NOTES say how many connections PostgreSQL must allow (A11; needs helm
         console: { enabled: false },
         settings: { PADDOCK_INGRESS_POOL_SIZE: 20, PADDOCK_SCHEDULER_POOL_SIZE: 64 },
       },
-      connections(
-        { ingress: 9, scheduler: 1, reconciler: 3, console: -1 },
-        { ingress: 20, scheduler: 64 },
-      ),
+      connections({ ...OTHERS, console: 0 }, POOLS, 0),
+      connections({ ...OTHERS, console: -1 }, POOLS),
     ],
-  ])('%s', (_name, set, sum) => {
-    expect(renderNotes(release(set))).toContain(`PostgreSQL must allow ${sum} connections`);
+  ])('%s', (_name, set, held, upgraded) => {
+    const notes = renderNotes(release(set));
+    expect(notes).toContain(`holds at most ${held} connections of PostgreSQL`);
+    expect(notes).toContain(`one more replica of each service, at most ${upgraded}.`);
   });
 
   test('and the database for a first look allows them', () => {

@@ -111,17 +111,18 @@ console: { page: {{ $public | default 8084 }}, health: {{ $health | default 8085
 {{- end -}}
 
 {{/*
-Most connections to PostgreSQL: those of all replicas, of one more of each service during an upgrade,
-and of the migration. docs/network.md has the numbers.
+Most connections to PostgreSQL: those of all replicas, of `more` of each service, and of the migration.
+docs/network.md has the numbers.
 */}}
 {{- define "paddock.connections" -}}
-{{- $ingress := get .Values.settings "PADDOCK_INGRESS_POOL_SIZE" | default 7 | int -}}
-{{- $scheduler := get .Values.settings "PADDOCK_SCHEDULER_POOL_SIZE" | default 8 | add 2 -}}
-{{- $reconciler := get .Values.settings "PADDOCK_RECONCILER_POOL_SIZE" | default 4 | add 2 -}}
-{{- $console := get .Values.settings "PADDOCK_CONSOLE_POOL_SIZE" | default 6 | int -}}
-{{- $consoles := .Values.console.enabled | ternary (add1 .Values.console.replicas) 0 -}}
-{{- $replicas := .Values.ingress.autoscaling.enabled | ternary .Values.ingress.autoscaling.maxReplicas .Values.ingress.replicas -}}
-{{- add (mul (add1 $replicas) $ingress) (mul (add1 .Values.scheduler.replicas) $scheduler) (mul (add1 .Values.reconciler.replicas) $reconciler) (mul $consoles $console) 2 -}}
+{{- $values := .root.Values -}}
+{{- $ingress := get $values.settings "PADDOCK_INGRESS_POOL_SIZE" | default 7 | int -}}
+{{- $scheduler := get $values.settings "PADDOCK_SCHEDULER_POOL_SIZE" | default 8 | add 2 -}}
+{{- $reconciler := get $values.settings "PADDOCK_RECONCILER_POOL_SIZE" | default 4 | add 2 -}}
+{{- $console := get $values.settings "PADDOCK_CONSOLE_POOL_SIZE" | default 6 | int -}}
+{{- $consoles := $values.console.enabled | ternary (add .more $values.console.replicas) 0 -}}
+{{- $replicas := $values.ingress.autoscaling.enabled | ternary $values.ingress.autoscaling.maxReplicas $values.ingress.replicas -}}
+{{- add (mul (add .more $replicas) $ingress) (mul (add .more $values.scheduler.replicas) $scheduler) (mul (add .more $values.reconciler.replicas) $reconciler) (mul $consoles $console) 2 -}}
 {{- end -}}
 
 {{/* How long a pod may take to end: the drain limit, and ten seconds for what comes after it. */}}
