@@ -1,7 +1,6 @@
 import { collectionOf, connectAsAdmin } from '@paddock/testing/admin-api';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import type { ChartObject, Labels } from '@paddock/testing/render-chart';
-import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -12,12 +11,15 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   Deployment: 'apps/v1',
   EndpointSlice: 'discovery.k8s.io/v1',
   Job: 'batch/v1',
+  NetworkPolicy: 'networking.k8s.io/v1',
+  PodDisruptionBudget: 'policy/v1',
 };
 
+/** Without a namespace, that of each. */
 const named = (kind: string, namespace: string, name: string): ChartObject => ({
   apiVersion: API_VERSIONS[kind] ?? 'v1',
   kind,
-  metadata: { namespace, name },
+  metadata: namespace === '' ? { name } : { namespace, name },
 });
 const pathTo = (object: ChartObject): string => `${collectionOf(object)}/${object.metadata.name}`;
 
@@ -49,7 +51,7 @@ export async function connectChartCluster(real: RealCluster) {
     /** The object of this kind and name; rejects if it is not there. */
     read: async (kind: string, namespace: string, name: string) =>
       (await admin('GET', pathTo(named(kind, namespace, name)))) as ChartObject,
-    /** The objects with these labels, as `key=value,…`. */
+    /** The objects with these labels, as `key=value,…`; of all namespaces, if it is ''. */
     list: async (kind: string, namespace: string, labels: string) => {
       const object = named(kind, namespace, '');
       const path = `${collectionOf(object)}?labelSelector=${encodeURIComponent(labels)}`;
@@ -93,18 +95,6 @@ export const startChartCluster = async (assets: string): Promise<ChartCluster> =
       apiServerFlags: { 'disable-admission-plugins': '' },
     }),
   );
-
-/** The pods that the cluster's controllers have made of a workload, once all are there. */
-export const podsOf = (
-  cluster: ChartCluster,
-  namespace: string,
-  component: string,
-  count: number,
-): Promise<readonly PlayedPod[]> =>
-  waitFor(`${count} pods of ${component}`, async () => {
-    const pods = await cluster.list('Pod', namespace, `app.kubernetes.io/component=${component}`);
-    return pods.length === count && (pods as unknown as PlayedPod[]);
-  });
 
 interface Endpoints {
   readonly ports: readonly { readonly name: string; readonly port?: number }[] | null;

@@ -2,26 +2,30 @@ import { rulesVariable } from '@paddock/runtime/rules';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { createEmptyDatabase, openMigrated } from '@paddock/testing/database';
 import { uniqueDatabaseName, withConnection } from '@paddock/testing/server-connection';
-import { type ChartObject, renderChart, renderNotes } from '@paddock/testing/render-chart';
+import { CHART, type ChartObject, HELM, renderChart } from '@paddock/testing/render-chart';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { waitFor } from '@paddock/testing/wait-for';
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { podsOf, startChartCluster } from './chart-cluster.scene.ts';
-import { APP, LEAST, POOL, RESTRICTED, inArgoOrder } from './chart-releases.scene.ts';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { startChartCluster } from './chart-cluster.scene.ts';
+import { APP, LEAST, POOL, RESTRICTED } from './chart-releases.scene.ts';
 import { type PlayedPod, runContainer } from './play-container.scene.ts';
 
 export const NAMESPACE = 'paddock';
 export const RUNNERS = POOL.namespace;
 const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
 export const APP_ID = 4711;
-const SCHEMA = 'charted';
+/** An App that the release does not know at first, of the organisation `beta`. */
+export const OTHER_APP_ID = 4712;
 /** On a busy machine a delivery takes longer than GitHub's ten seconds. A refused one fails at once. */
 const PATIENCE_MS = 120_000;
-const WEBHOOK_SECRET = 'a secret of the chart for tests';
+export const WEBHOOK_SECRET = 'a secret of the chart for tests';
 
 export type PlayedRelease = Awaited<ReturnType<typeof startPlayedRelease>>;
 
-const valuesFor = (apiUrl: string) => {
+const valuesFor = (apiUrl: string, schema: string, replicas: number) => {
   // KWOK leaves these pods alone: the test is the kubelet of the services.
   const service = { podAnnotations: { 'test.paddock/start': 'never' } };
   return {
@@ -31,7 +35,7 @@ const valuesFor = (apiUrl: string) => {
       pools: [{ ...POOL, labels: ['self-hosted', 'linux'], image: 'runner:1', maxWorkers: 30 }],
       entities: { acme: {} },
     },
-    settings: { PADDOCK_SCHEMA: SCHEMA, PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
+    settings: { PADDOCK_SCHEMA: schema, PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
     // As long as a delivery may take on a busy machine: until then, the end counts for its job.
     env: Object.entries(rulesVariable({ scheduler: { unexplainedGraceMs: 60_000 } })).map(
       ([name, value]) => ({ name, value }),
@@ -39,9 +43,9 @@ const valuesFor = (apiUrl: string) => {
     // Only root may listen at the default, 80.
     webhook: { service: { port: 8000 } },
     ingress: service,
-    scheduler: service,
-    reconciler: service,
-    console: service,
+    scheduler: { ...service, replicas },
+    reconciler: { ...service, replicas },
+    console: { ...service, replicas },
   };
 };
 
@@ -52,20 +56,32 @@ export const secret = (name: string, stringData: object): ChartObject => ({
   stringData,
 });
 
-/** Installs the chart in a real cluster as `helm install` would, and runs its Job. */
-export async function startPlayedRelease(assets: string) {
+/**
+ * Installs the chart in a real cluster by helm, and runs its Job. No other release on the same
+ * PostgreSQL may have this schema, because its roles are the server's. Ingress has two replicas.
+ */
+export async function startPlayedRelease(assets: string, schema: string, replicas = 2) {
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
-    const key = sharedAppKey();
-    const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET };
-    const github = await startGitHubSimulator({ apps: [app], deliveryTimeoutMs: PATIENCE_MS });
+    const { privateKeyPem, publicKeyPem } = sharedAppKey();
+    const apps = [APP_ID, OTHER_APP_ID].map((appId) => ({
+      appId,
+      publicKeyPem,
+      webhookSecret: WEBHOOK_SECRET,
+    }));
+    const github = await startGitHubSimulator({ apps, deliveryTimeoutMs: PATIENCE_MS });
     undo.push(github.stop);
-    await github.addOrganization({ login: 'acme' });
-    await github.addRepository({ owner: 'acme', name: 'shop', private: true });
-    await github.install({ appId: APP_ID, account: 'acme', announce: false });
+    for (const [appId, login] of [
+      [APP_ID, 'acme'],
+      [OTHER_APP_ID, 'beta'],
+    ] as const) {
+      await github.addOrganization({ login });
+      await github.addRepository({ owner: login, name: 'shop', private: true });
+      await github.install({ appId, account: login, announce: false });
+    }
     const empty = await createEmptyDatabase();
     undo.push(() => empty.drop());
     const cluster = await startChartCluster(assets);
@@ -73,31 +89,57 @@ export async function startPlayedRelease(assets: string) {
 
     await cluster.makeNamespace(NAMESPACE, RESTRICTED);
     await cluster.makeNamespace(RUNNERS);
-    const { privateKeyPem } = key;
     const data = { 'webhook-secret': WEBHOOK_SECRET, 'private-key.pem': privateKeyPem };
     await cluster.apply(secret('paddock-github', data));
-    const poor = await createPoorLogin(empty.url);
-    undo.push(poor.drop);
-    await cluster.apply(secret('paddock-database', { migrate: poor.url }));
+    const login = await createPoorLogin(empty.url, schema);
+    undo.push(login.drop);
+    await cluster.apply(secret('paddock-database', { migrate: login.url }));
 
-    const release = { release: 'paddock', namespace: NAMESPACE, set: valuesFor(github.url) };
-    const rendered = renderChart(release);
-    for (const object of inArgoOrder(rendered)) await cluster.apply(object);
+    const values = valuesFor(github.url, schema, replicas);
+    const release = { release: 'paddock', namespace: NAMESPACE, set: values };
+    /** Runs a command of helm while all goes on, with these values above those of the release. */
+    const helm = async (
+      command: string,
+      args: readonly string[],
+      set?: object,
+    ): Promise<string> => {
+      const more = set === undefined ? [] : ['--values', '-'];
+      const to = ['-n', NAMESPACE, '--kubeconfig', cluster.real.kubeconfigFile];
+      const running = spawn(String(HELM), [command, 'paddock', ...args, ...to, ...more]);
+      running.stdin.end(JSON.stringify({ ...values, ...set }));
+      const [out, errors] = [text(running.stdout), text(running.stderr)];
+      const [code] = (await once(running, 'exit')) as [number | null];
+      if (code !== 0) throw new Error(await errors);
+      return out;
+    };
+    const notes = await helm('install', [CHART], {});
 
     const network = `127.${randomInt(64, 250)}.${randomInt(0, 250)}`;
     const addressOf = (number: number): string => `${network}.${number}`;
-    const [pod] = await podsOf(cluster, NAMESPACE, 'migrate', 1);
-    const migrate = () => runContainer({ cluster, address: addressOf(1) }, pod as PlayedPod);
-    const migrated = [await migrate()];
+    /** The pod of a migration that has not ended. */
+    const migration = () =>
+      waitFor('the pod of a migration', async () => {
+        const pods = await cluster.list('Pod', NAMESPACE, 'app.kubernetes.io/component=migrate');
+        return (pods as unknown as PlayedPod[]).find(
+          ({ metadata: { deletionTimestamp, annotations = {} } }) =>
+            deletionTimestamp === undefined && !('test.paddock/end' in annotations),
+        );
+      });
+    const run = (pod: PlayedPod) => runContainer({ cluster, address: addressOf(1) }, pod);
+    /** Runs the migration of an installation or an upgrade. */
+    const migrate = async () => {
+      const pod = await migration();
+      const ended = await run(pod);
+      // Played nodes have the pod running; now it succeeds.
+      await cluster.patch(pod, { metadata: { annotations: { 'test.paddock/end': 'succeeded' } } });
+      return ended;
+    };
+    const poor = await run(await migration());
     // As its log says.
-    const [, statements = ''] = /run "([^"]+)"/.exec(migrated[0]?.output ?? '') ?? [];
+    const [, statements = ''] = /run "([^"]+)"/.exec(poor.output) ?? [];
     await withConnection(empty.url, (client) => client.query(statements));
-    migrated.push(await migrate());
-    // Played nodes have the pod running; now it succeeds.
-    await cluster.patch(pod as PlayedPod, {
-      metadata: { annotations: { 'test.paddock/end': 'succeeded' } },
-    });
-    const database = await openMigrated({ url: empty.url, schema: SCHEMA });
+    const migrated = [poor, await migrate()];
+    const database = await openMigrated({ url: empty.url, schema });
     undo.push(() => database.drop());
     // As the operator makes them: docs/roles.md.
     const urls = SERVICES.map((service) => [service, database.urlOf(service)] as const);
@@ -108,25 +150,19 @@ export async function startPlayedRelease(assets: string) {
       cluster,
       github,
       database,
+      values,
+      helm,
+      migrate,
       /** What helm has rendered. */
-      rendered,
+      rendered: renderChart(release),
       /** How the Job's program ended, before and after there were roles. */
       migrated,
-      /** Changes the configuration, as an upgrade does. */
-      async configure(changes: object) {
-        const set = valuesFor(github.url);
-        const next = { ...release, set: { ...set, config: { ...set.config, ...changes } } };
-        const after = renderChart(next);
-        for (const object of after.filter(({ kind }) => kind === 'ConfigMap'))
-          await cluster.apply(object);
-        return { restarts: !isDeepStrictEqual(deploymentsOf(after), deploymentsOf(rendered)) };
-      },
       /** What helm tells the operator. */
-      notes: renderNotes(release),
+      notes,
       /** A loopback address that no other test uses. */
       addressOf,
-      sendWebhooksTo: (url: string) =>
-        github.setApp(APP_ID, { webhookUrl: `${url}/webhooks/github` }),
+      sendWebhooksTo: (url: string, appId = APP_ID) =>
+        github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }),
       stop,
     };
   } catch (error) {
@@ -135,15 +171,12 @@ export async function startPlayedRelease(assets: string) {
   }
 }
 
-const deploymentsOf = (objects: readonly ChartObject[]): readonly ChartObject[] =>
-  objects.filter(({ kind }) => kind === 'Deployment');
-
 /** A login that may make tables and no roles, as some providers give; none of our roles is there. */
-async function createPoorLogin(serverUrl: string) {
+async function createPoorLogin(serverUrl: string, schema: string) {
   const name = uniqueDatabaseName('paddock_poor');
   const url = new URL(serverUrl);
   await withConnection(serverUrl, (client) =>
-    client.query(`drop role if exists ${SERVICES.map((service) => `${SCHEMA}_${service}`).join()};
+    client.query(`drop role if exists ${SERVICES.map((service) => `${schema}_${service}`).join()};
       create role ${name} login password 'of a test';
       grant create on database ${url.pathname.slice(1)} to ${name}`),
   );

@@ -213,7 +213,7 @@ export type RunnerFaults = {
 
 export type RateResource = 'core' | 'actions_runner_registration';
 
-/** GitHub's record of an App: its public key only, like the real one. */
+/** GitHub's record of an App: its public keys only, one behind the other, like the real one. */
 export type SimulatedApp = {
   readonly appId: number;
   readonly slug: string;
