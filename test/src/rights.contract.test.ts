@@ -3,6 +3,7 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import { callJson } from '@paddock/kube/call';
 import { type Cluster, type ClusterRequest, connectCluster } from '@paddock/kube/connect';
 import { podEvents } from '@paddock/kube/events';
+import { deleteHookObjects } from '@paddock/kube/hook-objects';
 import { readLog } from '@paddock/kube/logs';
 import { podChanges } from '@paddock/kube/pod-changes';
 import {
@@ -34,7 +35,9 @@ import {
   kubeconfigOf,
 } from '@paddock/testing/cluster-rights';
 import { examplePools } from '@paddock/testing/demand-rows';
+import { hookObjects } from '@paddock/testing/hook-objects';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,14 +63,18 @@ const callsOf = (service: string) => [...CALLS].filter(([name]) => importsOf(ser
 
 /** The rights of a service's role, as `resource verb`. */
 async function grantedTo(service: string): Promise<string[]> {
-  const manifests = await deployedManifests('runner-namespace.yaml');
-  const rules =
-    manifests.find(
-      ({ kind, metadata }) => kind === 'Role' && metadata.name === `paddock-${service}`,
-    )?.rules ?? [];
-  return rules.flatMap(({ resources, verbs }) =>
-    resources.flatMap((resource) => verbs.map((verb) => `${resource} ${verb}`)),
-  );
+  const files = ['runner-namespace.yaml', 'runner-hooks.yaml'];
+  const manifests = (await Promise.all(files.map(deployedManifests))).flat();
+  return manifests
+    .filter(
+      ({ kind, metadata: { name } }) => kind === 'Role' && name.startsWith(`paddock-${service}`),
+    )
+    .flatMap(({ rules = [] }) => rules)
+    .flatMap(({ apiGroups: [group], resources, verbs }) =>
+      resources.flatMap((resource) =>
+        verbs.map((verb) => `${resource}${group === '' ? '' : `.${group}`} ${verb}`),
+      ),
+    );
 }
 
 describe('the calls that the services make', () => {
@@ -101,6 +108,7 @@ described(
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: RUNNERS } };
       await admin('POST', '/api/v1/namespaces', namespace);
       await grantRights(admin, [RUNNERS]);
+      await deploy(admin, 'runner-hooks.yaml', RUNNERS);
     });
     afterAll(async () => {
       for (const cluster of clusters) cluster.close();
@@ -117,10 +125,11 @@ described(
         const calls = callsOf(service);
         if (!calls.some(([name]) => name === 'createPod'))
           await createPod(connect(real.kubeconfigFile), podAt(at));
+        await hookObjects(admin).make(at.name);
         for (const [, call] of calls) await call(cluster, at);
         expect(calls).not.toEqual([]);
         expect((await grantedTo(service)).toSorted()).toEqual([...used].toSorted());
-        expect(rightsOf(service).toSorted()).toEqual([...used].toSorted());
+        expect(rightsOf(service, true).toSorted()).toEqual([...used].toSorted());
       },
     );
 
@@ -135,6 +144,7 @@ described(
           cluster,
           service,
           findNamespaces: () => Promise.resolve([RUNNERS, later]),
+          hookNamespaces: () => [RUNNERS],
           log: { error: say, warn: say, info: say, debug: say },
           metrics: createMetrics(),
         });
@@ -153,12 +163,41 @@ described(
       },
     );
 
-    test('no service lists Secrets, or does anything beyond the namespaces of runners', async () => {
+    test('the scheduler lacks rights where a pool gets hooks, until they are applied (H1, H3)', async () => {
+      const cluster = connect(await kubeconfigOf(admin, 'scheduler', real.kubeconfigFile));
+      const namespace = 'hooked';
+      await admin('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+      await deploy(admin, 'runner-namespace.yaml', namespace);
+      let hooked: string[] = [];
+      const rights = watchRights({
+        cluster,
+        service: 'scheduler',
+        findNamespaces: () => Promise.resolve([namespace]),
+        hookNamespaces: () => hooked,
+        log: SILENT_LOG,
+        metrics: createMetrics(),
+      });
+      await rights.look();
+      expect(rights.warning()).toBeUndefined();
+      hooked = [namespace];
+      await rights.look();
+      const more = rightsOf('scheduler', true).slice(rightsOf('scheduler').length);
+      expect(rights.warning()).toContain(`namespace hooked: ${more.join(', ')}`);
+      await deploy(admin, 'runner-hooks.yaml', namespace);
+      await waitFor('the rights to be seen', async () => {
+        await rights.look();
+        return rights.warning() === undefined;
+      });
+    });
+
+    test('no service lists Secrets where no runner has hooks, or does anything beyond the namespaces of runners', async () => {
+      await admin('POST', '/api/v1/namespaces', { metadata: { name: 'plain' } });
+      await deploy(admin, 'runner-namespace.yaml', 'plain');
       for (const service of SERVICES) {
         const cluster = connect(await kubeconfigOf(admin, service, real.kubeconfigFile));
         const secrets = callJson(cluster, {
           method: 'GET',
-          path: `/api/v1/namespaces/${RUNNERS}/secrets`,
+          path: '/api/v1/namespaces/plain/secrets',
         });
         await expect(secrets).rejects.toMatchObject({ failure: { kind: 'forbidden' } });
         await expect(
@@ -264,6 +303,7 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['deletePod', deletePod],
   ['deleteSecret', deleteSecret],
+  ['deleteHookObjects', deleteHookObjects],
 ]);
 
 const podAt = (at: ObjectName): Parameters<typeof createPod>[1] => runnerPod(workerAt(at));
@@ -320,8 +360,12 @@ const VERBS: Readonly<Record<string, string>> = {
 
 function verbOf({ method, path }: ClusterRequest): string {
   const url = new URL(path, 'http://cluster');
-  const [resource, name, subresource] = url.pathname.split('/').slice(5);
-  const whole = [resource, subresource].filter((part) => part !== undefined).join('/');
+  const [, group, resource, name, subresource] =
+    /^\/api(?:s\/(\w+))?\/v1\/namespaces\/[^/]+\/(\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(
+      url.pathname,
+    ) ?? [];
+  const of = group === undefined ? resource : `${resource}.${group}`;
+  const whole = [of, subresource].filter((part) => part !== undefined).join('/');
   if (method !== 'GET') return `${whole} ${VERBS[method] ?? method}`;
   if (url.searchParams.has('watch')) return `${whole} watch`;
   return `${whole} ${name === undefined ? 'list' : 'get'}`;

@@ -88,6 +88,7 @@ await runService('scheduler', declared, async (config, service) => {
     cluster,
     service: 'scheduler',
     findNamespaces: () => findNamespaces(db),
+    hookNamespaces: poolsLoader.hookNamespaces,
     log,
     metrics,
   });

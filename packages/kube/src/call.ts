@@ -203,17 +203,18 @@ function queryOf({ query = {} }: Call): string {
 /** `GET /api/v1/namespaces/runners/pods/pdk-1`: the attempted call. */
 const describe = ({ method, path }: Call): string => `${method} ${path}`;
 
-/** The path of a core object or a collection. */
+/** The path of an object or a collection: of the core API, or of a group's, as in `jobs.batch`. */
 export function objectPath(
   namespace: string,
-  resource: 'pods' | 'secrets' | 'events',
+  resource: 'pods' | 'secrets' | 'services' | 'jobs.batch' | 'events',
   name?: string,
   subresource?: string,
 ): string {
-  const parts = [namespace, resource, name, subresource]
+  const [plural, group] = resource.split('.');
+  const parts = [namespace, plural, name, subresource]
     .filter((part) => part !== undefined)
     .map(encodeURIComponent);
-  return `/api/v1/namespaces/${parts.join('/')}`;
+  return `/${group === undefined ? 'api' : `apis/${group}`}/v1/namespaces/${parts.join('/')}`;
 }
 
 /**

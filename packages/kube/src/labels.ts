@@ -147,6 +147,9 @@ export const marksOf = ({ labels, annotations }: Marked): Record<string, string>
 /** The label selector of one instance's objects: a label that other programs do not set. */
 export const instanceSelector = (instance: string): string => `${LABEL.instance}=${instance}`;
 
+/** The label selector of objects that no instance of Paddock has made. */
+export const NOT_OURS = `!${LABEL.instance}`;
+
 function idFrom(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,16}$/.test(text)) return undefined;
   const id = Number(text);

@@ -17,13 +17,22 @@ const RIGHTS = {
   reconciler: { pods: ['get', 'delete'], 'pods/log': ['get'], secrets: ['delete'] },
 };
 
+/** What the scheduler uses besides where runners have hooks: runner-hooks.yaml there. */
+const HOOK_RIGHTS = {
+  secrets: ['list'],
+  services: ['list', 'delete'],
+  'jobs.batch': ['list', 'delete'],
+};
+
 type Service = keyof typeof RIGHTS;
 
 /** The rights of a service, as `resource verb`. */
-export const rightsOf = (service: Service): string[] =>
-  Object.entries(RIGHTS[service]).flatMap(([resource, verbs]) =>
-    verbs.map((verb) => `${resource} ${verb}`),
+export function rightsOf(service: Service, hasHooks = false): string[] {
+  const more = hasHooks && service === 'scheduler' ? HOOK_RIGHTS : {};
+  return [...Object.entries<string[]>(RIGHTS[service]), ...Object.entries<string[]>(more)].flatMap(
+    ([resource, verbs]) => verbs.map((verb) => `${resource} ${verb}`),
   );
+}
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
@@ -35,12 +44,14 @@ export async function findMissingRights(
   cluster: Cluster,
   service: Service,
   namespace: string,
+  hasHooks: boolean,
 ): Promise<string[]> {
   const missing: string[] = [];
-  for (const right of rightsOf(service)) {
-    const [resource = '', verb] = right.split(' ');
-    const [of, subresource] = resource.split('/');
-    const spec = { resourceAttributes: { namespace, verb, resource: of, subresource } };
+  for (const right of rightsOf(service, hasHooks)) {
+    const [path = '', verb] = right.split(' ');
+    const [of = '', subresource] = path.split('/');
+    const [resource, group] = of.split('.');
+    const spec = { resourceAttributes: { namespace, verb, group, resource, subresource } };
     const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
     const answer = await callJson(cluster, { method: 'POST', path: REVIEWS, body });
     if (asRecord(asRecord(answer)['status'])['allowed'] === false) missing.push(right);
@@ -73,12 +84,15 @@ export function watchRights({
   cluster,
   service,
   findNamespaces,
+  hookNamespaces = () => [],
   log,
   metrics,
 }: {
   readonly cluster: Cluster;
   readonly service: Service;
   readonly findNamespaces: () => Promise<readonly string[]>;
+  /** Those of them where runners have hooks. */
+  readonly hookNamespaces?: () => readonly string[];
   readonly log: EventLog;
   readonly metrics: Pick<Metrics, 'events'>;
 }) {
@@ -89,8 +103,8 @@ export function watchRights({
   let asked = '';
   let askAgainAt = 0;
 
-  async function lookAt(namespace: string): Promise<void> {
-    const rights = (await findMissingRights(cluster, service, namespace)).join(', ');
+  async function lookAt(namespace: string, hasHooks: boolean): Promise<void> {
+    const rights = (await findMissingRights(cluster, service, namespace, hasHooks)).join(', ');
     const before = missing.get(namespace) ?? '';
     if (rights === '') missing.delete(namespace);
     else missing.set(namespace, rights);
@@ -110,15 +124,19 @@ export function watchRights({
 
   async function look(): Promise<void> {
     const namespaces = await findNamespaces();
-    const isNew = namespaces.join() !== asked;
+    const hooked = hookNamespaces();
+    const all = [...namespaces, '', ...hooked].join();
+    const isNew = all !== asked;
     const isDue = performance.now() >= askAgainAt;
     if (!isNew && !isDue && missing.size + unread.size === 0) return;
     for (const gone of [missing, unread])
       for (const namespace of gone.keys())
         if (!namespaces.includes(namespace)) gone.delete(namespace);
     for (const namespace of namespaces)
-      await lookAt(namespace).catch((error: unknown) => cannotRead(namespace, error));
-    asked = namespaces.join();
+      await lookAt(namespace, hooked.includes(namespace)).catch((error: unknown) =>
+        cannotRead(namespace, error),
+      );
+    asked = all;
     askAgainAt = performance.now() + ASK_MS;
   }
 

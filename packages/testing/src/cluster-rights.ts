@@ -11,6 +11,7 @@ export interface Manifest {
   readonly metadata: { readonly name: string };
   readonly spec?: object;
   readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
     readonly resources: readonly string[];
     readonly verbs: readonly string[];
   }[];

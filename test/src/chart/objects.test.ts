@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { signInFile } from '@paddock/console/sign-in/sign-in-file';
+import { hasHooks } from '@paddock/domain/pools/pod-template';
 import { deployedManifests } from '@paddock/testing/cluster-rights';
 import {
   type ChartObject,
@@ -204,11 +205,21 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     const roles = all('Role');
     const bindings = all('RoleBinding');
     const accounts = all('ServiceAccount').map(({ metadata }) => metadata.name);
+    const [hooks] = await deployedManifests('runner-hooks.yaml');
+    const hooked = config.pools.filter(({ template }) => hasHooks(template));
     for (const manifest of await deployedManifests('runner-namespace.yaml')) {
       if (manifest.kind !== 'Role') continue;
       const service = manifest.metadata.name.replace('paddock-', '');
       const mine = roles.filter(({ metadata }) => metadata.name.endsWith(`-${service}`));
-      for (const role of mine) expect(role['rules']).toEqual(manifest.rules);
+      for (const role of mine) {
+        const { namespace } = role.metadata;
+        const hasMore =
+          service === 'scheduler' && hooked.some((pool) => pool.namespace === namespace);
+        expect(role['rules']).toEqual([
+          ...(manifest.rules ?? []),
+          ...((hasMore ? hooks?.rules : undefined) ?? []),
+        ]);
+      }
       for (const { metadata } of mine) {
         const bound = bindings.filter((binding) => binding.metadata.name === metadata.name);
         expect(bound).toContainEqual(

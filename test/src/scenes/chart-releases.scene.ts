@@ -98,6 +98,14 @@ export const SIGN_IN = {
   },
 };
 
+const HOOKED = {
+  spec: {
+    containers: [
+      { name: 'runner', env: [{ name: 'ACTIONS_RUNNER_CONTAINER_HOOKS', value: '/k8s/index.js' }] },
+    ],
+  },
+};
+
 const off = { enabled: false };
 const service = { disruptionBudget: off };
 const placed = {
@@ -154,6 +162,7 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
         pools: [
           { ...POOL, template: { metadata: { labels: { team: 'ci' } } } },
           { ...POOL, name: 'gpu', labels: ['gpu'], namespace: 'gpu', maxWorkers: 100_000 },
+          { ...POOL, name: 'hooked', labels: ['hooked'], namespace: 'gpu', template: HOOKED },
           { ...POOL, name: 'more', labels: ['more'] },
         ],
       },

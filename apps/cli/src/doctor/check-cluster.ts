@@ -1,4 +1,5 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
+import { hasHooks } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { readVersion } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
@@ -54,7 +55,8 @@ async function checkNamespace(
   pools: readonly Pool[],
   { mend, remark }: ReturnType<typeof findingsOf>,
 ): Promise<void> {
-  const rights = await findMissingRights(cluster, 'scheduler', namespace);
+  const hooked = pools.some(({ template }) => hasHooks(template));
+  const rights = await findMissingRights(cluster, 'scheduler', namespace, hooked);
   if (rights.length > 0)
     mend(
       `Rights are missing in the namespace ${namespace}: ${rights.join(', ')}. Apply the Role and the RoleBinding of the scheduler there, and create the namespace if it is missing`,

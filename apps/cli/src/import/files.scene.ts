@@ -239,15 +239,6 @@ export const GOOD_FILES: readonly GoodFile[] = [
     says: ['maxRunners: is 0'],
   },
   {
-    what: 'the account of kubernetes mode stays, and goes with the old release',
-    text: set(
-      'githubConfigUrl: https://github.com/acme, template: { spec: { serviceAccountName: k } }',
-      'name: one, namespace: runners, annotations: { actions.github.com/cleanup-kubernetes-mode-service-account-name: k }',
-    ),
-    config: { pools: [{ template: { spec: { serviceAccountName: 'k' } } }] },
-    says: ['template.spec.serviceAccountName: k and its Role go with the old release'],
-  },
-  {
     what: 'JSON is YAML',
     text: JSON.stringify({
       apiVersion: 'v1',

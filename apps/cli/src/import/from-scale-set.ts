@@ -1,5 +1,6 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
 import { githubScope } from './github-scope.ts';
+import { hookRules } from './hook-account.ts';
 import {
   added,
   marksOf,
@@ -32,6 +33,8 @@ const NOT_CARRIED = new Set([
 export interface Beside {
   readonly pod?: Mapping;
   readonly appId?: number | undefined;
+  /** More rules of the account in kubernetes mode. */
+  readonly rules?: unknown;
   readonly notes?: readonly string[];
 }
 
@@ -56,7 +59,16 @@ export function fromScaleSet(object: Mapping, from: string, beside: Beside = {})
     );
   const template = asRecord(spec['template']);
   const proxied = withProxy(asRecord(template['spec']), spec['proxy'], notes);
-  const podSpec = withAccount(proxied.spec, annotations, notes);
+  const { restartPolicy: _always, serviceAccountName: account, ...rest } = proxied.spec;
+  const isOf = (mode: string) =>
+    account !== undefined && account === annotations[`${CLEANUP}${mode}-service-account-name`];
+  // The chart's accounts go with its release. One without rights is worth nothing.
+  const podSpec = isOf('no-permission') ? rest : said({ ...rest, serviceAccountName: account });
+  const role = annotations[`${CLEANUP}kubernetes-mode-role-name`];
+  if (isOf('kubernetes-mode') && role !== undefined)
+    notes.push(
+      `template.spec.serviceAccountName: the pool gets an account of its own; if \`kubectl get role ${role} -o yaml\` has more rules, add them to its Role`,
+    );
   return {
     from,
     name,
@@ -68,6 +80,7 @@ export function fromScaleSet(object: Mapping, from: string, beside: Beside = {})
     min: numberOf(spec['minRunners']) ?? 0,
     max: numberOf(spec['maxRunners']),
     credentials: { secret, appId: beside.appId },
+    accountRules: isOf('kubernetes-mode') ? hookRules(podSpec, beside.rules) : undefined,
     pod: said({
       ...beside.pod,
       proxy: proxied.proxy,
@@ -121,23 +134,6 @@ const labelValue = (text: string | undefined): string | undefined =>
   text === undefined || text.length <= 63
     ? text?.replace(/^[-_.]+|[-_.]+$/g, '')
     : `${text.slice(0, 58)}-trim`;
-
-/** The chart's accounts go with its release. One without rights is worth nothing. */
-function withAccount(spec: Mapping, annotations: Mapping, notes: string[]): Mapping {
-  const account = textOf(spec['serviceAccountName']);
-  // Paddock sets it itself.
-  const { restartPolicy: _always, ...rest } = spec;
-  if (account === undefined) return rest;
-  if (account === annotations[`${CLEANUP}no-permission-service-account-name`]) {
-    const { serviceAccountName: _none, ...without } = rest;
-    return without;
-  }
-  if (account === annotations[`${CLEANUP}kubernetes-mode-service-account-name`])
-    notes.push(
-      `template.spec.serviceAccountName: ${account} and its Role go with the old release: make them anew first (docs/from-arc.md)`,
-    );
-  return rest;
-}
 
 /**
  * The pool's proxy. With a Secret of name and password, which no file may hold, the runner's

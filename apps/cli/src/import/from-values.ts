@@ -59,12 +59,7 @@ export function fromValues({ values, notes, endings }: ChartValues, release: Rel
   const tls = trusted(modeSpec, values['githubServerTLS']);
   const meta = asRecord(values['resourceMeta']);
   const secret = values['githubConfigSecret'];
-  const all = [
-    ...notes,
-    ...(isKubernetes ? roleNotes(values) : []),
-    ...secretNotes(secret),
-    ...tls.notes,
-  ];
+  const all = [...notes, ...secretNotes(secret), ...tls.notes];
   const set = fromScaleSet(
     {
       metadata: {
@@ -97,6 +92,7 @@ export function fromValues({ values, notes, endings }: ChartValues, release: Rel
     {
       pod: said({ containerMode: mode === 'dind' ? 'dind' : undefined, caBundle: tls.caBundle }),
       appId: idOf(asRecord(secret)['github_app_id']),
+      rules: asRecord(values['containerMode'])['kubernetesModeAdditionalRoleRules'],
       notes: all,
     },
   );
@@ -136,13 +132,6 @@ function inKubernetesMode(given: Mapping, mode: string, claim: unknown): Mapping
   });
   const work = { name: 'work', ephemeral: { volumeClaimTemplate: { spec: claim } } };
   return isShared ? { ...spec, volumes: added(spec['volumes'], [work]) } : spec;
-}
-
-function roleNotes(values: Mapping): string[] {
-  const mode = asRecord(values['containerMode']);
-  return asList(mode['kubernetesModeAdditionalRoleRules']).length > 0
-    ? ['containerMode.kubernetesModeAdditionalRoleRules: write these rules into the new Role, too']
-    : [];
 }
 
 /** A personal token, or the App's key, in the values. Neither is shown. */

@@ -57,7 +57,7 @@ interface Imported {
   readonly remarks: readonly Said[];
   /** As `pools check` warns of the file. */
   readonly warnings: readonly string[];
-  /** Commands that make the Secret of the App. */
+  /** Commands that make the Secret of the App, and accounts of pods. */
   readonly commands: readonly string[];
 }
 
@@ -134,7 +134,10 @@ async function importFiles({ words, options, terminal }: Given): Promise<Importe
       made.config === undefined || made.file.value === undefined
         ? []
         : [...warningsAbout(made.file.value, made.file.written)],
-    commands: apps.flatMap(({ commands }) => commands),
+    commands: [
+      ...apps.flatMap(({ commands }) => commands),
+      ...made.outcomes.flatMap(({ commands = [] }) => commands),
+    ],
   };
 }
 
@@ -177,7 +180,7 @@ const sentences = (list: readonly Said[]): string =>
 function describe({ pools, refused, remarks, warnings, commands }: Imported): string {
   const what =
     commands.length > 0
-      ? `The App's credentials, for this file:\n  ${commands.join('\n  ')}\n`
+      ? `To run first, for the App's credentials and accounts of pods:\n${commands.join('\n')}\n`
       : '';
   return [
     pools.map(({ from, pool }) => `${from} is the pool ${String(pool)}.\n`).join(''),

@@ -19,6 +19,8 @@ export interface RunnerSet {
   /** Undefined: no limit. */
   readonly max: number | undefined;
   readonly credentials: Credentials;
+  /** Rules of its account in kubernetes mode, if that goes with the old release. */
+  readonly accountRules?: readonly unknown[] | undefined;
   /** Keys of the pool that shape its pods. */
   readonly pod: Mapping;
   /** What is not carried over, or needs a person; each names the key. */

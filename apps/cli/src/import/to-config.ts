@@ -3,6 +3,7 @@ import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-
 import { checkContent } from '@paddock/runtime/yaml-file';
 import { appsOf } from './apps.ts';
 import { type GitHubScope, githubScope } from './github-scope.ts';
+import { accountCommand, withAccount } from './hook-account.ts';
 import { isFilledIn, type RunnerSet, said } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
@@ -23,6 +24,8 @@ export interface Outcome {
   readonly pool?: Mapping;
   readonly refused?: string;
   readonly notes: readonly string[];
+  /** Commands that make what its pods need. */
+  readonly commands?: readonly string[];
 }
 
 interface Candidate extends Outcome {
@@ -144,8 +147,10 @@ function candidateOf(
       'minRunners: is left out: warm names an organisation, and an enterprise has several',
     );
   const place = repository === undefined ? login : `${login}/${repository}`;
+  const name = poolName(prefix + set.name, namespace, names);
+  const account = `paddock-${name}`;
   const pool = said({
-    name: poolName(prefix + set.name, namespace, names),
+    name,
     labels: options.scaleSetLabels ? [...labels, ...set.scaleSetLabels] : labels,
     namespace,
     ...(repository === undefined
@@ -153,9 +158,11 @@ function candidateOf(
       : { registration: 'repository', repositories: [place] }),
     maxWorkers: set.max,
     warm: set.min > 0 && place !== undefined ? [{ scope: place, workers: set.min }] : undefined,
-    ...set.pod,
+    ...(set.accountRules === undefined ? set.pod : withAccount(set.pod, account)),
   });
-  return { set, pool, scope, notes };
+  const commands =
+    set.accountRules === undefined ? [] : [accountCommand(account, namespace, set.accountRules)];
+  return { set, pool, scope, notes, commands };
 }
 
 const LONGEST_NAME = 30;

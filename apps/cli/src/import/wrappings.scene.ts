@@ -22,6 +22,38 @@ const deployment = (spec: string, kind = 'RunnerDeployment'): string =>
 /** The sets of one release in the wrappings of other programs, and those of older controllers. */
 export const WRAPPED_FILES: readonly GoodFile[] = [
   {
+    what: 'the account of kubernetes mode goes with the old release: the pool gets its own',
+    text: `kind: AutoscalingRunnerSet
+metadata:
+  name: one
+  namespace: runners
+  annotations:
+    actions.github.com/cleanup-kubernetes-mode-service-account-name: k
+    actions.github.com/cleanup-kubernetes-mode-role-name: r
+spec:
+  githubConfigUrl: https://github.com/acme
+  template: { spec: { serviceAccountName: k } }`,
+    config: { pools: [{ template: { spec: { serviceAccountName: 'paddock-one' } } }] },
+    says: [
+      'if `kubectl get role r -o yaml` has more rules',
+      "kubectl apply -f - <<'END'\napiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: paddock-one\n  namespace: runners\n---\n",
+      'resources:\n      - jobs\n',
+    ],
+  },
+  {
+    what: 'more rules of kubernetes mode are in the new Role, and none for Jobs without a volume',
+    text: `githubConfigUrl: https://github.com/acme
+runnerScaleSetName: hooked
+containerMode:
+  type: kubernetes-novolume
+  kubernetesModeAdditionalRoleRules: [{ apiGroups: [''], resources: [services], verbs: [create] }]`,
+    words: ['--namespace', 'runners'],
+    config: { pools: [{ template: { spec: { serviceAccountName: 'paddock-hooked' } } }] },
+    says: [
+      'resources:\n      - secrets\n    verbs:\n      - get\n      - list\n      - create\n      - delete\n  - apiGroups:\n      - ""\n    resources:\n      - services\n',
+    ],
+  },
+  {
     what: 'values are named as their file',
     name: 'values-linux.yaml',
     words: ['--namespace', 'runners'],

@@ -4,6 +4,7 @@ import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pool
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Db } from '@paddock/db/schema/tables';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
+import { hasHooks } from '@paddock/domain/pools/pod-template';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
 import { isTransient } from '@paddock/kube/errors';
@@ -78,6 +79,7 @@ export function createPoolsLoader({
   let version: number | undefined;
   let looks = 0;
   let reconsidered = 0;
+  let hookNamespaces: readonly string[] = [];
 
   /** Stores the file's pools if they are new, and moves jobs if those in force have changed. */
   async function once(): Promise<void> {
@@ -89,6 +91,9 @@ export function createPoolsLoader({
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
     if (newest === undefined) return;
+    hookNamespaces = newest.document.pools
+      .filter(({ template }) => hasHooks(template))
+      .map(({ namespace }) => namespace);
     looks++;
     if (newest.version !== version) {
       version = newest.version;
@@ -112,6 +117,8 @@ export function createPoolsLoader({
         await pause(version === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
       }
     },
+    /** Of the pools in force whose runners make objects of their own. */
+    hookNamespaces: () => hookNamespaces,
     /** Why the current file is refused, as a sentence for people, or undefined. */
     warning: () => {
       const why = file.refusal();

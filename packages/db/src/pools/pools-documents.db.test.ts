@@ -1,8 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import { HOOKS_VARIABLE, hasHooks } from '@paddock/domain/pools/pod-template';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { currentPoolsDocument, POOLS_IN_FORCE, storePoolsDocument } from './pools-documents.ts';
+import {
+  currentPoolsDocument,
+  HAS_HOOKS,
+  POOLS_IN_FORCE,
+  storePoolsDocument,
+} from './pools-documents.ts';
 
 const content = poolsDocument.parse({
   pools: [
@@ -53,6 +59,23 @@ describe('pools documents', () => {
       { name: 'pool-0', version },
       { name: 'pool-1', version },
     ]);
+  });
+
+  test.each([
+    [[{ name: 'runner', env: [{ name: HOOKS_VARIABLE, value: '/k8s/index.js' }] }], true],
+    [[{ name: 'other' }, { name: 'runner', env: [{ name: 'A' }, { name: HOOKS_VARIABLE }] }], true],
+    [[{ name: 'other', env: [{ name: HOOKS_VARIABLE, value: '/k8s/index.js' }] }], false],
+    [[{ name: 'runner', env: [{ name: 'A', value: HOOKS_VARIABLE }] }], false],
+    [[{ name: 'runner', env: null }], false],
+    [null, false],
+  ])('statements see as the code does whether a pool has hooks: %j', async (containers, isSo) => {
+    const template = { spec: { containers } };
+    expect(hasHooks(template)).toBe(isSo);
+    const p = sql`jsonb_build_object('template', ${JSON.stringify(template)}::jsonb)`;
+    const { rows } = await sql`select ${HAS_HOOKS} as so from (select ${p} as p) pool`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ so: isSo }]);
   });
 
   test('a document that this version cannot read is an error that says what to do', async () => {

@@ -1,3 +1,4 @@
+import { HOOKS_VARIABLE, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
 import type { Db } from '../schema/tables.ts';
@@ -27,6 +28,11 @@ const inForce = (db: Db) => db.selectFrom('pools_documents').orderBy('version', 
 
 /** SQL for a FROM: each pool in force as `p`, and its `document`. */
 export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
+
+/** SQL: whether runners of pool `p` make objects of their own in the cluster; `hasHooks` of it. */
+export const HAS_HOOKS = sql.raw<boolean>(
+  `coalesce(p -> 'template' @? '$.spec.containers[*] ? (@.name == "${RUNNER_CONTAINER}").env[*] ? (@.name == "${HOOKS_VARIABLE}")', false)`,
+);
 
 /**
  * Puts a pools document in force, unless the one in force is equal. Of several processes that load

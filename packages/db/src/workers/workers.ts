@@ -14,7 +14,7 @@ import { rowOf, rowsOf } from '../rows.ts';
 import type { FailureInfo } from '../schema/columns.ts';
 import type { Database, Db, Status, Trx } from '../schema/tables.ts';
 import { ago, NOW } from '../milliseconds.ts';
-import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
+import { HAS_HOOKS, POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
@@ -237,6 +237,8 @@ export interface WorkerPlace {
   stuckReason: string | null;
   /** Its diagnosis was stored before we stopped it. */
   isExamined: boolean;
+  /** Its runner makes objects of its own, by the pool of which it was made. */
+  hasHooks: boolean;
 }
 
 export const findWorkerPlace = (db: Db, podName: string): Promise<WorkerPlace | undefined> =>
@@ -251,6 +253,13 @@ export const findWorkerPlace = (db: Db, podName: string): Promise<WorkerPlace | 
       'stuck_reason as stuckReason',
     ])
     .select(IS_EXAMINED.as('isExamined'))
+    .select(
+      sql<boolean>`exists (
+        select from pools_documents d, jsonb_array_elements(d.content -> 'pools') p
+        where d.version = w.pools_version and p ->> 'name' = w.k8s_pool and ${HAS_HOOKS})`.as(
+        'hasHooks',
+      ),
+    )
     .where('pod_name', '=', podName)
     .executeTakeFirst();
 

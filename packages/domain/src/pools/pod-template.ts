@@ -60,6 +60,13 @@ export function templateImage(template: unknown): string | undefined {
   return typeof image === 'string' && image !== '' ? image : undefined;
 }
 
+/** Names the script by which the runner makes a pod for each job: kubernetes mode. */
+export const HOOKS_VARIABLE = 'ACTIONS_RUNNER_CONTAINER_HOOKS';
+
+/** Whether runners of a template make objects of their own in the cluster. It may be unchecked. */
+export const hasHooks = (template: unknown): boolean =>
+  asList(templateRunner(template)?.['env']).some((one) => asRecord(one)['name'] === HOOKS_VARIABLE);
+
 /**
  * With `keepLogs: false` the cluster must not copy logs into a pod's status. Takes the unchecked
  * pool.

@@ -18,7 +18,7 @@ export interface ApiCall {
 }
 
 const NAMESPACED =
-  /^\/api\/v1\/namespaces\/(?<namespace>[^/]+)\/(?<resource>pods|secrets|events)(\/(?<name>[^/]+)(\/(?<subresource>status|log))?)?$/;
+  /^\/api(?:\/v1|s\/batch\/v1(?=.*\/jobs))\/namespaces\/(?<namespace>[^/]+)\/(?<resource>pods|secrets|services|jobs|events)(\/(?<name>[^/]+)(\/(?<subresource>status|log))?)?$/;
 const EVERYWHERE =
   /^\/api\/v1\/(?<resource>pods|secrets|events|nodes|namespaces)(\/(?<name>[^/]+))?$/;
 

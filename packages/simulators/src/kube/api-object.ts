@@ -95,11 +95,13 @@ export interface Secret extends ApiObject {
   immutable?: boolean;
 }
 
-export type Resource = 'pods' | 'secrets' | 'events' | 'nodes' | 'namespaces';
+export type Resource = 'pods' | 'secrets' | 'services' | 'jobs' | 'events' | 'nodes' | 'namespaces';
 
 export const KIND: Record<Resource, string> = {
   pods: 'Pod',
   secrets: 'Secret',
+  services: 'Service',
+  jobs: 'Job',
   events: 'Event',
   nodes: 'Node',
   namespaces: 'Namespace',

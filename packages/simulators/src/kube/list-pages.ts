@@ -56,8 +56,8 @@ export function createListPages(store: ObjectStore) {
 export type Selector = (object: ApiObject) => boolean;
 
 /**
- * `labelSelector` and `fieldSelector` of a list or watch, both at once, of equalities only. Throws
- * 400 for any other selector.
+ * `labelSelector` and `fieldSelector` of a list or watch, both at once, of equalities and absences
+ * (`!label`) only. Throws 400 for any other selector.
  */
 export function selectorOf(query: URLSearchParams): Selector {
   const tests = [
@@ -73,8 +73,10 @@ function equalitiesIn(
 ): Selector[] {
   const parts = (selector ?? '').split(',').filter((part) => part.trim() !== '');
   return parts.map((text) => {
-    const [, key, value] = /^\s*([\w./-]+)\s*==?\s*([\w.-]*)\s*$/.exec(text) ?? [];
-    if (key === undefined) throw badRequest(`unable to parse requirement: ${text}`);
+    const [, not, key, value] =
+      /^\s*(?:(!)\s*)?([\w./-]+)(?:\s*==?\s*([\w.-]*))?\s*$/.exec(text) ?? [];
+    if (key === undefined || (not === undefined) === (value === undefined))
+      throw badRequest(`unable to parse requirement: ${text}`);
     return (object) => lookup(object, key) === value;
   });
 }
