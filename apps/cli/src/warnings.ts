@@ -11,6 +11,7 @@ import {
   templateRunner,
 } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
+import { mostWarm } from '@paddock/domain/pools/warm';
 import { SHORTEST_DEADLINE_SECONDS } from '@paddock/kube/runner-pod';
 import { unknownPodFields } from '@paddock/kube/unknown-fields';
 
@@ -63,13 +64,13 @@ function* aboutCaps(pools: readonly Pool[], entities: ConfigFile['entities']): G
     const most = sum(served.map(([, cap]) => cap));
     if (maxWorkers !== null && most < limit)
       yield `${name} never has its maxWorkers of ${limit}: the entities that it serves may have ${most} in all.`;
-    const kept = sum(warm.map(({ workers }) => workers));
+    const kept = sum(warm.map(mostWarm));
     if (kept > limit) yield `${name} is to keep ${kept} workers warm, and may have ${limit}.`;
   }
   const warm = pools.flatMap((pool) => pool.warm ?? []);
   const byLogin = Map.groupBy(warm, ({ scope }) => scope.split('/', 1).join().toLowerCase());
   for (const [login, scopes] of byLogin) {
-    const kept = sum(scopes.map(({ workers }) => workers));
+    const kept = sum(scopes.map(mostWarm));
     const cap = caps.get(login) ?? Infinity;
     if (kept > cap) yield `${login} is to have ${kept} warm workers, and its maxWorkers is ${cap}.`;
   }

@@ -43,7 +43,7 @@ export function fromRunnerDeployment(
   const notes: string[] = [];
   const pod = podOf(spec, notes);
   if (asList(scaling['scheduledOverrides']).length > 0)
-    notes.push('scheduledOverrides: is left out: warm keeps the same number at any time');
+    notes.push('scheduledOverrides: is left out: write these times into `warm` (docs/matching.md)');
   if (asList(outer['volumeClaimTemplates']).length > 0)
     notes.push(
       'volumeClaimTemplates: is left out: write ephemeral.volumeClaimTemplate of a volume',

@@ -20,6 +20,36 @@ const ownersNow = async () =>
   (await scene.workers()).map((worker) => [worker.entity_id, worker.scope_repo_id]);
 
 describe('warm workers (C10)', () => {
+  test('by the clock: made when a time begins, and stopped when it ends', async () => {
+    await install('acme', ACME);
+    const always = { from: '00:00', to: '00:00', timezone: 'Europe/Berlin', workers: 3 };
+    const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+    const today = new Date().getUTCDay();
+    // Neither today nor a day of any time zone beside it.
+    const never = {
+      ...always,
+      days: [2, 3, 4, 5].map((later) => days[(today + later) % 7] ?? 'mon'),
+    };
+    const keepAt = (...times: (typeof always)[]) =>
+      putPools(
+        scene.db,
+        examplePools({
+          pools: [{ warm: [{ scope: 'acme', workers: 1, times }] }],
+          entities: { '*': {} },
+        }),
+      );
+    await keepAt(never);
+    expect(await scene.matchAll()).toBe(1);
+    await keepAt(never, always);
+    expect(await scene.matchAll()).toBe(2);
+    await keepAt(never);
+    await scene.matchAll();
+    const live = (await scene.workers()).filter(
+      ({ status, stopping_at }) => status === 'pending' && stopping_at === null,
+    );
+    expect(live).toHaveLength(1);
+  });
+
   test('are made without a job, with the present facts of pool and entity, and once', async () => {
     await install('Acme', ACME);
     await keep('ACME', 2);

@@ -24,7 +24,7 @@ The services would refuse it, and put no such file in force.
 {{ $place }}.labels: they have {{ $bytes }} bytes, counting 4 more for each; allowed: 2000
 {{- end }}
 {{- include "paddock.validate.registration" (dict "place" $place "pool" $pool) }}
-{{- include "paddock.validate.warm" (dict "place" $place "pool" $pool) }}
+{{- include "paddock.validate.warm" (dict "place" $place "pool" $pool "now" now) }}
 {{- include "paddock.validate.template" (dict "place" $place "pool" $pool) }}
 {{- if not $pool.allowUntrusted }}
 {{- range $whom := include "paddock.strangers" (dict "pool" $pool "entities" $.Values.config.entities) | splitList "\n" | compact }}
@@ -59,6 +59,11 @@ The services would refuse it, and put no such file in force.
 {{- end }}
 {{- end -}}
 
+{{/* Not where Helm's machine has no database of time zones: each would be UTC. */}}
+{{- define "paddock.knowsTimeZones" -}}
+{{- if eq "+0530" (dateInZone "-0700" .now "Asia/Kolkata") }}true{{ end -}}
+{{- end -}}
+
 {{- define "paddock.validate.warm" -}}
 {{- $pool := .pool -}}
 {{- $known := dict -}}
@@ -69,6 +74,14 @@ The services would refuse it, and put no such file in force.
 {{ $place }}: {{ $warm.scope }} is there twice; allowed: each scope once
 {{- end }}
 {{- $_ := set $known $scope true -}}
+{{- if not (or $warm.workers $warm.times) }}
+{{ $.place }}.warm[{{ $nth }}].workers: it is missing, and there are no times; allowed: 1 to 1000
+{{- end }}
+{{- range $time, $one := $warm.times }}
+{{- if and (include "paddock.knowsTimeZones" $) (eq "UTC" (dateInZone "MST" $.now $one.timezone)) (not (regexMatch "(?i)^(utc|uct|zulu|universal|etc/(utc|uct|zulu|universal))$" $one.timezone)) }}
+{{ $.place }}.warm[{{ $nth }}].times[{{ $time }}].timezone: it is {{ $one.timezone }}, which is no time zone; allowed: a name such as Europe/Berlin
+{{- end }}
+{{- end }}
 {{- $isNamed := contains "/" $scope -}}
 {{- if and (eq ($pool.registration | default "organization") "repository") (not $isNamed) }}
 {{ $place }}: it is {{ $warm.scope }}, and runners of this pool register at repositories; allowed: {{ $warm.scope }}/REPOSITORY

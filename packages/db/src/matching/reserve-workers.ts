@@ -1,4 +1,5 @@
 import type { WarmKey, WorkersToMake } from '@paddock/domain/matching/snapshot';
+import { warmAt, type WarmNumbers } from '@paddock/domain/pools/warm';
 import { type Expression, type RawBuilder, sql } from 'kysely';
 import { installationToday, isUsable } from '../entities/told.ts';
 import { bearsOwnLogin } from '../entities/installations.ts';
@@ -98,7 +99,7 @@ export const hasWarm = sql`exists (select from ${configured})`;
  * the repository. When a name has passed to another repository, the one that GitHub named last has it.
  */
 const placed = (appIds: readonly number[]) => sql`
-  select p ->> 'name' as pool, w ->> 'scope' as scope, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id,
+  select p ->> 'name' as pool, w ->> 'scope' as scope, coalesce((w ->> 'workers')::integer, 0) as workers, w -> 'times' as times, i.entity_id, i.login, i.installation_id,
     case when i.entity_type = 'User' or p ->> 'registration' = 'repository' then r.repo_id
       when w ->> 'scope' not like '%/%' then 0 end as repo_id
   from ${configured}
@@ -138,16 +139,18 @@ export async function findWarmKeys(
   db: Db,
   { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
 ): Promise<WarmKey[]> {
-  const { rows } = await sql<WarmKey>`${prepared}
+  const { rows } = await sql<
+    Omit<WarmKey, 'wanted'> & { workers: number; times: WarmNumbers['times'] | null; at: Date }
+  >`${prepared}
     with named as (
       select placed.*, demand_key_of(entity_id, repo_id, pool) as demand_key
       from (${placed(appIds)}) placed where entity_id is not null and repo_id is not null
     ),
     -- A repository may be named twice, as it was and as it is called.
-    keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)
+    keys as materialized (select distinct on (demand_key) * from named order by demand_key, workers desc)
     select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
       case when k.repo_id <> 0 then k.scope end as "repoFullName",
-      k.pool, k.wanted, s.unassigned, s.marked, s.aged,
+      k.pool, k.workers, k.times, now() as at, s.unassigned, s.marked, s.aged,
       (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker) as waiting,
       (select count(*) from workers e where e.demand_key = k.demand_key and ${UNEXPLAINED}) as unexplained,
       (select count(*) from workers r where r.demand_key = k.demand_key and ${STOPPING} and r.stop_reason = 'warm_expired') as renewing
@@ -158,7 +161,9 @@ export async function findWarmKeys(
           where is_warm and registered_at <= now() - ${milliseconds(lifetimeMs)}), '[]') as aged
       from workers u where u.demand_key = k.demand_key and ${UNASSIGNED}
     ) s`.execute(db);
-  return rows;
+  return rows.map(({ workers, times, at, ...key }) =>
+    Object.assign(key, { wanted: warmAt({ workers, times: times ?? [] }, at) }),
+  );
 }
 
 /** Marks the newest workers as warm until each key has its number. */

@@ -12,6 +12,8 @@ const keeping = (...scopes: string[]) => ({
   warm: scopes.map((scope) => ({ scope, workers: 1 })),
 });
 
+const OFFICE = { from: '08:00', to: '18:00', timezone: 'Europe/Berlin', workers: 3 };
+
 const NO_STRING = 'Invalid input: expected string';
 const MODE = 'containerMode';
 const CONTAINERS = 'template.spec.containers';
@@ -84,6 +86,20 @@ const REFUSED_POOLS: readonly Row[] = [
     'caBundle.key: must be a key that ends in .crt',
   ]),
   [{ warm: [{ scope: 'acme', workers: 0 }] }, 'warm.0.workers: '],
+  [{ warm: [{ scope: 'acme' }] }, 'warm.0.workers: is missing, and there are no times'],
+  [{ warm: [{ scope: 'acme', times: [] }] }, 'warm.0.times: '],
+  ...[
+    { from: '8:00' },
+    { to: '24:00' },
+    { days: ['monday'] },
+    { days: [] },
+    { timezone: '+02:00' },
+    { timezone: 'Mars/Olympus' },
+    { workers: -1 },
+  ].map((wrong): Row => [
+    { warm: [{ scope: 'acme', times: [{ ...OFFICE, ...wrong }] }] },
+    `warm.0.times.0.${Object.keys(wrong).join()}`,
+  ]),
   [keeping('Acme', 'acme'), 'warm: names the same scope twice'],
   [keeping('a/b/c'), 'warm.0.scope: must be an organization, or a repository'],
   [{ ...keeping('acme'), ...atRepositories }, 'warm.0.scope: must be acme/REPOSITORY'],
@@ -257,6 +273,7 @@ export const TAKEN_POOLS: readonly object[] = [
   { caBundle: { configMap: 'ca' } },
   { caBundle: { configMap: 'ca', key: 'a.crt' } },
   { warm: [{ scope: 'acme', workers: 1 }] },
+  { warm: [{ scope: 'acme', times: [OFFICE, { ...OFFICE, days: ['sat'], workers: 0 }] }] },
   ...[
     requires({ key: 'kubernetes.io/os', operator: 'In', values: ['windows', 'linux'] }),
     requires({ key: 'kubernetes.io/arch', operator: 'NotIn', values: ['linux'] }),
