@@ -47,6 +47,8 @@ const TABLE = {
       'what GitHub or the cluster says of an object cannot be stored: it is asked about again later, and others go on',
       { sweep, object, error },
     ),
+  notificationRefused: (problem: string) =>
+    line.error('could not tell people what they must act on: trying again', { problem }),
   tasksRecovered: (count: number) => line.warn('recovered stuck tasks', { count }),
 
   // GitHub's log of deliveries.

@@ -23,6 +23,7 @@ import type { Service as Part } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
+import { readWebhook } from './notifications/webhook.ts';
 import { declareAppCalls, declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { createWatch } from './schedules/watch-sweeps.ts';
@@ -109,6 +110,7 @@ await runService('reconciler', declared, async (config, service) => {
       isAway: (peer) => reach[peer].report(),
       takesFromLog: () => apps.section().intake === 'log',
       newestPages: new Map(),
+      webhook: () => readWebhook(config.configPath, process.env),
       taskEvents,
     }),
     isAway: (peer) => reach[peer].isAway(),

@@ -3,6 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
+import { listenHttp } from '@paddock/runtime/http-server';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
@@ -12,6 +13,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { storeEvents } from './scenes/redelivery.scene.ts';
 import { useScene } from './scenes/sweep.scene.ts';
 import { describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 
 /** A GitHub with a lost delivery, a cluster and a database; reconcilers that talk to them. */
 async function startOutside() {
@@ -21,10 +23,10 @@ async function startOutside() {
   const database = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'paddock-reconciler-'));
   const config = join(folder, 'paddock.yaml');
-  const writeApp = (id: number) => {
+  const writeApp = (id: number, other: object = {}) => {
     const apps = [{ id, privateKey: { env: 'APP_KEY' } }];
     const github = { apiUrl: world.github.url, apps };
-    writeFileSync(`${config}.new`, JSON.stringify({ github, pools: [], entities: {} }));
+    writeFileSync(`${config}.new`, JSON.stringify({ github, pools: [], entities: {}, ...other }));
     renameSync(`${config}.new`, config);
   };
   writeApp(world.appId);
@@ -34,6 +36,7 @@ async function startOutside() {
     world,
     database,
     writeApp,
+    folder,
     start: (databaseUrl = database.urlOf('reconciler'), rules: RuleValues = {}) =>
       startService({
         app: 'reconciler',
@@ -148,5 +151,43 @@ describe('the reconciler as a process', () => {
     await waitFor('its end', async () => (await unresolved()).length === 0);
     await endOf(second, 'SIGTERM');
     expect((await world.github.report()).redelivered).toBe(1);
+  });
+
+  test('killed before it notes that people were told, another one tells them again, and only then', async () => {
+    const { database, folder, world } = outside;
+    const heard: string[] = [];
+    const { port, close } = await listenHttp(
+      ({ url }, response) => {
+        heard.push(String(url));
+        // The first process is killed while it waits.
+        if (heard.length > 1) response.end();
+      },
+      { port: 0, host: '127.0.0.1' },
+    );
+    writeFileSync(join(folder, 'webhook'), `http://127.0.0.1:${port}/hush\n`);
+    outside.writeApp(world.appId, {
+      notifications: { webhook: { file: join(folder, 'webhook') } },
+    });
+    await sql`update instance set ingress_seen_at = now() - interval '1 hour', scheduler_seen_at = 'infinity'`.execute(
+      database.db,
+    );
+    const rules = { queue: { taskLeaseMs: 1_000 }, reconciler: { recoverTasksEverySeconds: 1 } };
+    const first = await outside.start(undefined, rules);
+    await waitFor('the first post', () => heard.length > 0);
+    first.kill('SIGKILL');
+    await first.exited;
+    const second = await outside.start(undefined, rules);
+    const passes = () =>
+      database.db
+        .selectFrom('operations')
+        .select('id')
+        .where('kind', '=', 'recover-tasks')
+        .where('status', '=', 'OK')
+        .execute();
+    await waitFor('three more passes', async () => (await passes()).length >= 3);
+    expect(heard).toEqual(['/hush', '/hush']);
+    await endOf(second, 'SIGTERM');
+    expect(second.lines().join('\n')).not.toContain('hush');
+    await close();
   });
 });

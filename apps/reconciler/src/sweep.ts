@@ -12,6 +12,7 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Service } from '@paddock/runtime/reach';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
+import type { Webhook } from './notifications/webhook.ts';
 import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
 import { scheduleOf } from '@paddock/queue/sweep-schedules';
 
@@ -28,6 +29,8 @@ export interface SweepContext {
   readonly takesFromLog: () => boolean;
   /** The newest page of each App's log, as this process read it last. */
   readonly newestPages: Map<number, DeliveryPage>;
+  /** Where people are told what they must act on, as configured now. */
+  readonly webhook: () => Webhook;
   readonly taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
 }
 

@@ -4,6 +4,8 @@ import { done } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { discoverJobs } from './jobs/discover-jobs.ts';
 import { lookUpJobs } from './jobs/look-up-jobs.ts';
+import { notify } from './notifications/notify.ts';
+import type { Pass } from './passes/pass.ts';
 import { redeliver } from './redelivery/redeliver.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { kindsOf, type Sweep, type SweepContext } from './sweep.ts';
@@ -35,12 +37,15 @@ const SWEEPS = {
 /** All sweeps of this process, by kind of task. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context, SWEEPS);
 
-async function recoverStuckTasks({ db, config, events, taskEvents }: SweepContext) {
+/** Its passes are short and need no service, so people are told what they must act on there. */
+async function recoverStuckTasks(context: SweepContext, pass: Pass) {
+  const { db, config, events, taskEvents } = context;
   const options = { batch: config.recoveredTasksOfPass, keep: executorRules(config).keep };
   const { found, requeued, ended, full } = await recoverTasks(db, options);
   events.tasksRecovered(requeued + ended.length);
   for (const task of ended) taskEvents.taskCrashed(task);
   // After a full batch there may be more, and they have waited long enough.
   const followOn = full ? [sweepTask('recover-tasks')] : [];
-  return done({ found, requeued, ended: ended.length }, followOn);
+  const notifications = await notify(context, pass);
+  return done({ found, requeued, ended: ended.length, notifications }, followOn);
 }

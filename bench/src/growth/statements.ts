@@ -31,6 +31,7 @@ import * as endedPods from '@paddock/db/workers/ended-pods';
 import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import * as registrations from '@paddock/db/workers/registrations';
+import { findCauses } from '@paddock/db/causes';
 import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
 import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck-pods';
 import * as pods from '@paddock/db/workers/worker-pods';
@@ -210,6 +211,7 @@ export const periodicStatements = {
       appIds: [APP],
       limit: 1_000,
     }),
+  findCauses,
   findRunnersToRead,
   findEndingVersions,
   findOldestSwitches,

@@ -54,6 +54,7 @@ interface Config {
       previousWebhookSecret?: Source;
     })[];
   };
+  readonly notifications?: { readonly webhook: Source };
   readonly pools: { namespace: string; template: { metadata: { labels: Labels } } }[];
 }
 
@@ -251,11 +252,12 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     }
   });
 
-  test('give the secrets of Apps to the services that read them alone (H3)', () => {
+  test('give the secrets of `config` to the services that read them alone (H3)', () => {
     const read = config.github.apps.flatMap(({ webhookSecret, privateKey }) => [
       { secret: webhookSecret.env, readers: /-ingress$/ },
       { secret: privateKey.env, readers: /-(scheduler|reconciler)$/ },
     ]);
+    read.push({ secret: config.notifications?.webhook.env, readers: /-reconciler$/ });
     for (const { owner, spec } of podsOf([...all('Deployment'), ...all('Job')])) {
       const names = spec.containers.flatMap(({ env }) => env.map(({ name }) => name));
       const has = names.filter((name) => read.some(({ secret }) => secret === name));
@@ -274,7 +276,8 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     };
     const readers: [RegExp, (Source | undefined)[]][] = [
       [/-(ingress|test-ping)$/, ofIngress],
-      [/-(scheduler|reconciler)$/, ofCallers],
+      [/-scheduler$/, ofCallers],
+      [/-reconciler$/, [...ofCallers, config.notifications?.webhook]],
       [/-console$/, [oidc?.clientSecret]],
     ];
     for (const { owner, spec } of podsOf([...all('Deployment'), ...all('Pod')])) {

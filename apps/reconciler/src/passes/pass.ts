@@ -42,6 +42,8 @@ export interface Pass {
    * have been shown that earlier lists showed too, in milliseconds.
    */
   note(list: string, names: readonly string[]): ReadonlyMap<string, number>;
+  /** What the last `note` of a list had. */
+  known(list: string): readonly string[];
   /** For a call without a usable answer: whether the service is away. That ends the pass. */
   isAway(service: Service): Promise<boolean>;
 }
@@ -163,6 +165,7 @@ export async function beginPass(
     dryRun,
     resting,
     walk,
+    known: (list) => Object.keys(shown.get(list) ?? {}),
     note(list, names) {
       const known = shown.get(list) ?? {};
       const since = (name: string) => Math.min(known[name] ?? now, now);

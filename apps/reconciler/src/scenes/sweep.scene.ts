@@ -114,6 +114,7 @@ export const usualContext = (db: Db): SweepContext => ({
   isAway: () => Promise.resolve(false),
   takesFromLog: () => false,
   newestPages: new Map(),
+  webhook: () => undefined,
   taskEvents: { taskCrashed: () => undefined },
 });
 

@@ -24,7 +24,7 @@ previousWebhookSecret: [ingress]
 privateKey: [scheduler, reconciler]
 {{- end -}}
 
-{{/* The variables of Apps' secrets that a service does not read: none of `env` for all reaches it. */}}
+{{/* The variables of secrets in `config` that a service does not read: none of `env` for all reaches it. */}}
 {{- define "paddock.othersSecrets" -}}
 {{- $own := dict -}}
 {{- $others := dict -}}
@@ -34,6 +34,9 @@ privateKey: [scheduler, reconciler]
 {{- $_ := set (ternary $own $others (has $.service $readers)) . true -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- with dig "notifications" "webhook" "env" "" .root.Values.config -}}
+{{- $_ := set (ternary $own $others (eq $.service "reconciler")) . true -}}
 {{- end -}}
 {{- range keys $own }}{{ $_ := unset $others . }}{{ end -}}
 {{- keys $others | toJson -}}

@@ -154,6 +154,7 @@ all services brings none of them what only another one reads.
 {{- if has $.service $readers }}{{ $files = append $files (dig $key "file" "" $app) }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .service "reconciler" }}{{ $files = append $files (dig "notifications" "webhook" "file" "" .root.Values.config) }}{{ end -}}
 {{- $keys := list -}}
 {{- range $file := $files -}}
 {{- $key := trimPrefix (printf "/etc/paddock/%s/" $credentials) $file -}}

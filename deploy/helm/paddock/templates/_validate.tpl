@@ -80,6 +80,7 @@ config.github.apps: it is empty, and no service can start; allowed: your GitHub 
 {{- end }}
 {{- end }}
 {{- end }}
+{{- include "paddock.validate.source" (dict "root" $ "place" "config.notifications.webhook" "source" (dig "notifications" "webhook" dict .Values.config) "service" "reconciler") }}
 {{- end -}}
 
 {{/* The services refuse it at their start, and their pods would never be ready. */}}

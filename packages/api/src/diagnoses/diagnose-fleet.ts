@@ -1,3 +1,4 @@
+import { APP_PROBLEMS, NOTIFICATIONS, REFUSALS, SILENT_SERVICES } from '@paddock/db/causes';
 import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import { rowsOf } from '@paddock/db/rows';
@@ -52,14 +53,10 @@ function hindrancesOf(pool: string | undefined) {
         case when wait_until > now() then wait_message else 'its budget is used up' end as message from installations where deleted_at is null
       union all select 'the App ' || app_id, null, wait_until, wait_message from apps
     ) told where until > now() and ${isQuiet(sql`'github_budget'`, sql`held.entity_id = told.entity_id`)} group by message`,
-    sql`select coalesce(refused_reason, ''), ${only(sql`name`)}, count(*), 0, min(refused_since), min(refused_until), null, min(refused_message), '{}', null from (
-      select entity_id, login as name, refused_reason, refused_since, refused_until, refused_message from installations where refused_since is not null and deleted_at is null
-      union all select null, 'the App ' || app_id, refused_reason, refused_since, refused_until, refused_message from apps where refused_since is not null
-      union all select entity_id, coalesce(full_name, repo_id::text), refused_reason, refused_since, refused_until, refused_message from repositories where refused_since is not null
-    ) refused where ${isQuiet(sql`refused_reason`, sql`held.entity_id = refused.entity_id`)} group by refused_reason, entity_id is null`,
-    sql`select 'app_unfit', null, 1, 0, null, null, null, problem, '{}', null from (
-      select output from operations where kind = 'check-apps' and status = 'OK' and subject_id = 'check-apps' and output ? 'problems' order by finished_at desc limit 1
-    ) newest, jsonb_array_elements_text(output -> 'problems') problem`,
+    sql`select coalesce(refused_reason, ''), ${only(sql`name`)}, count(*), 0, min(refused_since), min(refused_until), null, min(refused_message), '{}', null
+      from ${REFUSALS} where ${isQuiet(sql`refused_reason`, sql`held.entity_id = refused.entity_id`)} group by refused_reason, entity_id is null`,
+    sql`select 'app_unfit', null, 1, 0, null, null, null, problem, '{}', null from ${APP_PROBLEMS}`,
+    sql`select 'notifications_refused', null, 1, 0, null, null, null, said ->> 'problem', '{}', null from ${NOTIFICATIONS} where said ? 'problem'`,
     sql`select 'tasks_asleep', kind, count(*), 0, min(queued_at), min(due_at), null, ${LAST_FAILURE}, '{}', null
       from tasks where status = 'queued' and due_at > now() + interval '1 minute' and failures <> '[]' group by kind`,
     sql`select 'kind_unserved', kind, count(*), 0, min(due_at), null, null, null, '{}', null
@@ -76,9 +73,7 @@ function hindrancesOf(pool: string | undefined) {
           when 'environment' then true when 'pool' then k8s_pool = subject_id when 'entity' then entity_id::text = subject_id end
         left join lateral (select login from installations i where i.entity_id::text = subject_id order by updated_at desc limit 1) i on subject_type = 'entity'
         group by subject_type, subject_id having ${pool === undefined} or subject_type = 'environment' or subject_id = ${pool ?? ''} or count(job) > 0`,
-      sql`select 'service_silent', service, 1, 0, coalesce(seen_at, created_at), null, null, null, '{}', null
-        from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
-        where coalesce(seen_at, created_at) < now() - interval '1 minute'`,
+      sql`select 'service_silent', service, 1, 0, since, null, null, null, '{}', null from ${SILENT_SERVICES}`,
       sql`select name, service, 1, 0, since, null, null, message, '{}', null
         from (select *, case service when 'github' then 'github_unavailable' else 'cluster_unavailable' end as name from outages) away where ${isQuiet(sql`name`)}`,
       sql`select 'pool_paused', ${only(sql`k8s_pool`)}, count(*), 0, min(loaded_at), null, null, null, ${POOLS}, null

@@ -131,7 +131,8 @@ describe('the diagnoses (G3)', () => {
         insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, failures, due_at)
         values ('redeliver', 'app', '7', 3, 3, '[{"message": "no log"}]', now() + interval '1 hour'), ('upkeep', 'schedule', 'upkeep', 3, 3, '[]', now() - interval '1 hour')
       ) insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures, queued_at, expires_at, output)
-      values (gen_random_uuid(), 'check-apps', 'schedule', 'check-apps', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now() + interval '1 day', '{"problems": ["App 7: no webhook"]}')`.execute(
+      values (gen_random_uuid(), 'check-apps', 'schedule', 'check-apps', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now() + interval '1 day', '{"problems": ["App 7: no webhook"]}'),
+        (gen_random_uuid(), 'recover-tasks', 'schedule', 'recover-tasks', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now() + interval '1 day', '{"notifications": {"problem": "it answered 500"}}')`.execute(
       db,
     );
     for (const [pod_name, minute] of [
@@ -151,6 +152,7 @@ describe('the diagnoses (G3)', () => {
       '1 ada holds back the making of workers of the pool gpu: new image.',
       LINUX[0],
       '0 An App lacks something: App 7: no webhook.',
+      '0 Notifications do not arrive: it answered 500.',
       '0 2 workers do not go, zold for the longest: no zold.',
       '0 1 task waits, and no living process runs those of the kind upkeep.',
       ...LINUX.slice(1),
@@ -162,7 +164,7 @@ describe('the diagnoses (G3)', () => {
       '0 GitHub has Paddock wait with its calls for well: its budget is used up.',
       '0 bob holds back the making of workers for well.',
     ]);
-    const [away, held, full, , stops] = await told();
+    const [away, held, full, , , stops] = await told();
     expect(await told('gpu')).toEqual([away, held]);
     expect(await told('linux')).toEqual([away, full, stops, ...LINUX.slice(1)]);
     await expect(told('gpux')).rejects.toThrow('There is no pool of the name gpux.');

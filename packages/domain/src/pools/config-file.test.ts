@@ -54,6 +54,7 @@ test('the schema for editors has the sections of the file, and no key that is re
   expect(Object.keys(schema['properties'] ?? {}).toSorted()).toEqual([
     'entities',
     'github',
+    'notifications',
     'pools',
   ]);
   expect(schema).toMatchObject({

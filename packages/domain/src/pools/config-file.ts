@@ -61,6 +61,14 @@ const github = githubKeys.superRefine(({ apiUrl, allowPlainHttp = false }, conte
   context.addIssue({ code: 'custom', path: ['apiUrl'], message });
 });
 
+const notifications = z
+  .strictObject({
+    webhook: secretSource.describe(
+      'The address that is told what people must act on, as JSON that Slack takes.',
+    ),
+  })
+  .optional();
+
 const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
 
 /**
@@ -68,7 +76,7 @@ const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
  * even with pools that `configFileToLoad` refuses: deliveries must not fail for them.
  */
 export const configFile = checkedTogether(
-  z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, ...poolsSections }),
+  z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, notifications, ...poolsSections }),
 );
 
 /**
@@ -79,6 +87,9 @@ export const configFileToLoad = configFile.superRefine(refuseUntrusted, { when: 
 
 /** The GitHub section alone. A running service follows it even while other sections are refused. */
 export const githubPart = z.looseObject({ github });
+
+/** The notifications alone. */
+export const notificationsPart = z.looseObject({ notifications });
 
 /**
  * The file's JSON Schema for editors. It has the rules of single values; a service checks the

@@ -1,6 +1,7 @@
+import { WAIT_REASONS } from '../matching/wait-reasons.ts';
 import { tellSwitch, textOf } from '../text/tell-action.ts';
 import type { WaitAnswer } from './explain-wait.ts';
-import { type Actor, actorOn, count, withoutStop } from './reason-explanations.ts';
+import { type Actor, actorOn, adviceOn, count, withoutStop } from './reason-explanations.ts';
 
 /** What holds up work, as the rows have it: waiting jobs of one reason, or a cause without any. */
 export interface Hindrance {
@@ -106,10 +107,18 @@ const ADVICE: Readonly<Record<string, string>> = {
   service_silent: 'Look at its pods, their restarts and their log.',
   making_stopped: 'Resume it once its reason is over.',
   stops_held: 'Look at the worker: its pod, its node and its log.',
+  workers_held: 'Look at the pods, their nodes and their logs.',
   tasks_asleep: 'Mend what their failures say; they are tried again by themselves.',
   kind_unserved: 'See whether the service that runs this kind lives, in this version.',
+  notifications_refused: 'Mend the address or its receiver; they are sent again every minute.',
   app_unfit: 'Mend it at GitHub; the sweep check-apps looks again.',
 };
+
+/** One cause by itself, whether or not jobs wait for it. */
+export function tellCause(name: string, subject: string, message: string | null) {
+  const sentence = quietSentence({ name, subject, many: 1, by: null, message });
+  return { sentence, advice: adviceOn(name) ?? ADVICE[name] ?? 'See `paddock troubles`.' };
+}
 
 /** What does not happen while no process of a service lives. */
 const WITHOUT: Readonly<Record<string, string>> = {
@@ -130,6 +139,20 @@ const refused = ({ of, because }: Words, one = 'account', others = `${one}s`) =>
   `GitHub refuses what Paddock asks for ${of(one, others)}${because}.`;
 const ofRepository = (words: Words) => refused(words, 'repository', 'repositories');
 
+/** Reasons of which the jobs that wait are the only sign: a pool has them, or an entity. */
+export const UNSERVED_POOLS = [
+  'pool_unknown',
+  'no_pool_fits',
+  'pool_closed',
+  'no_capacity',
+] as const;
+export const UNSERVED_ENTITIES = [
+  'entity_not_allowed',
+  'app_not_configured',
+  'installation_suspended',
+] as const;
+const UNSERVED = [...UNSERVED_POOLS, ...UNSERVED_ENTITIES];
+
 /** Of each cause without jobs. */
 const QUIET: Readonly<Record<string, (words: Words) => string>> = {
   service_silent: ({ subject }) =>
@@ -145,18 +168,34 @@ const QUIET: Readonly<Record<string, (words: Words) => string>> = {
     `Workers in ${of('pool')} fail before they have a job${because}.`,
   github_budget: ({ of, because }) =>
     `GitHub has Paddock wait with its calls for ${of('account')}${because}.`,
+  notifications_refused: ({ because }) => `Notifications do not arrive${because}.`,
   app_unfit: ({ because }) => `An App lacks something${because}.`,
   stops_held: ({ many, subject, because }) =>
     `${count(many, 'worker does', 'workers do')} not go, ${subject} for the longest${because}.`,
+  workers_held: ({ subject, because }) => `Workers of ${subject} do not go${because}.`,
   tasks_asleep: ({ many, subject, because }) =>
     `${count(many, 'failed task waits', 'failed tasks wait')} for the next try, ${subject}${because}.`,
   kind_unserved: ({ many, subject }) =>
     `${count(many, 'task waits', 'tasks wait')}, and no living process runs those of the kind ${subject}.`,
+  runner_outdated: ({ of, because }) =>
+    `GitHub no longer serves the runner version of ${of('pool')}${because}.`,
+  ...Object.fromEntries(
+    UNSERVED.map((name) => [
+      name,
+      ({ of }: Words) => `Jobs wait for ${of('pool')}: ${WAIT_REASONS[name]}.`,
+    ]),
+  ),
   repository_refused: ofRepository,
   repository_gone: ofRepository,
 };
 
-function quietSentence({ name, subject, many, by, message }: Hindrance): string {
+function quietSentence({
+  name,
+  subject,
+  many,
+  by,
+  message,
+}: Pick<Hindrance, 'name' | 'subject' | 'many' | 'by' | 'message'>): string {
   const because = message ? `: ${withoutStop(message)}` : '';
   const of = (one: string, others?: string) =>
     many === 1 && subject !== null ? subject : count(many, one, others);

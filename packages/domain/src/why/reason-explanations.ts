@@ -14,7 +14,11 @@ export interface Explanation {
   readonly advice: string;
 }
 
-type Explain = ((facts: WaitFacts) => Explanation) & { readonly actor: Actor };
+type Explain = ((facts: WaitFacts) => Explanation) & {
+  readonly actor: Actor;
+  /** Undefined: it depends on the job. */
+  readonly advice: string | undefined;
+};
 
 const actorIs =
   (actor: Actor) =>
@@ -28,7 +32,7 @@ const actorIs =
         sentence: sentence(facts),
         advice: typeof advice === 'string' ? advice : advice(facts),
       }),
-      { actor },
+      { actor, advice: typeof advice === 'string' ? advice : undefined },
     );
 const wait = actorIs('wait');
 const platform = actorIs('platform');
@@ -288,6 +292,10 @@ export const explainReason = (reason: string, facts: WaitFacts): Explanation =>
 /** Who can act on a reason. */
 export const actorOn = (reason: string): Actor =>
   isKnown(reason) ? EXPLANATIONS[reason].actor : 'platform';
+
+/** What this actor can do, if that is the same for all jobs. */
+export const adviceOn = (reason: string): string | undefined =>
+  isKnown(reason) ? EXPLANATIONS[reason].advice : undefined;
 
 /** As `the labels gpu, large`. */
 export const labels = (missing: readonly string[]): string =>

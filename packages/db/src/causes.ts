@@ -1,0 +1,60 @@
+import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/diagnose-fleet';
+import { sql } from 'kysely';
+import { POOLS_IN_FORCE } from './pools/pools-documents.ts';
+import { rowsOf } from './rows.ts';
+import type { Db } from './schema/tables.ts';
+import { LIVE } from './states/states.ts';
+
+/** SQL: services without a sign of life, and since when. */
+export const SILENT_SERVICES = sql`
+  (select service, coalesce(seen_at, created_at) as since
+    from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
+    where coalesce(seen_at, created_at) < now() - interval '1 minute') silent`;
+
+/** SQL: what GitHub refuses: installations, Apps and repositories, by their names. */
+export const REFUSALS = sql`
+  (select entity_id, login as name, refused_reason, refused_since, refused_until, refused_message from installations where refused_since is not null and deleted_at is null
+    union all select null, 'the App ' || app_id, refused_reason, refused_since, refused_until, refused_message from apps where refused_since is not null
+    union all select entity_id, coalesce(full_name, repo_id::text), refused_reason, refused_since, refused_until, refused_message from repositories where refused_since is not null
+  ) refused`;
+
+/** SQL: the output of the newest pass of a sweep that said this of it. */
+const newestOutput = (sweep: string, key: string) => sql`
+  (select output -> ${key}::text as said from operations
+    where kind = ${sweep} and status = 'OK' and subject_id = ${sweep} and output ? ${key} order by finished_at desc limit 1) newest`;
+
+/** SQL: what the Apps lack, as the newest check has it. */
+export const APP_PROBLEMS = sql`${newestOutput('check-apps', 'problems')}, jsonb_array_elements_text(said) problem`;
+
+/** SQL: what the newest pass of notifications did. */
+export const NOTIFICATIONS = newestOutput('recover-tasks', 'notifications');
+
+/** Something that keeps work from being done until a person acts. */
+export interface Cause {
+  /** A reason to wait, or a word such as `service_silent`. */
+  readonly name: string;
+  /** What it is about: a pool, a login, a service, an App’s problem, … */
+  readonly subject: string;
+  readonly since: Date | null;
+  readonly message: string | null;
+  /** It has stood long enough that people should be told. */
+  readonly isLasting: boolean;
+}
+
+/** What lasts shorter ends by itself, or flaps. */
+const LASTING = sql`interval '5 minutes'`;
+
+/** What a person must act on, one row for each thing that it is about, the oldest first. */
+export const findCauses = (db: Db) => rowsOf<Cause>(db)`
+  select name, subject, min(since) as since, min(message) as message, coalesce(min(since) < now() - ${LASTING}, true) as "isLasting" from (
+    select 'service_silent' as name, service as subject, since, null as message from ${SILENT_SERVICES}
+    union all select 'cluster_unavailable', service, since, message from outages where service = 'cluster'
+    union all select refused_reason, name, refused_since, refused_message from ${REFUSALS}
+    union all select 'app_unfit', problem, null, problem from ${APP_PROBLEMS}
+    union all select 'workers_failing', k8s_pool, failing_since, failure_message from demand_keys where pauses > 0 and failures > 0
+    union all select 'runner_outdated', v.k8s_pool, ends_at, v.version from ${POOLS_IN_FORCE} join pool_runner_versions v on v.k8s_pool = p ->> 'name' where ends_at < now()
+    union all select 'runner_group_open', k8s_pool, read_at, excess from runner_groups where paused_until is not null
+    union all select 'workers_held', k8s_pool, stop_held_since, pod_name || ': ' || stop_held_by from workers where ${LIVE} and stop_held_since is not null
+    union all select wait_reason, k8s_pool, wait_since, null from demand_keys where waiting > 0 and wait_reason = any(${UNSERVED_POOLS}::text[])
+    union all select wait_reason, entity_name, wait_since, null from demand_keys where waiting > 0 and wait_reason = any(${UNSERVED_ENTITIES}::text[])
+  ) causes where name is not null and subject is not null group by name, subject order by since nulls last, name, subject`;
