@@ -34,7 +34,7 @@ grant select (app_id, guid) on unresolved_deliveries to :ingress;
 grant select (refused_since) on repositories to :ingress;
 -- Whether a limit held a job that started late.
 grant select on wait_reason_changes to :ingress;
-grant select (ingress_seen_at), update (ingress_seen_at) on instance to :ingress;
+grant select (ingress_seen_at, versions), update (ingress_seen_at, versions) on instance to :ingress;
 grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra_since, extra_until) on schedules to :ingress;
 
 -- The scheduler: loads the pools, makes workers for jobs, and follows them to their end.
@@ -45,9 +45,10 @@ grant select, insert, update, delete on demand_keys, tasks to :scheduler;
 grant select, insert, delete on outages to :scheduler, :reconciler;
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, switches to :scheduler;
--- For `paddock doctor` in its pod: whether sweeps are overdue.
+-- For `paddock doctor` in its pod: whether sweeps are overdue, and runner versions have ended.
+grant select (k8s_pool, version, ends_at) on pool_runner_versions to :scheduler, :console;
 grant select (name, last_tick_at, succeeded_at, last_pass) on schedules to :scheduler;
-grant update (app_ids, scheduler_seen_at) on instance to :scheduler;
+grant update (app_ids, scheduler_seen_at, versions) on instance to :scheduler;
 grant insert on wait_reason_changes to :scheduler;
 grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 
@@ -64,7 +65,7 @@ grant select, insert, delete on usage_hours to :reconciler;
 grant select on instance, leases, switches, runner_groups to :reconciler;
 -- It makes instants now that a wrong clock of PostgreSQL has left.
 grant update (expires_at) on leases to :reconciler;
-grant update (events_retired_to, reconciler_seen_at) on instance to :reconciler;
+grant update (events_retired_to, reconciler_seen_at, versions) on instance to :reconciler;
 grant update (paused_until, read_at) on runner_groups to :reconciler;
 grant update (received_at) on installation_events to :reconciler;
 

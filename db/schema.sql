@@ -297,6 +297,7 @@ create table instance (
   ingress_seen_at timestamp with time zone,
   scheduler_seen_at timestamp with time zone,
   reconciler_seen_at timestamp with time zone,
+  versions jsonb default '{}'::jsonb not null,
   constraint instance_instance_id_check CHECK ((instance_id ~ '^[a-z0-9]{6}$'::text)),
   constraint instance_only_row_check CHECK (only_row),
   constraint instance_pkey PRIMARY KEY (only_row)

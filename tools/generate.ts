@@ -1,10 +1,9 @@
 // Writes the generated files, or with --check names those in git that are stale. db/schema.sql: the
 // schema that the migrations make in an empty database. docs/config.schema.json: the configuration
 // file, for editors. The tables at the end of pages: docs/settings.md, the services' environment
-// variables; docs/metrics.md, their metrics. In Chart.yaml, the version that package.json says. In its
-// files, the dashboards. Git
-// ignores two, which are always written: docs/openapi.json, the API; and what the chart's values may
-// be.
+// variables; docs/metrics.md, their metrics. In Chart.yaml and for the services, the version that
+// package.json says. In the chart's files, the dashboards. Git ignores two, which are always written:
+// docs/openapi.json, the API; and what the chart's values may be.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -25,7 +24,9 @@ const CHART = 'deploy/helm/paddock/Chart.yaml';
 /** The line of a page above what is generated. */
 const MARK = '<!-- Generated from here on by `pnpm generate`. Not to be edited. -->\n';
 
+const { version } = JSON.parse(read('package.json')) as { version: string };
 const files = {
+  'packages/runtime/src/version.ts': `/** The version of all programs; generated from package.json. */\nexport const VERSION = '${version}';\n`,
   'db/schema.sql': await schemaText(),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   ...page('docs/settings.md', describeSettings(PROGRAMS)),
@@ -59,7 +60,6 @@ function page(path: string, text: string): Record<string, string> {
 }
 
 function chartText(): string {
-  const { version } = JSON.parse(read('package.json')) as { version: string };
   return read(CHART).replace(/^(version|appVersion): .*/gm, `$1: ${version}`);
 }
 

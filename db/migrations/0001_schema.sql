@@ -17,7 +17,10 @@ create table instance (
   -- When a process of each service last said that it lives: a minute without it, and people are told.
   ingress_seen_at timestamptz,
   scheduler_seen_at timestamptz,
-  reconciler_seen_at timestamptz
+  reconciler_seen_at timestamptz,
+  -- The versions of processes that lived within the hour, as { "ingress 1.0.0": { since, last, schema } },
+  -- in seconds since 1970; and for which migration they were written.
+  versions jsonb not null default '{}'
 );
 insert into instance (instance_id)
 select string_agg(substr('abcdefghijklmnopqrstuvwxyz0123456789', 1 + (get_byte(bytes, i) % 36), 1), '')

@@ -11,6 +11,22 @@ export const SILENT_SERVICES = sql`
     from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
     where coalesce(seen_at, created_at) < now() - interval '1 minute') silent`;
 
+/**
+ * SQL: versions of services that live side by side, or that are older than the schema, for longer than
+ * an upgrade takes: all of them, and since when.
+ */
+export const VERSIONS_APART = sql`
+  (select string_agg(key, ', ' order by key) as message, to_timestamp(max(since)) as since from (
+      select key, split_part(key, ' ', 2) as version, (value ->> 'schema')::integer as built_for, (value ->> 'since')::float8 as since
+      from instance, jsonb_each(versions) where (value ->> 'last')::float8 > extract(epoch from now()) - 60
+    ) lives, (select left(name, 4)::integer as newest, "timestamp"::timestamptz as migrated_at from schema_migration order by name desc limit 1) migrated
+    having count(distinct version) > 1 and to_timestamp(max(since)) < now() - interval '15 minutes'
+      or min(built_for) < min(newest) and min(migrated_at) < now() - interval '15 minutes') apart`;
+
+/** SQL: pools whose runners have a version that GitHub no longer serves. */
+export const ENDED_VERSIONS = sql`
+  (select v.k8s_pool, v.ends_at, v.version from ${POOLS_IN_FORCE} join pool_runner_versions v on v.k8s_pool = p ->> 'name' where ends_at < now()) ended`;
+
 /** SQL: what GitHub refuses: installations, Apps and repositories, by their names. */
 export const REFUSALS = sql`
   (select entity_id, login as name, refused_reason, refused_since, refused_until, refused_message from installations where refused_since is not null and deleted_at is null
@@ -52,7 +68,8 @@ export const findCauses = (db: Db) => rowsOf<Cause>(db)`
     union all select refused_reason, name, refused_since, refused_message from ${REFUSALS}
     union all select 'app_unfit', problem, null, problem from ${APP_PROBLEMS}
     union all select 'workers_failing', k8s_pool, failing_since, failure_message from demand_keys where pauses > 0 and failures > 0
-    union all select 'runner_outdated', v.k8s_pool, ends_at, v.version from ${POOLS_IN_FORCE} join pool_runner_versions v on v.k8s_pool = p ->> 'name' where ends_at < now()
+    union all select 'runner_outdated', k8s_pool, ends_at, version from ${ENDED_VERSIONS}
+    union all select 'versions_apart', 'services', since, message from ${VERSIONS_APART}
     union all select 'runner_group_open', k8s_pool, read_at, excess from runner_groups where paused_until is not null
     union all select 'workers_held', k8s_pool, stop_held_since, pod_name || ': ' || stop_held_by from workers where ${LIVE} and stop_held_since is not null
     union all select wait_reason, k8s_pool, wait_since, null from demand_keys where waiting > 0 and wait_reason = any(${UNSERVED_POOLS}::text[])

@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type { Db } from './schema/tables.ts';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { valuesOf } from '@paddock/runtime/rules';
+import { VERSION } from '@paddock/runtime/version';
 import { dbRules, matchingRules } from './rules.ts';
+import { SCHEMA_VERSION } from './schema-version.ts';
 
 /** The id of this environment. Others may share its organisation, namespace or cluster. */
 export const findInstance = async (db: Db): Promise<string> => (await find(db)).instance_id;
@@ -24,13 +26,29 @@ export async function saveAppIds(db: Db, appIds: readonly number[]): Promise<voi
 /** The services whose life people are told of. The console answers for itself. */
 export type WatchedService = 'ingress' | 'scheduler' | 'reconciler';
 
-/** Notes that a process of this service lives; replicas share one note. */
-export async function noteLife(db: Db, service: WatchedService): Promise<void> {
+const SECONDS = sql`extract(epoch from now())::float8`;
+
+/** Notes that a process of this service lives, and its version; replicas of a version share a note. */
+export async function noteLife(
+  db: Db,
+  service: WatchedService,
+  version: string = VERSION,
+): Promise<void> {
   const column = `${service}_seen_at` as const;
+  const own = `${service} ${version}`;
+  const last = sql`(versions -> ${own}::text ->> 'last')::float8`;
   await db
     .updateTable('instance')
-    .set({ [column]: sql`now()` })
-    .where(sql<boolean>`coalesce(${sql.ref(column)} < now() - interval '5 seconds', true)`)
+    .set({
+      [column]: sql`now()`,
+      versions: sql`(
+        select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(versions) where (value ->> 'last')::float8 > ${SECONDS} - 3600
+      ) || jsonb_build_object(${own}::text, jsonb_build_object('last', ${SECONDS}, 'schema', ${SCHEMA_VERSION}::integer,
+        'since', case when ${last} > ${SECONDS} - 3600 then versions -> ${own}::text -> 'since' else to_jsonb(${SECONDS}) end))`,
+    })
+    .where(
+      sql<boolean>`(coalesce(${sql.ref(column)} < now() - interval '5 seconds', true) or coalesce(${last} < ${SECONDS} - 5, true))`,
+    )
     .execute();
 }
 

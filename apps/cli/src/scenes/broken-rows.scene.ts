@@ -162,6 +162,9 @@ export const DATABASE: Breaks = {
   ],
 };
 
+/** SQL: a version that has lived for an hour, and does. */
+const LIFE = `(select jsonb_build_object('since', s - 3600, 'last', s, 'schema', 1) from (select extract(epoch from now())) t(s))`;
+
 export const SERVICES: Breaks = {
   'a service that is silent': [
     /No process of the service reconciler gives a sign of life.*Look at its pods/,
@@ -169,6 +172,44 @@ export const SERVICES: Breaks = {
       sql: [
         `update instance set reconciler_seen_at = now() - interval '1 hour'`,
         'update instance set reconciler_seen_at = now()',
+      ],
+    },
+  ],
+  'two versions side by side': [
+    /Services of different versions.*: ingress 1\.0\.0, ingress 1\.1\.0\. Finish the upgrade/,
+    {
+      sql: [
+        `update instance set versions = jsonb_build_object('ingress 1.0.0', ${LIFE}, 'ingress 1.1.0', ${LIFE})`,
+        `update instance set versions = '{}'`,
+      ],
+    },
+  ],
+  'services older than the schema': [
+    /older than the schema, run side by side: ingress 1\.0\.0\. Finish the upgrade/,
+    {
+      sql: [
+        `update instance set versions = jsonb_build_object('ingress 1.0.0', ${LIFE});
+        insert into schema_migration (name, "timestamp") values ('0002_next', '2026-01-01T00:00:00.000Z')`,
+        `update instance set versions = '{}'; delete from schema_migration where name = '0002_next'`,
+      ],
+    },
+  ],
+  'a runner version that has ended': [
+    /GitHub no longer serves the runner version of linux: 2\.1\.0\..*newer runner image/,
+    {
+      sql: [
+        `insert into pool_runner_versions (k8s_pool, version, pod_name, ends_at) values ('linux', '2.1.0', 'p', now() - interval '1 day')`,
+        'delete from pool_runner_versions',
+      ],
+    },
+  ],
+  'notifications that do not arrive': [
+    /Notifications do not arrive: the webhook answered 404\. Mend the address/,
+    {
+      sql: [
+        `insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures, queued_at, finished_at, expires_at, output)
+        values (gen_random_uuid(), 'recover-tasks', 'schedule', 'recover-tasks', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now(), now() + interval '1 day', '{"notifications": {"problem": "the webhook answered 404"}}')`,
+        `delete from operations where kind = 'recover-tasks'`,
       ],
     },
   ],

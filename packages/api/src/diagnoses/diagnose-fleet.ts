@@ -1,4 +1,11 @@
-import { APP_PROBLEMS, NOTIFICATIONS, REFUSALS, SILENT_SERVICES } from '@paddock/db/causes';
+import {
+  APP_PROBLEMS,
+  ENDED_VERSIONS,
+  NOTIFICATIONS,
+  REFUSALS,
+  SILENT_SERVICES,
+  VERSIONS_APART,
+} from '@paddock/db/causes';
 import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import { rowsOf } from '@paddock/db/rows';
@@ -56,6 +63,7 @@ function hindrancesOf(pool: string | undefined) {
     sql`select coalesce(refused_reason, ''), ${only(sql`name`)}, count(*), 0, min(refused_since), min(refused_until), null, min(refused_message), '{}', null
       from ${REFUSALS} where ${isQuiet(sql`refused_reason`, sql`held.entity_id = refused.entity_id`)} group by refused_reason, entity_id is null`,
     sql`select 'app_unfit', null, 1, 0, null, null, null, problem, '{}', null from ${APP_PROBLEMS}`,
+    sql`select 'versions_apart', null, 1, 0, since, null, null, message, '{}', null from ${VERSIONS_APART}`,
     sql`select 'notifications_refused', null, 1, 0, null, null, null, said ->> 'problem', '{}', null from ${NOTIFICATIONS} where said ? 'problem'`,
     sql`select 'tasks_asleep', kind, count(*), 0, min(queued_at), min(due_at), null, ${LAST_FAILURE}, '{}', null
       from tasks where status = 'queued' and due_at > now() + interval '1 minute' and failures <> '[]' group by kind`,
@@ -83,6 +91,8 @@ function hindrancesOf(pool: string | undefined) {
         from runner_groups g where ${isOf} and paused_until is not null and ${isQuiet(sql`'runner_group_open'`, sql`held.demand_key = g.demand_key`)} having count(*) > 0`,
       sql`select 'workers_failing', ${only(sql`k8s_pool`)}, count(distinct k8s_pool), 0, min(failing_since), min(paused_until), null, left(min(failure_message), ${LONGEST_FAILURE}), ${POOLS}, null
         from demand_keys k where ${isOf} and pauses > 0 and failures > 0 and not exists (select from held where held.demand_key = k.demand_key) group by failure_class`,
+      sql`select 'runner_outdated', ${only(sql`k8s_pool`)}, count(*), 0, min(ends_at), null, null, min(version), ${POOLS}, null
+        from ${ENDED_VERSIONS} where ${isOf} and ${isQuiet(sql`'runner_outdated'`, sql`held.k8s_pool = ended.k8s_pool`)} having count(*) > 0`,
       sql`select 'stops_held', (array_agg(pod_name order by stop_held_since))[1], count(*), 0, min(stop_held_since), null, null,
         (array_agg(stop_held_by order by stop_held_since))[1], ${POOLS}, null
         from workers where ${isOf} and ${LIVE} and stop_held_since < now() - interval '1 minute' having count(*) > 0`,

@@ -110,7 +110,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   workers_held: 'Look at the pods, their nodes and their logs.',
   tasks_asleep: 'Mend what their failures say; they are tried again by themselves.',
   kind_unserved: 'See whether the service that runs this kind lives, in this version.',
+  versions_apart: 'Finish the upgrade, or go back: all services to one version, then the schema.',
   notifications_refused: 'Mend the address or its receiver; they are sent again every minute.',
+  runner_outdated: 'Give the pool a newer runner image.',
   app_unfit: 'Mend it at GitHub; the sweep check-apps looks again.',
 };
 
@@ -168,6 +170,8 @@ const QUIET: Readonly<Record<string, (words: Words) => string>> = {
     `Workers in ${of('pool')} fail before they have a job${because}.`,
   github_budget: ({ of, because }) =>
     `GitHub has Paddock wait with its calls for ${of('account')}${because}.`,
+  versions_apart: ({ because }) =>
+    `Services of different versions, or older than the schema, run side by side${because}.`,
   notifications_refused: ({ because }) => `Notifications do not arrive${because}.`,
   app_unfit: ({ because }) => `An App lacks something${because}.`,
   stops_held: ({ many, subject, because }) =>

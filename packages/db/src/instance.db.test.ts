@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { noteLife } from './instance.ts';
+
+const database = useTestDatabase();
+
+/** The versions that are noted, with what was noted at the same instant as before. */
+const read = async () =>
+  (await database.db.selectFrom('instance').select('versions').executeTakeFirstOrThrow()).versions;
+/** The versions have been noted this much earlier. */
+const age = (seconds: number) =>
+  sql`update instance set ingress_seen_at = ingress_seen_at - ${seconds} * interval '1 second', versions = (
+      select jsonb_object_agg(key, value || jsonb_build_object('since', (value ->> 'since')::float8 - ${seconds}::float8, 'last', (value ->> 'last')::float8 - ${seconds}::float8))
+      from jsonb_each(versions))`.execute(database.db);
+
+test('the versions of living services are noted once for all replicas, and forgotten after an hour', async () => {
+  const ingress = database.dbOf('ingress');
+  await noteLife(ingress, 'ingress', '1.0.0');
+  const first = await read();
+  await noteLife(ingress, 'ingress', '1.0.0');
+  expect(await read()).toEqual(first);
+  await noteLife(ingress, 'ingress', '1.1.0');
+  await noteLife(database.dbOf('scheduler'), 'scheduler', '1.0.0');
+  await noteLife(database.dbOf('reconciler'), 'reconciler', '1.0.0');
+  expect(Object.keys(await read()).toSorted()).toEqual([
+    'ingress 1.0.0',
+    'ingress 1.1.0',
+    'reconciler 1.0.0',
+    'scheduler 1.0.0',
+  ]);
+  await age(60);
+  const { 'ingress 1.0.0': before } = await read();
+  await noteLife(ingress, 'ingress', '1.0.0');
+  const { 'ingress 1.0.0': after } = await read();
+  expect(after?.since).toBe(before?.since);
+  expect(after?.last).toBeGreaterThan(before?.last ?? Infinity);
+  await age(3_600);
+  await noteLife(ingress, 'ingress', '1.0.0');
+  const left = await read();
+  expect(Object.keys(left)).toEqual(['ingress 1.0.0']);
+  expect(left['ingress 1.0.0']?.since).toBe(left['ingress 1.0.0']?.last);
+});
