@@ -319,6 +319,11 @@ const FIELDS: [{ cluster?: object; user?: object }, string][] = [
     { user: { tokenfile: 'hidden' } },
     'the user has tokenfile, which Paddock does not read; did you mean tokenFile?',
   ],
+  [{ user: { username: 'hidden' } }, 'the user has username, and no password'],
+  [
+    { user: { 'client-certificate-data': 'hidden' } },
+    'the user has client-certificate-data, and no client-key',
+  ],
   [{ user: { token: '' } }, 'the user is not there or has no credentials: name one with token'],
   [{ user: { 'auth-provider': { name: 'hidden' } } }, 'auth-provider is none of azure, exec'],
   [{ user: { exec: { command: 'a', provideClusterInfo: true } } }, 'exec has provideClusterInfo'],

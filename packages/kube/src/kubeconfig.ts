@@ -35,6 +35,13 @@ const NOT_BOTH = [
   ['auth-provider', 'tokenFile'],
 ] as const;
 
+/** Credentials that are none without one of these: the server would see nobody. */
+const NEEDED: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  username: ['password'],
+  'client-certificate': ['client-key', 'client-key-data'],
+  'client-certificate-data': ['client-key', 'client-key-data'],
+};
+
 const AUTH_PROVIDERS = ['azure', 'exec', 'gcp', 'oidc', 'tokenFile'];
 
 /**
@@ -107,6 +114,9 @@ function problemsOfUser(user: Record<string, unknown>): string[] {
     ...(CREDENTIALS.some((field) => field in user)
       ? []
       : [`the user is not there or has no credentials: name one with ${CREDENTIALS.join(', ')}`]),
+    ...Object.entries(NEEDED)
+      .filter(([field, others]) => field in user && !others.some((other) => other in user))
+      .map(([field, [other]]) => `the user has ${field}, and no ${other}`),
     ...('auth-provider' in user && !AUTH_PROVIDERS.includes(String(provider))
       ? [`the user's auth-provider is none of ${AUTH_PROVIDERS.join(', ')}`]
       : []),
