@@ -102,32 +102,45 @@ test('Renovate finds what each of its own patterns is for', () => {
     }
 });
 
-/** Puts a `docker` first on the path that records its calls, and whose push ends with this code. */
-function playDocker(folder: string, push: number): NodeJS.ProcessEnv {
-  const digest = `latest: digest: sha256:${'a'.repeat(64)} size: 1`;
-  const script = `#!/bin/sh\necho "$@" >> ${folder}/calls\n[ "$1" != push ] || { echo '${digest}'; exit ${push}; }\n`;
-  writeFileSync(join(folder, 'docker'), script, { mode: 0o755 });
+const DIGEST = `sha256:${'a'.repeat(64)}`;
+
+/** Puts a builder first on the path that records its calls, and whose push ends with this code. */
+function playBuilder(folder: string, builder: string, push: number): NodeJS.ProcessEnv {
+  const told = {
+    docker: `echo 'latest: digest: ${DIGEST} size: 1'`,
+    buildah: `echo ${DIGEST} > "$3"`,
+  }[builder];
+  const play = (name: string, script: string) =>
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  play('docker', 'exit 1'); // As without a daemon.
+  play(
+    builder,
+    `echo "$BUILDAH_LAYERS $@" >> ${folder}/calls\n[ "$1" != push ] || { ${told}; exit ${push}; }`,
+  );
   return { ...process.env, PATH: `${folder}:${process.env['PATH']}`, BASE: 'base.test/node:1' };
 }
 
-test.each([0, 1])('deploy/images, when a push ends with %i', (push) => {
-  const folder = mkdtempSync(join(tmpdir(), 'paddock-docker-'));
+test.each([
+  ['docker', 0, ''],
+  ['docker', 1, ''],
+  ['buildah', 0, 'true'],
+])('deploy/images, when a push by %s ends with %i', (builder, push, layers) => {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-builder-'));
   try {
     const { status, stdout } = spawnSync(join(ROOT, 'deploy/images'), ['registry.test/paddock'], {
-      env: playDocker(folder, push),
+      env: playBuilder(folder, builder, push),
       encoding: 'utf8',
     });
     const calls = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
-    expect(calls.find((call) => call.startsWith('build'))).toMatch(
+    expect(calls.find((call) => call.startsWith(`${layers} build`))).toMatch(
       /--build-arg BASE=base\.test\/node:1 --target ingress --tag \S+\/ingress:/,
     );
     expect(status).toBe(push);
     if (push !== 0) return;
-    const digest = `sha256:${'a'.repeat(64)}`;
     const services = ['ingress', 'scheduler', 'reconciler', 'console', 'migrate'];
-    const named = Object.fromEntries(services.map((service) => [service, { digest }]));
+    const named = Object.fromEntries(services.map((service) => [service, { digest: DIGEST }]));
     expect(parse(stdout)).toEqual({ image: { registry: 'registry.test/paddock', ...named } });
-    expect(calls.filter((call) => call.startsWith('push'))).toHaveLength(services.length + 1);
+    expect(calls.filter((call) => / push /.test(call))).toHaveLength(services.length + 1);
   } finally {
     rmSync(folder, { recursive: true });
   }
