@@ -208,6 +208,10 @@ const WAITED_UNTIL = sql`greatest(created_at, coalesce(started_at, completed_at)
 const instantAfter = (at: unknown) =>
   sql`greatest(0, ${INSTANTS - 1} - floor(date_part('epoch', now() - ${at}) / 60))::integer`;
 
+/** The newest rows are all that began after this; those that live are found besides. */
+const oldestOf = (newest: string) =>
+  sql`case when count(*) = ${MOST_OF_HOUR} then min(created_at) else 'epoch' end from ${sql.table(newest)}`;
+
 /** By how much one of the lines rises or falls at an instant. */
 const changeOf = (line: 'waiting' | 'workers' | 'busy') =>
   sql`sum(change) filter (where what = ${sql.lit(line)}) as ${sql.ref(line)}`;
@@ -224,31 +228,30 @@ const line = (value: string) =>
  */
 const readLastHour = (db: Db) => onlyRowOf<LastHour>(db)`
     with newest_job as materialized (
-      select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
-      from jobs order by created_at desc limit ${MOST_OF_HOUR}
+      select k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker from jobs order by created_at desc limit ${MOST_OF_HOUR}
     ), newest_worker as materialized (
-      select pod_name, k8s_pool, created_at, assigned_at, completed_at
-      from workers order by created_at desc limit ${MOST_OF_HOUR}
+      select k8s_pool, created_at, assigned_at, completed_at from workers order by created_at desc limit ${MOST_OF_HOUR}
+    ), bounds as materialized (
+      select (select ${oldestOf('newest_job')}) as of_jobs, (select ${oldestOf('newest_worker')}) as of_workers
     ), job as materialized (
-      select distinct on (job_id) k8s_pool as pool, created_at, queued_at, started_at,
+      select k8s_pool as pool, created_at, queued_at, started_at,
         case when not wants_worker then ${WAITED_UNTIL} end as waited_until
       from (
-        select * from newest_job
-        union all select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
-        from jobs where wants_worker or status = 'running'
+        select * from newest_job where created_at > (select of_jobs from bounds)
+        union all select * from (
+          select k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
+          from jobs where wants_worker or status = 'running' offset 0
+        ) live where created_at <= (select of_jobs from bounds)
       ) found where wants_worker or ${WAITED_UNTIL} > ${HOUR_AGO}
     ), worker as materialized (
-      select distinct on (pod_name) k8s_pool as pool, created_at, assigned_at, completed_at from (
-        select * from newest_worker
-        union all select pod_name, k8s_pool, created_at, assigned_at, completed_at from workers where ${LIVE}
-        union all select pod_name, k8s_pool, created_at, assigned_at, completed_at
-        from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null
+      select k8s_pool as pool, created_at, assigned_at, completed_at from (
+        select * from newest_worker where created_at > (select of_workers from bounds)
+        union all select * from (
+          select k8s_pool, created_at, assigned_at, completed_at from workers where ${LIVE}
+          union all select k8s_pool, created_at, assigned_at, completed_at
+          from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null offset 0
+        ) seen where created_at <= (select of_workers from bounds)
       ) found where completed_at is null or completed_at > ${HOUR_AGO}
-    ), whole as (
-      select ${instantAfter(sql`max(since)`)} as first from (
-        select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end as since from newest_job
-        union all select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end from newest_worker
-      ) each
     ), span as (
       select pool, 'waiting' as what, created_at as began, waited_until as ended from job
       union all select pool, 'workers', created_at, completed_at from worker
@@ -257,19 +260,17 @@ const readLastHour = (db: Db) => onlyRowOf<LastHour>(db)`
       select pool, n, ${changeOf('waiting')}, ${changeOf('workers')}, ${changeOf('busy')} from (
         select pool, what, ${instantAfter(sql`began`)} as n, 1 as change from span
         union all select pool, what, ${instantAfter(sql`ended`)}, -1 from span where ended is not null
+        -- Each pool has each instant.
+        union all select pool, null, generate_series(0, ${INSTANTS - 1}), 0 from (select distinct pool from span) pool
       ) changes group by 1, 2
     ), queued as (
       select pool, ${instantAfter(sql`started_at`)} as n,
         percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
       from job where started_at > ${HOUR_AGO} and queued_at is not null group by 1, 2
-    ), pool as (select distinct pool from delta), instant as (select generate_series(0, ${INSTANTS - 1}) as n),
-    many as (
-      select pool, n, waiting, workers, busy, ms
-      from pool cross join instant left join delta using (pool, n) left join queued using (pool, n)
     ), sums as (
-      select pool, n, n >= first as is_whole, ms, coalesce(sum(waiting) over w, 0) as waiting, coalesce(sum(workers) over w, 0) as workers,
+      select pool, n, n >= ${instantAfter(sql`greatest(of_jobs, of_workers)`)} as is_whole, ms, coalesce(sum(waiting) over w, 0) as waiting, coalesce(sum(workers) over w, 0) as workers,
         coalesce(sum(busy) over w, 0) as busy
-      from many cross join whole window w as (partition by pool order by n)
+      from delta left join queued using (pool, n) cross join bounds window w as (partition by pool order by n)
     )
     select now() as at, coalesce((
       select jsonb_agg(of_pool order by of_pool ->> 'pool') from (
