@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { settings as consoleSettings } from '@paddock/console/config';
+import { settings as consoleSettings } from '@paddock/console/settings';
 import {
   diagnoseTask,
   provisionTask,
@@ -8,15 +8,15 @@ import {
 } from '@paddock/domain/tasks/worker-tasks';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
-import { settings as ingress } from '@paddock/ingress/config';
+import { settings as ingress } from '@paddock/ingress/settings';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/enqueue';
-import { settings as reconciler } from '@paddock/reconciler/config';
+import { settings as reconciler } from '@paddock/reconciler/settings';
 import { cadenceRules } from '@paddock/queue/sweep-schedules';
 import { sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { sweepKinds } from '@paddock/reconciler/sweeps';
 import { valuesOf } from '@paddock/runtime/rules';
 import type { Setting } from '@paddock/runtime/settings';
-import { settings as scheduler } from '@paddock/scheduler/config';
+import { settings as scheduler } from '@paddock/scheduler/settings';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';

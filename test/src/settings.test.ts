@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { readIngressConfig } from '@paddock/ingress/config';
-import { readReconcilerConfig } from '@paddock/reconciler/config';
+import { readIngressConfig } from '@paddock/ingress/settings';
+import { readReconcilerConfig } from '@paddock/reconciler/settings';
 import { ConfigError } from '@paddock/runtime/config-error';
-import { readSchedulerConfig } from '@paddock/scheduler/config';
+import { readSchedulerConfig } from '@paddock/scheduler/settings';
 import { appProgram, startService } from '@paddock/testing/processes';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Declarations } from '@paddock/runtime/settings';
 import { parse } from 'yaml';
-import { settings as consoleSettings } from '../../apps/console/src/config.ts';
-import { leastFor, settings as ingress } from '../../apps/ingress/src/config.ts';
+import { settings as consoleSettings } from '../../apps/console/src/settings.ts';
+import { leastFor, settings as ingress } from '../../apps/ingress/src/settings.ts';
 import { ingressRules } from '../../apps/ingress/src/rules.ts';
-import { settings as migrate } from '../../apps/migrate/src/config.ts';
-import { settings as reconciler } from '../../apps/reconciler/src/config.ts';
-import { settings as scheduler } from '../../apps/scheduler/src/config.ts';
+import { settings as migrate } from '../../apps/migrate/src/settings.ts';
+import { settings as reconciler } from '../../apps/reconciler/src/settings.ts';
+import { settings as scheduler } from '../../apps/scheduler/src/settings.ts';
 import { helmValuesSchema } from './values-schema.ts';
 
 export const PROGRAMS: Readonly<Record<string, Declarations>> = {

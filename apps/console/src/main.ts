@@ -6,7 +6,7 @@ import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
-import { readConsoleConfig, settings } from './config.ts';
+import { readConsoleConfig, settings } from './settings.ts';
 import { createChangeStreams } from './changes.ts';
 import { createListener } from './create-listener.ts';
 import { createConsoleEvents } from './events.ts';

@@ -8,7 +8,7 @@ import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { appEvents, followApps } from '@paddock/github/follow-apps';
 import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './read-body.ts';
-import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
+import { type AppSecrets, readApps, readIngressConfig, settings } from './settings.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';

@@ -5,7 +5,7 @@ import { storeWhole } from '@paddock/db/deliveries/store-deliveries';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Request, Response } from 'express';
 import { type Batcher, TooSlow } from './batcher.ts';
-import type { AppSecrets } from './config.ts';
+import type { AppSecrets } from './settings.ts';
 import type { IngressEvents, Refusal, Refused } from './events.ts';
 import type { Gaps } from './gaps.ts';
 import { type Body, type BodyBudget, createReadBody } from './read-body.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isSigned } from '@paddock/github/signature';
-import type { AppSecrets } from './config.ts';
+import type { AppSecrets } from './settings.ts';
 
 /** A delivery's headers. GitHub signs none. */
 export interface DeliveryHeaders {

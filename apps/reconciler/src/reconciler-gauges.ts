@@ -7,7 +7,7 @@ import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { GitHub } from '@paddock/github/connect';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
-import type { ReconcilerConfig } from './config.ts';
+import type { ReconcilerConfig } from './settings.ts';
 import type { Schedule } from '@paddock/queue/sweep-schedules';
 import { readSweeps } from '@paddock/queue/read-sweeps';
 

@@ -10,9 +10,9 @@ import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import type { Handler, Kind, Kinds, Task } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Service } from '@paddock/runtime/reach';
-import type { ReconcilerConfig } from './config.ts';
+import type { ReconcilerConfig } from './settings.ts';
 import type { ReconcilerEvents } from './events.ts';
-import type { Webhook } from './notifications/webhook.ts';
+import type { Webhook } from './notifications/post.ts';
 import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
 import { scheduleOf } from '@paddock/queue/sweep-schedules';
 

@@ -22,7 +22,7 @@ import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import type { Service as Part } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
-import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
+import { matchingSettings, readSchedulerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { createPodsSync } from './following/sync-pods.ts';

@@ -2,7 +2,7 @@ import { readChanges } from '@paddock/api/sessions/read-changes';
 import * as sessions from '@paddock/api/sessions/sessions';
 import * as tokens from '@paddock/api/tokens/check-token';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
-import * as retire from '@paddock/db/deliveries/retire-rows';
+import * as retire from '@paddock/db/retire-rows';
 import { findAppInstallations } from '@paddock/db/entities/installations';
 import { findStoredDeliveries } from '@paddock/db/events/append-events';
 import { readSharedState } from '@paddock/db/gauges/shared-gauges';

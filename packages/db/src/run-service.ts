@@ -19,7 +19,7 @@ import {
   type DatabaseOptions,
 } from './connection/connect.ts';
 import { guardedDatabaseUrl } from './connection/database-url.ts';
-import { type Outage, watchOutages } from './connection/outage.ts';
+import { type Outage, watchOutages } from './connection/database-outage.ts';
 import { roleOf, type ServiceName } from './connection/schema-name.ts';
 import { createFitness, type FitnessOptions, type WhyNotReady } from './connection/readiness.ts';
 import { warningOf } from './database-checks.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { watchOutages } from '@paddock/db/connection/outage';
+import { watchOutages } from '@paddock/db/connection/database-outage';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';

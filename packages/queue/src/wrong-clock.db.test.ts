@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { retireEvents } from '@paddock/db/deliveries/retire-rows';
+import { retireEvents } from '@paddock/db/retire-rows';
 import { takeLease } from '@paddock/db/leases/leases';
 import { mendInstants } from '@paddock/db/instants';
 import { takeTick } from '@paddock/db/schedules/schedules';

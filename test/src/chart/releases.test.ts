@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { settings as ofConsole } from '@paddock/console/config';
-import { settings as ingress } from '@paddock/ingress/config';
-import { settings as reconciler } from '@paddock/reconciler/config';
-import { settings as scheduler } from '@paddock/scheduler/config';
+import { settings as ofConsole } from '@paddock/console/settings';
+import { settings as ingress } from '@paddock/ingress/settings';
+import { settings as reconciler } from '@paddock/reconciler/settings';
+import { settings as scheduler } from '@paddock/scheduler/settings';
 import {
   CHART,
   type ChartObject,

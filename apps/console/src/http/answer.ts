@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
-import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/check-token';
+import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/may-call';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Request, Response } from 'express';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConsoleConfig, settings } from '../config.ts';
+import { readConsoleConfig, settings } from '../settings.ts';
 import { credentialOf } from '../admit.ts';
 import { cookieWith, cookieWithout, sessionOf } from './cookies.ts';
 import { createAccessOf, createProxiedIdentity } from './identity.ts';

@@ -3,7 +3,7 @@ import { findInstance } from '@paddock/db/instance';
 import { tellCause } from '@paddock/domain/why/diagnose-fleet';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
-import { post } from './webhook.ts';
+import { post } from './post.ts';
 
 /** The list of the causes that people know of. */
 const TOLD = 'told';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { putInstallation } from '@paddock/testing/demand-rows';
-import type { ReconcilerConfig } from '../config.ts';
+import type { ReconcilerConfig } from '../settings.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';

@@ -16,7 +16,7 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { late } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type ReconcilerConfig, settings } from '../config.ts';
+import { type ReconcilerConfig, settings } from '../settings.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { beginPass, type PassOptions } from '../passes/pass.ts';
 import { reconcilerRules } from '../rules.ts';

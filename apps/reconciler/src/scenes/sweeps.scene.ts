@@ -3,7 +3,7 @@ import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
-import type { ReconcilerConfig } from '../config.ts';
+import type { ReconcilerConfig } from '../settings.ts';
 import { CONFIG, useScene, usualSweeps } from './sweep.scene.ts';
 import { createEvents } from '../events.ts';
 import { startRedeliveryScene } from './redelivery.scene.ts';

@@ -1,11 +1,11 @@
-import { retiredUpTo, retireEvents } from '@paddock/db/deliveries/retire-rows';
+import { retiredUpTo, retireEvents } from '@paddock/db/retire-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import type { ReconcilerConfig } from '../config.ts';
+import type { ReconcilerConfig } from '../settings.ts';
 import type { PassOptions } from '../passes/pass.ts';
 import { beginByHand, CONFIG, usualContext } from '../scenes/sweep.scene.ts';
 import { upkeep } from './upkeep.ts';

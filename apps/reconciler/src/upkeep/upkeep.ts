@@ -1,9 +1,4 @@
-import {
-  retiredUpTo,
-  retireEvents,
-  retireJobs,
-  retireWaitReasons,
-} from '@paddock/db/deliveries/retire-rows';
+import { retiredUpTo, retireEvents, retireJobs, retireWaitReasons } from '@paddock/db/retire-rows';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import { messageOf } from '@paddock/queue/mask-secrets';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
@@ -45,6 +40,10 @@ export async function upkeep(context: SweepContext, { signal }: Pass): Promise<O
 /** Most hours of usage that a pass sums up: it ends well within its task's time. */
 const MOST_HOURS = 200;
 
+/**
+ * How long rows stay: events and jobs for `keepDays`, operations as their executors say, what jobs
+ * waited for a day, sums of usage and of tasks for 13 months. Rows of workers stay for ever.
+ */
 const PARTS: Readonly<Record<string, PartOf>> = {
   taskCounts: async ({ db }) => ({ counts: await rollUpTaskCounts(db), isMore: false }),
 

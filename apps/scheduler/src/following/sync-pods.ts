@@ -1,5 +1,5 @@
 import { findInstance } from '@paddock/db/instance';
-import type { Outage } from '@paddock/db/connection/outage';
+import type { Outage } from '@paddock/db/connection/database-outage';
 import type { Reaches } from '@paddock/db/outages';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import type { Cluster } from '@paddock/kube/connect';

@@ -16,7 +16,7 @@ import { ask, askAll } from '../scenes/ask.scene.ts';
 import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
 import { listSweepsEndpoint } from '../sweeps/list-sweeps.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
-import { maySee } from '../tokens/check-token.ts';
+import { maySee } from '../tokens/may-call.ts';
 import { findOperationEndpoint, type operation } from './operation.ts';
 
 const database = useTestDatabase();

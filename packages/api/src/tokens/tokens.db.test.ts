@@ -5,7 +5,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { checkToken, mayCall, mayTouch } from './check-token.ts';
+import { checkToken } from './check-token.ts';
+import { mayCall, mayTouch } from './may-call.ts';
 import { createTokenEndpoint, listTokensEndpoint, revokeTokenEndpoint } from './tokens.ts';
 
 const example = (more: Pick<Endpoint, 'name' | 'path' | 'access'>) =>

@@ -5,7 +5,7 @@ import type { Database, Db } from '../schema/tables.ts';
 import { Client, type ClientOptions, SilentConnection } from './client.ts';
 import { separateParameters } from './database-url.ts';
 import { codeOf, isShortage } from './errors.ts';
-import type { Outage } from './outage.ts';
+import type { Outage } from './database-outage.ts';
 import { assertSchemaName } from './schema-name.ts';
 
 export interface DatabaseOptions {

@@ -14,12 +14,8 @@ import {
   pinLogins,
   storeInstallations,
 } from '../entities/installations.ts';
-import {
-  compareBodies,
-  type EventToAppend,
-  type GivenBody,
-  type KnownBody,
-} from '../events/append-events.ts';
+import type { EventToAppend } from '../events/append-events.ts';
+import { compareBodies, type GivenBody, type KnownBody } from '../events/repeated-bodies.ts';
 import { type JobToStore, jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
 import { type StoredJob, storeJobs, storeNewJob, untilStored } from '../jobs/store-jobs.ts';

@@ -80,7 +80,7 @@ const HOLDS_REGISTRATIONS = sql.raw<boolean>(
  * id (0: none). GitHub has neither refused us there nor asked us to wait; an App's wait stops only
  * calls that need a new token, so it does not count.
  */
-export const mayCall = (row: string, repoId: string): RawBuilder<boolean> =>
+export const mayAsk = (row: string, repoId: string): RawBuilder<boolean> =>
   sql.raw(`(i.app_id is not null
     and not exists (select from apps told where told.app_id = i.app_id and refused_until > now())
     and not exists (

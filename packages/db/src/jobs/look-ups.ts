@@ -4,7 +4,7 @@ import { rowsOf } from '../rows.ts';
 import { hasLiveRunner, isUnended } from '../states/states.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
-import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
+import { type EntityToAsk, entityToday, installationToday, mayAsk } from '../entities/told.ts';
 
 /** A job to look up at GitHub. */
 export interface JobToLookUp extends EntityToAsk, JobToJudge {
@@ -26,7 +26,7 @@ export interface LookUpQuery {
   readonly appIds: readonly number[];
 }
 
-const MAY_ASK = mayCall('j', 'j.repo_id');
+const MAY_ASK = mayAsk('j', 'j.repo_id');
 
 /** The jobs that are due to be looked up. */
 export const findJobsToLookUp = (db: Db, { batch, secondLookMs, appIds }: LookUpQuery) =>

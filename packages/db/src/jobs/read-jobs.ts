@@ -14,7 +14,7 @@ import {
   type KnownBody,
   SAID_OF_JOB,
   SAME_BODY,
-} from '../events/append-events.ts';
+} from '../events/repeated-bodies.ts';
 import {
   type InstallationMention,
   mentionsParameter,

@@ -1,6 +1,6 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-job';
 import { sql } from 'kysely';
-import { type EntityToAsk, installationToday, isUsable, mayCall } from '../entities/told.ts';
+import { type EntityToAsk, installationToday, isUsable, mayAsk } from '../entities/told.ts';
 import { isPinned } from '../entities/installations.ts';
 import { rowsOf } from '../rows.ts';
 import { waitSince } from './look-ups.ts';
@@ -136,7 +136,7 @@ export async function findDueRepositories(
     from (select distinct entity_id from installations usable where ${isUsable('usable', appIds)}) e
     cross join lateral (${of(false)} union all ${of(true)}) r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
-    where ${mayCall('r', 'r.repo_id')}
+    where ${mayAsk('r', 'r.repo_id')}
     order by turn, r.due_at, r.repo_id limit ${MOST_DUE}`;
 }
 
@@ -299,7 +299,7 @@ export function findUnlistedInstallations(
     .select([hasChanged.as('hasChanged'), sql<string>`now()::text`.as('now')])
     .where(isUsable('i', appIds))
     .where(sql<boolean>`installation_id::text <> all(${except}::text[])`)
-    .where(mayCall('i', '0'))
+    .where(mayAsk('i', '0'))
     .where(({ or, eb }) => or([hasChanged, eb('listed_at', '<', ago(everyMs))]))
     .orderBy(hasChanged, 'desc')
     .orderBy('listed_at', (by) => by.asc().nullsFirst())

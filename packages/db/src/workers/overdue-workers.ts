@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { rowsOf } from '../rows.ts';
 import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';
-import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
+import { type EntityToAsk, entityToday, installationToday, mayAsk } from '../entities/told.ts';
 import type { Db } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
@@ -93,6 +93,6 @@ export const findOverdueWorkers = (db: Db, { readingsApartMs, appIds, limit }: O
       -- The installation is looked up only for these.
       offset 0
     ) w ${installationToday('w', appIds)}
-    where ${isPending} or ${mayCall('w', 'w.scope_repo_id')}
+    where ${isPending} or ${mayAsk('w', 'w.scope_repo_id')}
     order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at, w.pod_name
     limit ${limit}`;

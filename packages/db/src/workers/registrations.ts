@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { installationToday, loginToday, mayCall } from '../entities/told.ts';
+import { installationToday, loginToday, mayAsk } from '../entities/told.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -38,7 +38,7 @@ export const findKnownScopes = (db: Db, { madeWithinMs, appIds }: KnownScopesQue
       from workers where created_at > now() - ${milliseconds(madeWithinMs)}
       order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
-    where ${mayCall('w', 'w.scope_repo_id')}
+    where ${mayAsk('w', 'w.scope_repo_id')}
     order by w.entity_id, w.scope_repo_id`;
 
 /** The worker that a registration was made for. */

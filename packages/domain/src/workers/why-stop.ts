@@ -20,7 +20,8 @@ export interface OverdueRunner {
 }
 
 /**
- * Why to stop the worker; undefined: keep it. If a job has waited for less than the deadline,
+ * Why to stop the worker; undefined: keep it. Who is past a deadline says `findOverdueWorkers`, who
+ * is more than the jobs need `planSpareStops`. If a job has waited for less than the deadline,
  * GitHub may still give it to the worker.
  */
 export function judgeWorker(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
-import { readReconcilerConfig } from './config.ts';
+import { readReconcilerConfig } from './settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readIngressConfig } from './config.ts';
+import { readIngressConfig } from './settings.ts';
 import { configOf } from './scenes/ingress.scene.ts';
 
 /** Of an App whose deliveries are not ours. */

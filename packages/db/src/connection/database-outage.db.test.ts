@@ -8,7 +8,7 @@ import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { Client } from './client.ts';
 import { clientConfig, connectDatabase, type DatabaseConnection, openDatabase } from './connect.ts';
 import { listen } from './listen.ts';
-import { type Outage, watchOutages } from './outage.ts';
+import { type Outage, watchOutages } from './database-outage.ts';
 import { isUnavailable } from './errors.ts';
 
 const database = useTestDatabase();

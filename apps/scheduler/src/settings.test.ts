@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { rulesVariable } from '@paddock/runtime/rules';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
-import { readSchedulerConfig } from './config.ts';
+import { readSchedulerConfig } from './settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { isTooFarAhead } from '../instants.ts';
-import type { Db } from '../schema/tables.ts';
-import { hasEnded, isUnended, LIVE } from '../states/states.ts';
+import { isTooFarAhead } from './instants.ts';
+import type { Db } from './schema/tables.ts';
+import { hasEnded, isUnended, LIVE } from './states/states.ts';
 
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
 
