@@ -71,6 +71,13 @@ describe('the journey of a job, over HTTP and through processes', () => {
         .executeTakeFirst(),
     );
     expect(provisioned).toEqual({ status: 'OK' });
+    const guids = await db
+      .selectFrom('operations')
+      .select('delivery_guid')
+      .distinct()
+      .where('subject_id', '=', worker.pod_name)
+      .execute();
+    expect(guids).toEqual([{ delivery_guid: worker.delivery_guid ?? 'none' }]);
   });
 
   test('each repository of a user gets separate runners (C2)', async () => {

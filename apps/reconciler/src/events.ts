@@ -49,6 +49,8 @@ const TABLE = {
     ),
   notificationRefused: (problem: string) =>
     line.error('could not tell people what they must act on: trying again', { problem }),
+  tracesRefused: (problem: string) =>
+    line.warn('could not send the traces of ended jobs: trying again', { problem }),
   tasksRecovered: (count: number) => line.warn('recovered stuck tasks', { count }),
 
   // GitHub's log of deliveries.

@@ -23,11 +23,12 @@ import type { Service as Part } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
-import { readWebhook } from './notifications/post.ts';
+import { readWebhook } from './notifications/notify.ts';
 import { declareAppCalls, declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { createWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from '@paddock/queue/sweep-schedules';
+import { readCollector } from './traces/collector.ts';
 import { sweepKinds } from './sweeps.ts';
 
 /** How often to check that all sweeps succeed, and that no clock is wrong. */
@@ -110,6 +111,7 @@ await runService('reconciler', declared, async (config, service) => {
       isAway: (peer) => reach[peer].report(),
       takesFromLog: () => apps.section().intake === 'log',
       newestPages: new Map(),
+      collector: readCollector(process.env),
       webhook: () => readWebhook(config.configPath, process.env),
       taskEvents,
     }),

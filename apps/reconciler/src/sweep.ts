@@ -12,8 +12,9 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Service } from '@paddock/runtime/reach';
 import type { ReconcilerConfig } from './settings.ts';
 import type { ReconcilerEvents } from './events.ts';
-import type { Webhook } from './notifications/post.ts';
+import type { Webhook } from './notifications/notify.ts';
 import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
+import type { readCollector } from './traces/collector.ts';
 import { scheduleOf } from '@paddock/queue/sweep-schedules';
 
 /** The dependencies of all sweeps. */
@@ -31,6 +32,8 @@ export interface SweepContext {
   readonly newestPages: Map<number, DeliveryPage>;
   /** Where people are told what they must act on, as configured now. */
   readonly webhook: () => Webhook;
+  /** Where traces go, or why they cannot. */
+  readonly collector: ReturnType<typeof readCollector>;
   readonly taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
 }
 

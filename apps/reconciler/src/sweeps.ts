@@ -9,6 +9,7 @@ import type { Pass } from './passes/pass.ts';
 import { redeliver } from './redelivery/redeliver.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { kindsOf, type Sweep, type SweepContext } from './sweep.ts';
+import { sendTraces } from './traces/send-traces.ts';
 import { checkApps } from './upkeep/check-apps.ts';
 import { upkeep } from './upkeep/upkeep.ts';
 import { checkRunnerVersions } from './workers/check-runner-versions.ts';
@@ -37,7 +38,7 @@ const SWEEPS = {
 /** All sweeps of this process, by kind of task. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context, SWEEPS);
 
-/** Its passes are short and need no service, so people are told what they must act on there. */
+/** Its passes are short and need no service, so what others are told, by notifications and traces, goes with them. */
 async function recoverStuckTasks(context: SweepContext, pass: Pass) {
   const { db, config, events, taskEvents } = context;
   const options = { batch: config.recoveredTasksOfPass, keep: executorRules(config).keep };
@@ -47,5 +48,7 @@ async function recoverStuckTasks(context: SweepContext, pass: Pass) {
   // After a full batch there may be more, and they have waited long enough.
   const followOn = full ? [sweepTask('recover-tasks')] : [];
   const notifications = await notify(context, pass);
-  return done({ found, requeued, ended: ended.length, notifications }, followOn);
+  const traces = await sendTraces(context, pass);
+  const told = { notifications, ...(traces && { traces }) };
+  return done({ found, requeued, ended: ended.length, ...told }, followOn);
 }

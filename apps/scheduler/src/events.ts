@@ -47,8 +47,9 @@ type JudgedList = Readonly<Record<'known' | 'before' | 'unconfirmed' | 'gone', n
 };
 
 const podChanged = (pod: PodTransition) => {
-  const { podName, pool, was, status, failureReason: reason, unexplained } = pod;
-  return line.info('worker changed', { podName, pool, was, status, reason, unexplained });
+  const { podName, pool, was, status, failureReason: reason, unexplained, deliveryGuid } = pod;
+  const what = { podName, pool, was, status, reason, unexplained, deliveryGuid };
+  return line.info('worker changed', what);
 };
 
 const TABLE = {
@@ -95,10 +96,9 @@ const TABLE = {
   runnerRegistered: (worker: WorkerToProvision) => line.info('runner registered', ofJob(worker)),
   podCreated: (worker: WorkerToProvision, secondsSinceJob: number | undefined) =>
     line.info('pod created', { ...ofJob(worker), secondsSinceJob }),
-  podWarned: ({ podName, pool }: WorkerToProvision, warnings: readonly string[]) =>
+  podWarned: (worker: WorkerToProvision, warnings: readonly string[]) =>
     line.warn('the cluster created a pod with warnings: check the pool’s template', {
-      podName,
-      pool,
+      ...ofJob(worker),
       warnings,
     }),
   workerNotStarted: (worker: WorkerToProvision, reason: FailReason) =>
@@ -127,7 +127,7 @@ const TABLE = {
   podChanged,
   /** The pod may have run a job that no delivery reported. */
   podUnexplained: podChanged,
-  podStuck: (pod: { podName: string; pool: string; reason: string }) =>
+  podStuck: (pod: Pick<PodTransition, 'podName' | 'pool' | 'deliveryGuid'> & { reason: string }) =>
     line.warn(
       'a pod does not start or does not go: see failure_info in the row of its worker',
       pod,
@@ -274,7 +274,8 @@ export function createEvents(log: EventLog, metrics: Metrics) {
     },
     podChanged(transition: PodTransition) {
       const { podName, pool, was, status, newlyStuck, startSeconds, failureReason } = transition;
-      if (newlyStuck !== null) events.podStuck({ podName, pool, reason: newlyStuck });
+      const { deliveryGuid } = transition;
+      if (newlyStuck !== null) events.podStuck({ podName, pool, deliveryGuid, reason: newlyStuck });
       if (was === status) return;
       if (was === 'pending' && startSeconds !== null)
         toRunning.observe({ pool }, Math.max(0, startSeconds));

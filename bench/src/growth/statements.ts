@@ -31,6 +31,7 @@ import * as endedPods from '@paddock/db/workers/ended-pods';
 import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import * as registrations from '@paddock/db/workers/registrations';
+import { findEndedJobs } from '@paddock/db/jobs/ended-jobs';
 import { findCauses } from '@paddock/db/causes';
 import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
 import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck-pods';
@@ -212,6 +213,7 @@ export const periodicStatements = {
       limit: 1_000,
     }),
   findCauses,
+  findEndedJobs: async (trx) => void (await findEndedJobs(trx, 1)),
   findRunnersToRead,
   findEndingVersions,
   findOldestSwitches,

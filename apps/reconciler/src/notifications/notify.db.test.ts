@@ -12,7 +12,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { emptyAll, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
-import { readWebhook } from './post.ts';
+import { readWebhook } from './notify.ts';
 
 interface Message {
   readonly text: string;

@@ -1,9 +1,13 @@
+import { notificationsPart } from '@paddock/domain/pools/config-file';
+import { readSecret } from '@paddock/runtime/secret';
+import type { Environment } from '@paddock/runtime/settings';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { findCauses } from '@paddock/db/causes';
 import { findInstance } from '@paddock/db/instance';
 import { tellCause } from '@paddock/domain/why/diagnose-fleet';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
-import { post } from './post.ts';
+import { post } from '../post.ts';
 
 /** The list of the causes that people know of. */
 const TOLD = 'told';
@@ -34,7 +38,7 @@ export async function notify(
     'problem' in to
       ? to.problem
       : news.length > 0
-        ? await post(to.url, tellCauses(await findInstance(db), news), pass.signal)
+        ? await post('the webhook', to.url, tellCauses(await findInstance(db), news), pass)
         : undefined;
   if (problem !== undefined) {
     events.notificationRefused(problem);
@@ -89,3 +93,20 @@ const cut = (text: string): string =>
 /** Others write names and messages: none of them may mention people or hide a link. */
 const plain = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Where people are told: an address, why there is none, or that nobody asked for it. */
+export type Webhook = { readonly url: URL } | { readonly problem: string } | undefined;
+
+/** The webhook of notifications as the configuration file and its secret are now. */
+export function readWebhook(path: string, environment: Environment): Webhook {
+  const { value, problems } = readYamlFile(path, notificationsPart);
+  const source = value?.notifications?.webhook;
+  if (value !== undefined && source === undefined) return undefined;
+  const what = 'The webhook of notifications';
+  const secret = source && readSecret(what, source, environment, problems);
+  const url = secret && URL.parse(secret.reveal());
+  if (url && /^https?:$/.test(url.protocol)) return { url };
+  // The address is a secret: it is not shown.
+  if (secret !== undefined) problems.push(`${what} is no address such as https://…`);
+  return { problem: problems.join('; ') };
+}

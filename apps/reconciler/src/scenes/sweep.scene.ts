@@ -115,6 +115,7 @@ export const usualContext = (db: Db): SweepContext => ({
   takesFromLog: () => false,
   newestPages: new Map(),
   webhook: () => undefined,
+  collector: undefined,
   taskEvents: { taskCrashed: () => undefined },
 });
 

@@ -125,7 +125,7 @@ export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Pr
     const marked = await markStuckPods(trx, stuckAfterMs);
     await enqueue(
       trx,
-      marked.map(({ podName }) => diagnoseTask(podName)),
+      marked.map(({ podName, deliveryGuid }) => diagnoseTask(podName, deliveryGuid)),
     );
     return marked;
   });

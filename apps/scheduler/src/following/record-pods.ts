@@ -158,7 +158,7 @@ async function recordWithFollowUps(
 const followUpsOfSeen = (transition: PodTransition) => [
   ...followUps(transition),
   ...(transition.status === 'completed' && transition.unexplained
-    ? [diagnoseTask(transition.podName)]
+    ? [diagnoseTask(transition.podName, transition.deliveryGuid)]
     : []),
 ];
 
@@ -166,17 +166,18 @@ const followUpsOfSeen = (transition: PodTransition) => [
  * Looks up at once the jobs that an unexplained end may have run: until GitHub answers, the end
  * stands against one of them.
  */
-function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: PodTransition) {
+function followUps(transition: PodTransition) {
+  const { podName, deliveryGuid, status, unexplained, wasStopped, newlyStuck } = transition;
   switch (status) {
     case 'pending':
     case 'running':
-      return newlyStuck === null ? [] : [diagnoseTask(podName)];
+      return newlyStuck === null ? [] : [diagnoseTask(podName, deliveryGuid)];
     case 'completed':
     case 'failed':
       return [
-        removeSecretTask(podName),
+        removeSecretTask(podName, deliveryGuid),
         ...(unexplained ? [lookUpJobsTask] : []),
-        ...(status === 'failed' && !wasStopped ? [diagnoseTask(podName)] : []),
+        ...(status === 'failed' && !wasStopped ? [diagnoseTask(podName, deliveryGuid)] : []),
       ];
     default:
       return status satisfies never;

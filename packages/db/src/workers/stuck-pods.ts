@@ -13,6 +13,7 @@ export const TERMINATING = 'terminating';
 export interface StuckPod {
   podName: string;
   pool: string;
+  deliveryGuid: string | null;
   reason: typeof SLOW_START | typeof TERMINATING;
 }
 
@@ -42,7 +43,7 @@ export async function markStuckPods(trx: Trx, afterMs: number): Promise<StuckPod
       failure_info = jsonb_build_object('version', 1, 'message', case o.reason
         when ${TERMINATING} then 'the pod is being deleted and does not go' else 'the pod does not start' end)
     from overdue o where w.pod_name = o.pod_name
-    returning w.pod_name as "podName", w.k8s_pool as pool, o.reason`;
+    returning w.pod_name as "podName", w.k8s_pool as pool, w.delivery_guid as "deliveryGuid", o.reason`;
 }
 
 /** A worker whose pod has not started, for a reason that seldom passes by itself. */

@@ -42,6 +42,7 @@ export interface PodState {
 export interface PodTransition {
   podName: string;
   pool: string;
+  deliveryGuid: string | null;
   entityId: number;
   was: Status;
   status: Status;
@@ -160,7 +161,7 @@ export const recordPodStates = (db: Db, states: readonly PodState[], unexplained
           then now() + ${milliseconds(unexplainedGraceMs)} end
       from locked l
       where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and ${isLive('w')}
-      returning w.pod_name as "podName", w.k8s_pool as pool, w.entity_id as "entityId", l.was, w.status, w.unexplained_until is not null as unexplained,
+      returning w.pod_name as "podName", w.k8s_pool as pool, w.delivery_guid as "deliveryGuid", w.entity_id as "entityId", l.was, w.status, w.unexplained_until is not null as unexplained,
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
         l."wasStuck", w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",

@@ -13,25 +13,26 @@ export interface WorkerTask {
   readonly deliveryGuid?: string;
 }
 
-export const provisionTask = (worker: {
-  podName: string;
-  deliveryGuid: string | null;
-}): WorkerTask => ({
-  ...aboutWorker(WORKER_TASK.provisionWorker, worker.podName),
-  ...(worker.deliveryGuid !== null && { deliveryGuid: worker.deliveryGuid }),
-});
+/** The delivery whose work the worker does: each line in the log about its tasks names it. */
+type Guid = string | null;
 
-export const diagnoseTask = (podName: string) => aboutWorker(WORKER_TASK.diagnosePod, podName);
+export const provisionTask = (worker: { podName: string; deliveryGuid: Guid }): WorkerTask =>
+  aboutWorker(WORKER_TASK.provisionWorker, worker.podName, worker.deliveryGuid);
 
-export const removeSecretTask = (podName: string) => aboutWorker(WORKER_TASK.removeSecret, podName);
+export const diagnoseTask = (podName: string, deliveryGuid: Guid = null) =>
+  aboutWorker(WORKER_TASK.diagnosePod, podName, deliveryGuid);
+
+export const removeSecretTask = (podName: string, deliveryGuid: Guid = null) =>
+  aboutWorker(WORKER_TASK.removeSecret, podName, deliveryGuid);
 
 /**
  * Enqueue it in the transaction that sets `stopping_at`. It proves that no job runs before it ends
  * the worker.
  */
-export const stopTask = (podName: string) => aboutWorker(WORKER_TASK.stopWorker, podName);
+export const stopTask = (podName: string) => aboutWorker(WORKER_TASK.stopWorker, podName, null);
 
-const aboutWorker = (kind: string, podName: string): WorkerTask => ({
+const aboutWorker = (kind: string, podName: string, deliveryGuid: Guid): WorkerTask => ({
   kind,
   subject: { type: 'worker', id: podName, name: podName },
+  ...(deliveryGuid !== null && { deliveryGuid }),
 });
