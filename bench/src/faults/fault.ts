@@ -51,6 +51,8 @@ export interface Fault {
   readonly deliveries?: DeliveryFaults;
   readonly runners?: RunnerFaults;
   readonly busyLies?: boolean;
+  /** Share (0–1) of the jobs for which another controller's runner comes, in a moment. */
+  readonly rivalRate?: number;
   /** GitHub does not announce that some jobs are queued: some in a run that is known, and others. */
   readonly unannounced?: boolean;
   /**

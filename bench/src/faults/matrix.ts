@@ -18,6 +18,7 @@ import {
   untilComplained,
   untilFull,
 } from './strikes.ts';
+import { RIVAL } from './rival.ts';
 import { DOTFILES, GARDEN } from './world.ts';
 
 /** Pauses discovery: lost jobs must come back by redelivery. */
@@ -363,6 +364,7 @@ export const FAULTS: readonly Fault[] = [
     begin: strikes({ from: 1 / 3, to: 1 / 3, first: untilFull }),
   },
   ...ONE_HIT,
+  RIVAL,
   two,
   failing(dying, { dieRate: 1, dieWithinMs: 0 }),
   failing(silent, { silentRate: 1 }),

@@ -10,6 +10,9 @@ const USUAL_JOB_MS = [200, 2_000] as const;
 /** The longest time in the queue of a job that is cancelled; every other one has no time there. */
 const CANCEL_WITHIN_MS = 500;
 
+/** The longest time until another controller's runner comes for a job. */
+const RIVAL_WITHIN_MS = 250;
+
 type NewJob = Parameters<GitHubControl['queueJob']>[0];
 
 export interface Queueing {
@@ -33,6 +36,7 @@ export async function queueJobs(
   const queued: JobTruth[] = [];
   const cancelling: Promise<unknown>[] = [];
   const isCancelled = evenShare(random);
+  const isRivals = evenShare(random);
   const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
   const queue = async (job: NewJob): Promise<void> => {
     const durationMs = least + random() * (most - least);
@@ -59,6 +63,7 @@ export async function queueJobs(
       repo,
       labels: fault.hit?.ownPool === true && isHit(fault.hit, repo) ? ownLabels : labels,
       ...(fault.unannounced === true ? unannouncedJob(queued.slice(before)) : {}),
+      ...(isRivals(fault.rivalRate ?? 0) ? { rivalMs: random() * RIVAL_WITHIN_MS } : {}),
       ...(index === loneIndex(fault, jobs) ? loneJob(fault) : {}),
     });
     if (isCancelled(fault.cancelShare ?? 0)) {

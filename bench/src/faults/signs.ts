@@ -18,6 +18,8 @@ const TRACES = {
   githubErrors: ({ github }) => github.struck['call_failed_500'],
   githubRefusals: ({ github }) => github.struck['call_failed_403'],
   githubLimits: ({ github }) => github.struck['call_failed_429'],
+  // By another controller.
+  jobsTaken: ({ github }) => github.struck.job_taken,
   busyHidden: ({ github }) => github.struck.busy_hidden,
   clusterCallsFailed: ({ cluster }) => cluster.struck.call_failed,
   // Seconds since the epoch: a rise is the sign.

@@ -42,6 +42,8 @@ export type NewJob = {
   readonly event?: Run['event'] | undefined;
   /** GitHub forgets to announce that it is queued: there is no event, and the log has no entry. */
   readonly unannounced?: boolean | undefined;
+  /** After so long a runner of another controller comes for it, in milliseconds. */
+  readonly rivalMs?: number | undefined;
   /** Adds the job to this run instead of a new one. */
   readonly runId?: number | undefined;
 };
@@ -50,7 +52,15 @@ export function queueJob(world: World, wanted: NewJob): Job {
   const { runId, labels, group, durationMs = 100, result = 'success', hosted = false } = wanted;
   const run = runId === undefined ? startRun(world, wanted) : findRun(world, runId);
   const name = wanted.jobName ?? `build ${run.jobs.length + 1}`;
-  return addJob(world, run, { name, labels, group, durationMs, result, hosted }, wanted);
+  const job = addJob(world, run, { name, labels, group, durationMs, result, hosted }, wanted);
+  if (wanted.rivalMs !== undefined) later(world, wanted.rivalMs, () => takeAway(world, job));
+  return job;
+}
+
+function takeAway(world: World, job: Job): void {
+  if (job.status !== 'queued') return;
+  strike(world, 'job_taken');
+  startElsewhere(world, job, 'Another');
 }
 
 function startRun(world: World, { repo, workflowName = 'CI', event = 'push' }: NewJob): Run {
@@ -102,7 +112,7 @@ function addJob(
 
 function enqueue(world: World, job: Job): void {
   world.queuedJobs.set(job.id, job);
-  if (job.hosted) startHosted(world, job);
+  if (job.hosted) startElsewhere(world, job, 'GitHub Actions');
   else assignJob(world, job);
 }
 
@@ -160,14 +170,11 @@ function assignJob(world: World, job: Job): void {
   runner.send?.({ type: 'job', jobId, name: job.name, durationMs, result });
 }
 
-function startHosted(world: World, job: Job): void {
+/** On a runner that nobody has registered here. */
+function startElsewhere(world: World, job: Job, groupName: string): void {
   const number = Math.floor(world.random() * 900) + 100;
-  begin(world, job, {
-    id: 1_000_000_000 + number,
-    name: `GitHub Actions ${number}`,
-    groupId: 0,
-    groupName: 'GitHub Actions',
-  });
+  const name = `${groupName} ${number}`;
+  begin(world, job, { id: 1_000_000_000 + number, name, groupId: 0, groupName });
   later(world, job.durationMs, () => finishJob(world, job.id, job.result));
 }
 

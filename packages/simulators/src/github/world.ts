@@ -204,10 +204,7 @@ export interface GitHubFault extends Fault {
 export type RunnerFaults = {
   /** Busy runners look idle, and deleting one succeeds (its job dies). */
   readonly busyLies?: boolean;
-  /**
-   * Every runner that connects gets the answer that its version has ended, as on 2026-08-06, even
-   * if the API names no end.
-   */
+  /** Each runner that connects hears that its version has ended, even if the API names no end. */
   readonly refusesVersions?: boolean;
 };
 
@@ -242,6 +239,7 @@ export type Strike =
   | 'call_failed'
   | `call_failed_${number}`
   | 'busy_hidden'
+  | 'job_taken'
   | 'version_refused';
 
 /** The state of the simulated GitHub. One plain object; the functions beside it change it. */
