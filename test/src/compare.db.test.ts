@@ -5,6 +5,7 @@ import { decodeDelivery } from '@paddock/db/deliveries/decode-delivery';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { playRunner } from '@paddock/simulators/github/play-runner';
+import { seededRandom } from '@paddock/simulators/random';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { registerRunner } from '@paddock/simulators/scenes/call-api.scene';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
@@ -98,7 +99,102 @@ test('queue times and failures of both sides are those of GitHub, by the labels 
   const { items } = await ask(compareRunnersEndpoint, database.db, { since: '2h' });
   expect(items).toEqual(await Promise.all(rows));
   const ofNobody = await ask(compareRunnersEndpoint, database.db, { entity: '1' });
-  expect(ofNobody).toEqual({ items: [] });
+  expect(ofNobody).toEqual({ items: [], times: [] });
+});
+
+/** The value below or at which so many lie, by counting. */
+function nearest(times: readonly number[], share: number): number | null {
+  const counts = new Map<number, number>();
+  for (const time of times) counts.set(time, (counts.get(time) ?? 0) + 1);
+  let below = 0;
+  for (let second = 0; second <= LONGEST_S; second += 1) {
+    below += counts.get(second) ?? 0;
+    if (below > 0 && below >= share * times.length) return second;
+  }
+  return null;
+}
+const LONGEST_S = 4_000;
+
+/** In whole seconds, as GitHub writes instants. */
+const at = (ms: number) =>
+  new Date(Math.floor(ms / 1_000) * 1_000).toISOString().replace('.000', '');
+
+const sumOf = (rows: readonly { ours: { jobs: number }; others: { jobs: number } }[]) =>
+  rows.reduce((sum, { ours: mine, others }) => sum + mine.jobs + others.jobs, 0);
+
+test('of two thousand jobs, to the second, as counted beside it; deliveries come in any order, some twice', async () => {
+  const last = receiver.received.findLast(({ body }) => body.includes('"action":"completed"'));
+  const example = JSON.parse(last?.body ?? '{}') as { workflow_job: object };
+  const draw = seededRandom(2_000);
+  const pools = await currentPoolsDocument(database.db);
+  if (pools === undefined) throw new Error('The test has put pools in force.');
+  const ours = {
+    entity_id: world.organization.id,
+    installation_id: world.organization.installationId,
+  };
+  for (let nth = 0; nth < 10; nth += 1)
+    await putWorker(database.db, { ...ours, pod_name: `pdk-fleet-${nth}`, runner_id: 9_000 + nth });
+  const begun = now - 3_600_000;
+  const jobs = Array.from({ length: 2_000 }, (_, nth) => ({
+    id: 5_000_000 + nth,
+    label: `l${Math.floor(draw() ** 2 * 5)}`,
+    isOurs: draw() < 0.4,
+    hasFailed: draw() < 0.1,
+    // Most are short, a few very long.
+    seconds: Math.floor(draw() ** 4 * LONGEST_S),
+    isTwice: draw() < 0.2,
+    place: draw(),
+  }));
+  const deliveries = jobs
+    .flatMap((job) => [job, ...(job.isTwice ? [{ ...job, place: draw() }] : [])])
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ id, label, isOurs, hasFailed, seconds, place }) => {
+      const job = {
+        ...example.workflow_job,
+        id,
+        labels: [label],
+        created_at: at(begun),
+        started_at: at(begun + seconds * 1_000),
+        completed_at: at(begun + (seconds + 30) * 1_000),
+        runner_name: `${isOurs ? 'pdk-fleet' : 'other'}-${id % 10}`,
+        conclusion: hasFailed ? 'failure' : 'success',
+      };
+      const body = JSON.stringify({ ...example, workflow_job: job });
+      const given = {
+        event: 'workflow_job',
+        guid: `${id}-${place}`,
+        appId: world.appId,
+        reduces: true,
+      };
+      const delivery = decodeDelivery(given, Buffer.from(body));
+      if ('problem' in delivery) throw new Error(delivery.problem);
+      return delivery;
+    });
+  for (let from = 0; from < deliveries.length; from += 50)
+    await recordDeliveries(database.db, deliveries.slice(from, from + 50), pools);
+
+  const side = (label: string, isOurs: boolean) => {
+    const those = jobs.filter((job) => job.label === label && job.isOurs === isOurs);
+    const times = those.map(({ seconds }) => seconds);
+    return {
+      jobs: those.length,
+      failed: those.filter(({ hasFailed }) => hasFailed).length,
+      p50: nearest(times, 0.5),
+      p95: nearest(times, 0.95),
+    };
+  };
+  const { items, times } = await ask(compareRunnersEndpoint, database.db, { since: '7d' });
+  expect(sumOf(times)).toBe(sumOf(items));
+  const found = items.filter(({ labels: [label = ''] }) => /^l\d$/.test(label));
+  expect(found).toHaveLength(5);
+  expect(found).toEqual(
+    found.map(({ labels }) => ({
+      labels,
+      ours: side(labels.join(), true),
+      others: side(labels.join(), false),
+    })),
+  );
+  expect(sumOf(found)).toBe(2_000);
 });
 
 test.each(['', '0d', '32d', '7', 'week'])('a span of %j is refused', async (since) => {

@@ -52,6 +52,8 @@ export type TraceItem = Trace['items'][number];
 export type EventPayload = Output<'traceEvent'>;
 export type Usage = Output<'listUsage'>;
 export type UsageRow = Usage['items'][number];
+export type Compared = Output<'compareRunners'>;
+export type ComparedRow = Compared['items'][number];
 export type ActiveRow = Item<'countActive'>;
 
 /** Why the API did not do what was asked (RFC 9457), or why no answer came: status 0. */

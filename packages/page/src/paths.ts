@@ -15,6 +15,7 @@ export const PATHS = [
   '/operations/{operation}',
   '/usage',
   '/active',
+  '/compare',
   '/installations',
   '/installations/{installation}',
   '/repositories',

@@ -27,6 +27,7 @@ export const viewsOf = (
   ['usage-of-workflows', () => '/usage?by=workflow&from=-31d'],
   ['active', () => '/active?by=pool'],
   ['active-by-labels', () => '/active?by=labels'],
+  ['compare', () => '/compare'],
   ['installations', () => '/installations'],
   ['installation', () => '/installations/51000001'],
   ['suspended-installation', () => '/installations/51000002'],

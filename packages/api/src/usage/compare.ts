@@ -3,10 +3,13 @@ import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { instant } from '../lists/dates.ts';
 import { entity, entityIdOf } from '../lists/named.ts';
 
 /** More would be a list to look through. */
 const MOST = 200;
+/** Hours of two days, or days of a month, the first and the last in part. */
+const MOST_TIMES = 50;
 /** A longer span would read more rows than an answer has time for. */
 const LONGEST_DAYS = 31;
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
@@ -35,10 +38,18 @@ const side = z.object({
   p95: seconds,
 });
 
-const comparedRow = z.object({
-  labels: z.array(z.string()).describe('As the jobs asked for'),
+const sides = {
   ours: side.describe('On workers of Paddock'),
   others: side.describe('On all other runners, also those of GitHub'),
+};
+
+const output = z.object({
+  items: z.array(
+    z.object({ labels: z.array(z.string()).describe('As the jobs asked for'), ...sides }),
+  ),
+  times: z
+    .array(z.object({ at: instant, ...sides }))
+    .describe('All labels together, by the hour when jobs started; by the day of a span above two'),
 });
 
 export const compareRunnersEndpoint = endpoint({
@@ -46,14 +57,9 @@ export const compareRunnersEndpoint = endpoint({
   path: '/api/v1/compare',
   summary: `Compares how long jobs waited and how many failed, on our workers and on other runners, by the labels that they asked for, the most jobs first: at most ${MOST} rows. From the stored deliveries, also of jobs that no pool serves.`,
   input: z.object({ since, entity }),
-  output: z.object({ items: z.array(comparedRow) }),
-  answer: async (caller, input) => ({
-    items: await compareRunners(
-      caller.db,
-      new Date(Date.now() - input.since),
-      await entityIdOf(caller, input.entity),
-    ),
-  }),
+  output,
+  answer: async (caller, input) =>
+    compareRunners(caller.db, input.since, await entityIdOf(caller, input.entity)),
 });
 
 const sideWhere = (isOurs: boolean) => {
@@ -64,13 +70,20 @@ const sideWhere = (isOurs: boolean) => {
     'p50', ${quantile(0.5)}, 'p95', ${quantile(0.95)})`;
 };
 
+/** By labels, or by time. */
+type Row = z.output<typeof output>['items'][number] & z.output<typeof output>['times'][number];
+
 /** Deliveries are found by entity and time. A delivery that came twice counts once. */
 async function compareRunners(
   db: Db,
-  from: Date,
+  sinceMs: number,
   entityId: number | undefined,
-): Promise<z.output<typeof comparedRow>[]> {
-  const { rows } = await sql<z.output<typeof comparedRow>>`
+): Promise<z.output<typeof output>> {
+  const from = new Date(Date.now() - sinceMs);
+  const step = sinceMs > 2 * UNIT_MS.d ? 'day' : 'hour';
+  const { rows } = await sql<{
+    [K in keyof Row]: Row[K] | (K extends 'at' | 'labels' ? null : never);
+  }>`
     with ended as (
       select distinct on (job_id) entity_id, payload -> 'workflow_job' as job
       from (select distinct entity_id from installations where ${allOf(has('entity_id', entityId))}) entities
@@ -84,10 +97,17 @@ async function compareRunners(
       select (select coalesce(jsonb_agg(label order by label), '[]') from jsonb_array_elements_text(job -> 'labels') label) as labels,
         exists (select from workers w where w.pod_name = job ->> 'runner_name' and w.entity_id = ended.entity_id) as is_ours,
         job ->> 'conclusion' in ('failure', 'timed_out') as failed,
+        date_trunc(${step}, (job ->> 'started_at')::timestamptz, 'UTC') as at,
         greatest(0, extract(epoch from (job ->> 'started_at')::timestamptz - (job ->> 'created_at')::timestamptz)) as seconds
       from ended where job ->> 'runner_name' <> ''
     )
-    select labels, ${sideWhere(true)} as ours, ${sideWhere(false)} as others
-    from ran group by labels order by count(*) desc, labels limit ${MOST}`.execute(db);
-  return rows;
+    select labels, at, ${sideWhere(true)} as ours, ${sideWhere(false)} as others
+    from ran group by grouping sets ((labels), (at))
+    order by at, count(*) desc, labels limit ${MOST + MOST_TIMES}`.execute(db);
+  return {
+    items: rows
+      .flatMap(({ labels, ours, others }) => (labels === null ? [] : { labels, ours, others }))
+      .slice(0, MOST),
+    times: rows.flatMap(({ at, ours, others }) => (at === null ? [] : { at, ours, others })),
+  };
 }

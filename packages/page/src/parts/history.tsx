@@ -40,7 +40,7 @@ export function History({ of }: { of: Readonly<Record<string, string>> }) {
   );
 }
 
-const seconds = (value: number): string => duration(value * 1_000);
+export const secondsInWords = (value: number): string => duration(value * 1_000);
 
 const Lines = ({
   instants,
@@ -56,7 +56,12 @@ const Lines = ({
       said={number}
       lines={started}
     />
-    <Chart label="How long they were queued" instants={instants} said={seconds} lines={queued} />
+    <Chart
+      label="How long they were queued"
+      instants={instants}
+      said={secondsInWords}
+      lines={queued}
+    />
     <Chart
       label="Workers at a time, by what they did"
       instants={instants}

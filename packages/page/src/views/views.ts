@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Path, ViewProps } from '../paths.ts';
 import { Board } from './board.tsx';
+import { Compare } from './compare.tsx';
 import { Delivery, Redeliveries } from './deliveries.tsx';
 import { Doctor } from './doctor.tsx';
 import { Find } from './find.tsx';
@@ -30,6 +31,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/operations/{operation}': Operation,
   '/usage': Usage,
   '/active': Active,
+  '/compare': Compare,
   '/installations': Installations,
   '/installations/{installation}': Installation,
   '/repositories': Repositories,
@@ -79,7 +81,10 @@ export const BAR: readonly Entry[] = [
       '/actions': 'Actions',
     },
   },
-  { name: 'Usage', views: { '/usage': 'Usage', '/active': 'Active now' } },
+  {
+    name: 'Usage',
+    views: { '/usage': 'Usage', '/active': 'Active now', '/compare': 'Beside others' },
+  },
 ];
 
 export const isBelow = (path: string, of: string): boolean =>
