@@ -116,7 +116,7 @@ described(
         service,
       });
       undo.push(() => kubelet.endAll());
-      const running = repeat(500, async () => {
+      const running = repeat(1_000, async () => {
         await kubelet.look();
         // One that is deleted meanwhile may have lost its account.
         await Promise.allSettled(kubelet.running().map(({ refresh }) => refresh()));
