@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { findPath, PATHS } from '../../packages/page/src/paths.ts';
 import {
   type BrowserContext,
@@ -10,9 +11,11 @@ import {
   type Page,
   settled,
   show,
+  signIn,
   SIZES,
   unlinked,
   unlinkedNumbers,
+  usePages,
 } from './scenes/browser.scene.ts';
 import { useFleetPages } from './scenes/fleet-page.scene.ts';
 import { viewsOf } from './scenes/views.scene.ts';
@@ -78,5 +81,31 @@ describeInBrowser('each view of the page', () => {
     await page.getByRole('link', { name: /^The (worker|pool|installation|repository)$/ }).click();
     await page.locator('main a[href*="/operations?subject="]').first().waitFor();
     expect(await page.locator('main [role=alert]').count()).toBe(0);
+  });
+});
+
+describeInBrowser('an installation that has just been made', () => {
+  const { database, service } = useConsole();
+  const pageOf = usePages();
+
+  test('has a sentence in each list, and while it loads', async () => {
+    const page = await pageOf(await signIn(service, await makeToken(database, { name: 'ada' })));
+    if (page === undefined) return;
+    await settled(page);
+    await bringJudge(page);
+    const lists = PATHS.filter((path) => !/\{|find|doctor|actions|tokens/.test(path));
+    for (const path of lists) {
+      await show(page, path);
+      await keepPicture(page, `empty${path.replaceAll('/', '-')}`);
+      expect([path, await page.locator('main .none').count()]).not.toEqual([path, 0]);
+      expect([path, await flaws(page, 'all')]).toEqual([path, []]);
+    }
+    await page.route('**/api/v1/**', () => undefined);
+    await page.evaluate(
+      "history.pushState(null, '', '/jobs/7'); dispatchEvent(new PopStateEvent('popstate'))",
+    );
+    const loading = page.locator('output.none');
+    await loading.waitFor();
+    expect(await loading.count()).toBe(1);
   });
 });

@@ -36,7 +36,7 @@ export function Board() {
               keyOf={({ name }) => name}
               none="No pool is in force. The scheduler loads them from the configuration file."
             />
-            <Key />
+            {items.length > 0 && <Key />}
             <NewestFailures />
           </>
         )}

@@ -26,7 +26,7 @@ export function Job({ fields: { job: id = '' } }: ViewProps) {
       </Heading>
       <Answer of={why}>{(answer) => <Why answer={answer} />}</Answer>
       {/* A job that no pool serves, or that is unknown, has no row: what stands above says so. */}
-      {job.answer === undefined && (why.answer?.job.pool === null || why.trouble) ? null : (
+      {(job.answer ?? (job.trouble && why.answer?.job.pool)) && (
         <Answer of={job}>{(answer) => <Row job={answer} />}</Answer>
       )}
     </>
