@@ -52,9 +52,10 @@ export interface Refused {
 const TABLE = {
   poolsInForce: (version: number) => line.info('pools document in force', { version }),
   poolsUnavailable: (error: unknown) => line.warn('pools document could not be read', { error }),
-  deliveryRefused: (refusal: Refusal, details: Omit<Refused, 'kind'>) =>
+  deliveryRefused: (refusal: Refusal, { guid, ...details }: Omit<Refused, 'kind'>) =>
     line[UNAUTHENTICATED.has(refusal) ? 'info' : 'warn']('delivery refused', {
       refusal,
+      ...(guid !== undefined && { deliveryGuid: guid }),
       ...details,
     }),
   batchFailed: (size: number, consequence: 'split' | 'repeated' | 'refused', error: unknown) =>

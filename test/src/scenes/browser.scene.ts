@@ -182,7 +182,7 @@ export const unlinked = (page: Page, names: readonly string[]): Promise<unknown>
 
 /** Of these there is no list: ids, versions, sums, how often something came, and what lives on a node. */
 const NO_LIST =
-  /: (App|Entity id|Version|Runner minutes|Week before|Run|Times)$|^Usage: Workers|^Nodes: |by labels: /;
+  /: (App|Entity id|Version|Runner minutes|Week before|Run|Times)$|^Usage: Workers|^Nodes: |by labels: |other runners: /;
 
 /** The columns of the view with a count of things that leads to no list of them. */
 export async function unlinkedNumbers(page: Page): Promise<string[]> {

@@ -36,7 +36,10 @@ test('a hundred runners killed in a job: what their hooks have made goes, and no
     (await pods.list()).every(({ name, phase }) => name === alive || phase !== 'Running'),
   );
   // Their ends are no facts of their rows yet.
-  await enqueueAlone(world.db, names.map(removeSecretTask));
+  await enqueueAlone(
+    world.db,
+    names.map((name) => removeSecretTask(name)),
+  );
   await world.runTasks();
   expect(await hooks.list()).toHaveLength(4 * 102 + 8);
 

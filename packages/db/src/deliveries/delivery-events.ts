@@ -19,17 +19,28 @@ const TABLE = {
   deliveryStored: (delivery: StoredDelivery, outcome: Outcome) => {
     const { guid, appId, parsed } = delivery;
     const jobId = jobOf(delivery)?.jobId;
-    return line.debug('delivery stored', { guid, event: parsed.event, outcome, appId, jobId });
+    return line.debug('delivery stored', {
+      deliveryGuid: guid,
+      event: parsed.event,
+      outcome,
+      appId,
+      jobId,
+    });
   },
   workerMisused: (guid: string, job: JobStatement) =>
     line.warn(
       'a job runs on a worker of a pool that does not serve it: check who may use the runner group',
-      { guid, jobId: job.jobId, worker: job.runnerName, repository: job.repoFullName },
+      {
+        deliveryGuid: guid,
+        jobId: job.jobId,
+        worker: job.runnerName,
+        repository: job.repoFullName,
+      },
     ),
   entityRefused: (guid: string, { id: entityId, login }: Entity) =>
     line.warn(
       'refused an entity: its login is pinned to another entity; if it moved, update login_pins',
-      { entityId, login, guid },
+      { entityId, login, deliveryGuid: guid },
     ),
   heldJobsNotRead: (details: { readonly error: unknown }) =>
     line.warn('could not read whether a limit held back late jobs: they count as late', details),
