@@ -33,6 +33,7 @@ import {
 const NEXT_RUNNERS = 'next-runners';
 const OF_RELEASE = 'app.kubernetes.io/part-of=paddock.paddock';
 const LABELS = ['self-hosted', 'linux'];
+const MOVED = { ...POOL, labels: LABELS, image: 'runner:1', namespace: NEXT_RUNNERS };
 const IN_USE = 'the changed secret of a GitHub App is in use';
 
 /** Takes a step again and again. Resolves `stop` after the last one; rejects it if one failed. */
@@ -90,7 +91,7 @@ described(
     let release: PlayedRelease;
     let kubelet: Kubelet;
     let guard: ReturnType<typeof guardPods>;
-    let config: object;
+    let config: PlayedRelease['values']['config'];
     let long: number;
     const undo: (() => Promise<unknown>)[] = [];
     const ofGitHub = (app: object, ...others: object[]) => ({
@@ -218,8 +219,7 @@ described(
         'its runner',
         async () => (await jobOf(long))?.runnerName ?? false,
       );
-      const pool = { ...POOL, labels: LABELS, image: 'runner:1', namespace: NEXT_RUNNERS };
-      const said = await upgrade({ pools: [pool] });
+      const said = await upgrade({ pools: [MOVED] });
       expect(said).toContain(`No pool makes runners in the namespace ${RUNNERS} now.`);
       await waitFor('a runner in the new namespace', async () => {
         const pods = await cluster.list('Pod', NEXT_RUNNERS, OF_RELEASE);
@@ -228,6 +228,24 @@ described(
       expect(await cluster.read('Pod', RUNNERS, runner)).toMatchObject({
         status: { phase: 'Running' },
       });
+    });
+
+    test('removes the pool whose job runs, and calls GitHub elsewhere, without a restart', async () => {
+      const { length: ended } = kubelet.ends;
+      const apiUrl = release.github.url.replace('127.0.0.1', 'localhost');
+      await upgrade({ pools: [{ ...MOVED, name: 'next' }], github: { ...config.github, apiUrl } });
+      await waitFor('the address in each scheduler and reconciler', () =>
+        ['scheduler', 'reconciler'].every((service) =>
+          linesOf(service, 'a GitHub App is called at the changed apiUrl').every((n) => n > 0),
+        ),
+      );
+      await waitFor('a worker of the new pool', async () => {
+        const worker = release.database.db.selectFrom('workers').where('k8s_pool', '=', 'next');
+        return worker.select('pod_name').limit(1).executeTakeFirst();
+      });
+      expect(await completeJob('beta/shop')).toBe('success');
+      expect(await jobOf(long)).toMatchObject({ status: 'in_progress' });
+      expect(kubelet.ends).toHaveLength(ended);
     });
 
     test('upgrades to the next version, and goes back', async () => {
@@ -266,7 +284,7 @@ described(
       await waitFor('all jobs', async () => (await github.report()).lost === 0);
       await github.settled();
       const console = kubelet.running().find(({ pod }) => pod.metadata.name.includes('console'));
-      for (const words of ['pause environment', 'drain pool linux'])
+      for (const words of ['pause environment', 'drain pool next'])
         expect(
           await console?.exec(
             ['node', 'apps/cli/dist/main.mjs'].concat(words.split(' '), '--note', 'uninstalling'),
