@@ -134,9 +134,10 @@ export async function startSystem({
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  const configure = (more: object = {}) => {
+  const configure = (more: object = {}, maxWorkers = POOLS.entities['*'].maxWorkers) => {
     const section = { ...githubSection(github.url), ...more };
-    return writeFile(config, JSON.stringify({ github: section, ...POOLS }));
+    const entities = { '*': { maxWorkers } };
+    return writeFile(config, JSON.stringify({ github: section, ...POOLS, entities }));
   };
   await configure();
   // Ingress needs it, also in tests that start no scheduler.
@@ -162,7 +163,7 @@ export async function startSystem({
     cluster,
     /** The path of the services' configuration file. */
     config,
-    /** Writes that file with more keys of `github`. */
+    /** Writes that file with more keys of `github`, and with this cap of each entity. */
     configure,
     /** The last one of each service that was started. */
     running,
