@@ -30,6 +30,7 @@ const UNNAMED = [
   'busy-lies',
   'busy-lies-about-unheard-jobs',
   'runs-of-one-fail',
+  'another-controller',
   'two-environments',
   'jobs-cancelled',
   'everything',

@@ -148,6 +148,9 @@ describe('the last hour', () => {
     });
     await putWorker(db, { ...a, pod_name: 'w-2', status: 'running', created_at: ago(10) });
     await putWorker(db, { k8s_pool: 'b', pod_name: 'w-3', created_at: ago(0.6) });
+    // Of a wrong clock: they come later than the hour has instants.
+    await putJob(db, { ...a, created_at: ago(-5), wants_worker: true });
+    await putWorker(db, { ...a, pod_name: 'w-4', status: 'running', created_at: ago(-5) });
   });
 
   test('follows from the instants of jobs and workers', async () => {

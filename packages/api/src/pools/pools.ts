@@ -262,7 +262,7 @@ const readLastHour = (db: Db) => onlyRowOf<LastHour>(db)`
         union all select pool, what, ${instantAfter(sql`ended`)}, -1 from span where ended is not null
         -- Each pool has each instant.
         union all select pool, null, generate_series(0, ${INSTANTS - 1}), 0 from (select distinct pool from span) pool
-      ) changes group by 1, 2
+      ) changes where n < ${INSTANTS} group by 1, 2
     ), queued as (
       select pool, ${instantAfter(sql`started_at`)} as n,
         percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
