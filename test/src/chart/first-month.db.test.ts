@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUNNER_SETS, SCALE_SET } from '@paddock/cli/import/files.scene';
+import { runCommand } from '@paddock/cli/run-command';
 import { findInstance } from '@paddock/db/instance';
 import { playInCluster } from '@paddock/demo/play-in-cluster';
 import { createAppKey } from '@paddock/simulators/github/app-key';
@@ -11,6 +13,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parse } from 'yaml';
 import {
   type ChartCluster,
   type Kubelet,
@@ -246,6 +249,55 @@ described(
       expect(await completeJob('beta/shop')).toBe('success');
       expect(await jobOf(long)).toMatchObject({ status: 'in_progress' });
       expect(kubelet.ends).toHaveLength(ended);
+    });
+
+    test('takes jobs over from actions-runner-controller by a variable, and gives them back', async () => {
+      const { github } = release;
+      const { pools, entities } = config;
+      const folder = mkdtempSync(join(tmpdir(), 'paddock-arc-'));
+      const file = (name: string, text: string): string => {
+        writeFileSync(join(folder, name), text);
+        return join(folder, name);
+      };
+      const read = () => kubectl('get autoscalingrunnersets -A -o yaml');
+      /** Runs ten jobs at once, and returns whether each was ours. */
+      const completeTen = async (label: string): Promise<boolean[]> => {
+        // The other controller has runners for its own label.
+        const rival = label === 'linux-x64' ? { rivalMs: 50 } : {};
+        const ids: number[] = [];
+        for (let n = 0; n < 10; n += 1) {
+          const job = { repo: 'acme/shop', labels: [label], durationMs: 50, ...rival };
+          ids.push((await github.queueJob(job)).id);
+        }
+        const truths = () => Promise.all(ids.map(jobOf));
+        await waitFor('ten jobs', async () => (await truths()).every((job) => job?.conclusion));
+        return (await truths()).map((job) => job?.runnerName?.startsWith('pdk-') ?? false);
+      };
+      try {
+        kubectl(`apply -f ${file('crd.yaml', RUNNER_SETS)}`);
+        kubectl('wait --for=condition=Established crd/autoscalingrunnersets.actions.github.com');
+        kubectl(
+          `apply -f ${file('set.yaml', SCALE_SET.replace('minRunners: 2', 'minRunners: 0'))}`,
+        );
+        const old = read();
+        const imported = await runCommand(
+          ['pools', 'import', file('arc.yaml', old), '--prefix', 'next-'],
+          {},
+        );
+        const made = file('paddock.yaml', imported.stdout);
+        expect(await runCommand(['pools', 'check', made], {})).toMatchObject({ code: 0 });
+        const next = parse(imported.stdout) as Pick<typeof config, 'pools' | 'entities'>;
+        await upgrade({
+          pools: [...pools, ...next.pools],
+          entities: { ...entities, ...next.entities },
+        });
+        expect(await completeTen('next-linux-x64')).toEqual(Array.from({ length: 10 }, () => true));
+        expect(await completeTen('linux-x64')).toEqual(Array.from({ length: 10 }, () => false));
+        expect(read()).toBe(old);
+        await upgrade({ pools, entities });
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     test('upgrades to the next version, and goes back', async () => {

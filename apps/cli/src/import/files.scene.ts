@@ -42,6 +42,18 @@ spec:
 status: { currentRunners: 2 }
 `;
 
+/** As much of actions-runner-controller as its objects need to be there. */
+export const RUNNER_SETS = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: autoscalingrunnersets.actions.github.com }
+spec:
+  group: actions.github.com
+  scope: Namespaced
+  names: { kind: AutoscalingRunnerSet, plural: autoscalingrunnersets }
+  versions: [{ name: v1alpha1, served: true, storage: true, schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } } }]
+`;
+
 const VALUES = `
 githubConfigUrl: https://github.com/acme
 githubConfigSecret: arc-app
