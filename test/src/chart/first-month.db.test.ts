@@ -259,7 +259,7 @@ described(
         writeFileSync(join(folder, name), text);
         return join(folder, name);
       };
-      const read = () => kubectl('get autoscalingrunnersets -A -o yaml');
+      const reading = 'get autoscalingrunnersets -A -o yaml';
       /** Runs ten jobs at once, and returns whether each was ours. */
       const completeTen = async (label: string): Promise<boolean[]> => {
         // The other controller has runners for its own label.
@@ -279,7 +279,7 @@ described(
         kubectl(
           `apply -f ${file('set.yaml', SCALE_SET.replace('minRunners: 2', 'minRunners: 0'))}`,
         );
-        const old = read();
+        const old = kubectl(reading);
         const imported = await runCommand(
           ['pools', 'import', file('arc.yaml', old), '--prefix', 'next-'],
           {},
@@ -293,7 +293,7 @@ described(
         });
         expect(await completeTen('next-linux-x64')).toEqual(Array.from({ length: 10 }, () => true));
         expect(await completeTen('linux-x64')).toEqual(Array.from({ length: 10 }, () => false));
-        expect(read()).toBe(old);
+        expect(kubectl(reading)).toBe(old);
         await upgrade({ pools, entities });
       } finally {
         rmSync(folder, { recursive: true });
