@@ -162,7 +162,8 @@ async function watchBoard(
       where wants_worker and wait_reason is not null and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`.execute(
       db,
     );
-    if (rows.length > 0) heldAt ??= performance.now();
+    // What holds a job back for a moment may be over before the board is read.
+    heldAt = rows.length > 0 ? (heldAt ?? performance.now()) : undefined;
     const lateMs = performance.now() - (heldAt ?? Infinity);
     const { items } = await listDiagnosesEndpoint.answer(
       { db, person: 'faults', from: 'terminal' },
