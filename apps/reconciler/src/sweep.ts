@@ -30,7 +30,7 @@ export interface SweepContext {
   readonly takesFromLog: () => boolean;
   /** The newest page of each App's log, as this process read it last. */
   readonly newestPages: Map<number, DeliveryPage>;
-  /** Where people are told what they must act on, as configured now. */
+  /** The webhook of notifications, as configured now. */
   readonly webhook: () => Webhook;
   /** Where traces go, or why they cannot. */
   readonly collector: ReturnType<typeof readCollector>;

@@ -38,7 +38,7 @@ const SWEEPS = {
 /** All sweeps of this process, by kind of task. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context, SWEEPS);
 
-/** Its passes are short and need no service, so what others are told, by notifications and traces, goes with them. */
+/** Frees stuck tasks. Its passes are short and need no service, so they send notifications and traces, too. */
 async function recoverStuckTasks(context: SweepContext, pass: Pass) {
   const { db, config, events, taskEvents } = context;
   const options = { batch: config.recoveredTasksOfPass, keep: executorRules(config).keep };

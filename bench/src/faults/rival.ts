@@ -10,7 +10,7 @@ const GONE_WITHIN_S = 180;
 
 /**
  * A second controller stands under the same label, and GitHub gives half of the jobs to its
- * runners. That is nobody's failure: no key may pause, and the workers left over go soon.
+ * runners. No key may pause for that, and spare workers must go soon.
  */
 export const RIVAL: Fault = {
   name: 'another-controller',

@@ -177,6 +177,10 @@ export const runService = <Config extends ServiceConfig>(
     }
   });
 
-/** PostgreSQL may be away, or have no schema yet: the service says so. */
+/** PostgreSQL may be away, or have no schema yet: the service says so. A mistake of ours ends it. */
 const lives = (db: Db, service: WatchedService): Part =>
-  every(LIFE_EVERY_MS, () => noteLife(db, service).catch(() => undefined));
+  every(LIFE_EVERY_MS, () =>
+    noteLife(db, service).catch((error: unknown) => {
+      if (error instanceof TypeError || error instanceof RangeError) throw error;
+    }),
+  );

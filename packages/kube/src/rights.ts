@@ -123,7 +123,9 @@ export function watchRights({
   }
 
   async function look(): Promise<void> {
-    const namespaces = await findNamespaces();
+    // PostgreSQL is away: the service says so.
+    const namespaces = await findNamespaces().catch(() => undefined);
+    if (namespaces === undefined) return;
     const hooked = hookNamespaces();
     const all = [...namespaces, '', ...hooked].join();
     const isNew = all !== asked;
@@ -142,8 +144,7 @@ export function watchRights({
 
   return {
     look,
-    // PostgreSQL is away: the service says so.
-    run: every(LOOK_MS, () => look().catch(() => undefined)),
+    run: every(LOOK_MS, look),
     /** The missing rights, as a sentence for people, or undefined. */
     warning: (): string | undefined =>
       missing.size === 0

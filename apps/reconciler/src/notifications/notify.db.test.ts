@@ -85,7 +85,7 @@ const mend = (pool: string) =>
   database.db.deleteFrom('demand_keys').where('k8s_pool', '=', pool).execute();
 
 describe('what people must act on', () => {
-  test('is told once, and once when it is over, whichever process looks', async () => {
+  test('is posted when it begins and when it is over, once, by any process', async () => {
     await failPool('gpu', 1);
     await failPool('gpu', 2);
     await failPool('young', 3, 1);
@@ -126,7 +126,7 @@ describe('what people must act on', () => {
     ],
     ['hangs', () => undefined, 'the webhook gave no answer for 5 s'],
   ])(
-    'is told again by the next pass if the webhook %s, which stops nothing else',
+    'is posted again by the next pass if the webhook %s, and stops nothing else',
     async (_how, fault, why) => {
       await failPool('gpu', 1);
       answer = fault;
@@ -198,7 +198,7 @@ describe('what people must act on', () => {
     );
   });
 
-  test('is told nobody where no webhook is named, and later anew', async () => {
+  test('is not posted without a webhook, and is once there is one', async () => {
     await failPool('gpu', 1);
     await pass();
     writeFileSync(file, '{}');

@@ -13,9 +13,8 @@ import { post } from '../post.ts';
 const TOLD = 'told';
 
 /**
- * Tells people what they must act on, once, and once more when it is over. What the webhook does not
- * accept is told by the next pass. A pass that dies after its post is followed by one that tells the
- * same again.
+ * Posts what people must act on when it begins and when it is over. The next pass posts again what
+ * the webhook has not accepted, and what a pass posted that died before its commit.
  */
 export async function notify(
   { db, webhook, events }: Pick<SweepContext, 'db' | 'webhook' | 'events'>,
@@ -94,7 +93,7 @@ const cut = (text: string): string =>
 const plain = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Where people are told: an address, why there is none, or that nobody asked for it. */
+/** The address, or why there is none. Undefined: none is configured. */
 export type Webhook = { readonly url: URL } | { readonly problem: string } | undefined;
 
 /** The webhook of notifications as the configuration file and its secret are now. */

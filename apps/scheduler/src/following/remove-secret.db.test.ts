@@ -67,7 +67,7 @@ test('an object that cannot be deleted keeps no other, and goes at the next atte
   expect(await pods.row(name)).toMatchObject({ secret_deleted_at: expect.any(Date) });
 });
 
-test('the pool counts of which the worker was made: without hooks nothing is listed', async () => {
+test('nothing is listed for a worker whose pool had no hooks when it was made', async () => {
   await world.putPools(HOOKED_POOLS);
   const [hooked = ''] = await startJobs(1);
   await world.putPools(examplePools());
