@@ -17,9 +17,14 @@ const QUEUED_AT = new Date().toISOString();
 
 const jobDelivery = (
   id: number,
-  { owner = ACME, installation = 31, runner = null as string | null } = {},
+  {
+    owner = ACME,
+    installation = 31,
+    runner = null as string | null,
+    action = undefined as 'completed' | undefined,
+  } = {},
 ) =>
-  ofJob(runner === null ? 'queued' : 'in_progress', id, {
+  ofJob(action ?? (runner === null ? 'queued' : 'in_progress'), id, {
     owner,
     installation,
     job: {
@@ -160,13 +165,37 @@ test('a job stays locked from its reading to its writing (A6, B6)', async () => 
   const { recorded } = await database.db.transaction().execute(async (trx) => {
     // The delivery is read, and cannot be written.
     await sql`lock table installation_events in share mode`.execute(trx);
-    const started = recordDeliveries(database.db, [jobDelivery(5, { runner: 'one' })], pools);
+    const batch = [jobDelivery(5, { runner: 'one' }), jobDelivery(6)];
+    const started = recordDeliveries(database.db, batch, pools);
     await untilBlocked(database.db);
     const { rows } = await sql`select ${job(5)} for update skip locked`.execute(trx);
     expect(rows).toEqual([]);
     return { recorded: started };
   });
-  expect(await recorded).toEqual(['job_marked_running']);
+  expect(await recorded).toEqual(['job_marked_running', 'job_stored']);
+});
+
+test('a job that comes alone, and changes between its reading and its writing, is merged again (A6, B6)', async () => {
+  const installation = 60;
+  await recordDeliveries(database.db, [jobDelivery(7, { installation })], pools);
+  const { recorded } = await database.db.transaction().execute(async (trx) => {
+    await storeJobs(
+      trx,
+      jobsOf([jobDelivery(7, { installation, runner: 'one', action: 'completed' })]),
+      1,
+    );
+    const started = recordDeliveries(
+      database.db,
+      [jobDelivery(7, { installation, runner: 'one' })],
+      pools,
+    );
+    await untilBlocked(database.db);
+    return { recorded: started };
+  });
+  expect(await recorded).toEqual(['job_already_exists']);
+  expect(await sql`select status ${job(7)}`.execute(database.db)).toMatchObject({
+    rows: [{ status: 'completed' }],
+  });
 });
 
 test('a job is seen to run only together with the worker that is bound to it (B7)', async () => {

@@ -18,7 +18,7 @@ import type { EventToAppend } from '../events/append-events.ts';
 import { compareBodies, type GivenBody, type KnownBody } from '../events/repeated-bodies.ts';
 import { type JobToStore, jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
-import { type StoredJob, storeJobs, storeNewJob, untilStored } from '../jobs/store-jobs.ts';
+import { type StoredJob, storeJobs, storeJobAlone, untilStored } from '../jobs/store-jobs.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { endRefusalsOfRepositories } from '../entities/refusals.ts';
@@ -52,10 +52,10 @@ export async function recordDeliveries(
   const [delivery] = batch;
   const [job] = jobs;
   if (batch.length === 1 && delivery !== undefined && job !== undefined) {
-    const outcome = await storeNewJob(db, job, pools.version, (stored) =>
-      eventOf(delivery, { outcome: stored, leavesRow: true }),
+    const stored = await storeJobAlone(db, job, pools.version, (results) =>
+      results.flatMap((result) => (result.leavesRow ? [eventOf(delivery, result)] : [])),
     );
-    if (outcome !== undefined) return [outcome];
+    if (stored !== undefined) return [stored.outcome];
   }
   return untilStored(() =>
     db.transaction().execute(async (trx) => {

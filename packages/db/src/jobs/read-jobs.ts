@@ -20,7 +20,7 @@ import {
   mentionsParameter,
   notingInstallations,
 } from '../entities/installations.ts';
-import type { Trx } from '../schema/tables.ts';
+import type { Db, Trx } from '../schema/tables.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
@@ -63,6 +63,8 @@ export function jobToStore(
 export interface StatedJob extends JobToStore, Pick<KnownBody, 'isRepeated' | 'leavesRow'> {
   /** The job's row; null if it has none. */
   readonly row: JobRow | null;
+  /** Of that row: each update raises it. */
+  readonly revision: number | null;
   /** Our worker that runs the job, in the job's scope, and its own place. */
   readonly worker: (PlacedJob & { readonly podName: string }) | null;
   /** That worker is not assigned yet. */
@@ -131,16 +133,36 @@ const STATED = {
 // Only an adopted worker never has an id.
 const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(given.runner_id, runner_id) end`;
 
+/** Logins that nobody has are pinned. */
+const PINNING = `select login, pin_login(login, entity_id) as owner from (
+        select distinct on (by_login) by_login as login, entity_id from given
+        where by_login is not null and not exists (select from login_pins known where known.login = by_login) order by by_login, job_id
+      ) unpinned`;
+const PINNING_NOTHING = 'select null::text as login, null::bigint as owner where false';
+
+/**
+ * SQL: a statement about a job says nothing new of its installation, and its entity's login is its
+ * own. The arguments are its columns.
+ */
+export const isKnownEntity = (of: (column: KnownBy) => string): string =>
+  `exists (select from installations i where i.entity_id = ${of('entity_id')} and i.app_id = ${of('app_id')}
+    and i.installation_id = ${of('installation_id')} and i.login = ${of('entity_name')})
+  and (${of('by_login')} is null
+    or exists (select from login_pins p where p.login = ${of('by_login')} and p.entity_id = ${of('entity_id')}))`;
+type KnownBy = 'entity_id' | 'app_id' | 'installation_id' | 'entity_name' | 'by_login';
+
 /** Rows are looked up one by one (`limit 1`): a plan made once must suit tables of any size. */
-const reading = (noting: string): string =>
+const reading = ({
+  pinning = PINNING,
+  noting = '',
+  locking = ' for no key update of j',
+  where = 'true',
+}): string =>
   preparedText(`with given as materialized (
       select *, ${AMONG_GIVEN} from rows from (json_to_recordset($1::json) as (${asRecord(STATED)}))
         with ordinality as given(${Object.keys(STATED).join(', ')}, position) ${SAME_BODY}
     ), pinned as materialized (
-      select login, pin_login(login, entity_id) as owner from (
-        select distinct on (by_login) by_login as login, entity_id from given
-        where by_login is not null and not exists (select from login_pins known where known.login = by_login) order by by_login, job_id
-      ) unpinned
+      ${pinning}
     ), seen as materialized (
       select position, job_id, is_repeated, leaves_row, pod_name, k8s_pool, k8s_image, scope_repo_id,
         pod_name is not null and assigned_job_id is null as is_unbound,
@@ -157,22 +179,29 @@ const reading = (noting: string): string =>
           and ${isItsRunner}
         limit 1
       ) worker on true
+      where ${where}
       order by job_id, position
     )${noting}
     select is_repeated as "isRepeated", leaves_row as "leavesRow", is_unbound as "isUnbound", is_misused as "isMisused",
-      is_refused as "isRefused", installation as "installationId", position, to_json(known) as row,
+      is_refused as "isRefused", installation as "installationId", position, known.row, known.revision,
       case when pod_name is not null then json_build_object('podName', pod_name, 'pool', k8s_pool, 'image', k8s_image,
         'scopeRepoId', scope_repo_id) end as worker
     from seen left join lateral (
-      select ${each(MERGED, (property, column) => `${column} as ${property}`)},
-        lookup_due_at is not null or seen_queued_at is not null as "isInDoubt", hidden_since is not null as "isHidden"
-      from jobs where job_id = seen.job_id limit 1 for no key update
+      select to_json(merged) as row, j.revision from jobs j cross join lateral (
+        select ${each(MERGED, (property, column) => `j.${column} as ${property}`)},
+          lookup_due_at is not null or seen_queued_at is not null as "isInDoubt", hidden_since is not null as "isHidden"
+      ) merged where job_id = seen.job_id limit 1${locking}
     ) known on true`);
 
-const READ = reading('');
+const READ = reading({});
 // A statement locks its tables before any row. So this one waits for a transaction that holds the
 // table of installations before that transaction can wait for a job locked here.
-const READ_AND_NOTE = reading(`, noted as (${notingInstallations('$2')})`);
+const READ_AND_NOTE = reading({ noting: `, noted as (${notingInstallations('$2')})` });
+const LOOK = reading({
+  pinning: PINNING_NOTHING,
+  locking: '',
+  where: isKnownEntity((column) => `given.${column}`),
+});
 
 /**
  * Locks the rows of jobs, in order of their ids, and reads what the tables say about statements.
@@ -184,35 +213,57 @@ export async function readJobs(
   jobs: readonly JobToStore[],
   mentions: readonly InstallationMention[],
 ): Promise<StatedJob[]> {
-  const stated = jobs.map(({ facts, byLogin, closedPools, namingPools, bodyDigest }) => ({
-    job_id: facts.jobId,
-    entity_id: facts.entity.id,
-    entity_name: facts.entity.login,
-    repo_id: facts.repoId,
-    app_id: facts.appId,
-    installation_id: facts.installationId,
-    runner_name: facts.runnerName,
-    runner_id: facts.runnerId,
-    by_login: byLogin,
-    closed_pools: closedPools,
-    naming_pools: namingPools,
-    delivery_guid: facts.deliveryGuid,
-    body_digest: bodyDigest,
-  }));
-  const given = JSON.stringify(stated);
-  const query =
+  const given = parameterOf(jobs);
+  const rows = await stated(
+    trx,
     mentions.length === 0
       ? CompiledQuery.raw(READ, [given])
-      : CompiledQuery.raw(READ_AND_NOTE, [given, mentionsParameter(mentions)]);
-  const { rows } = await trx.executeQuery<
-    Omit<StatedJob, keyof JobToStore> & { readonly position: number }
-  >(query);
-  rows.sort((a, b) => a.position - b.position);
+      : CompiledQuery.raw(READ_AND_NOTE, [given, mentionsParameter(mentions)]),
+  );
   return jobs.flatMap((job, index) => {
     const known = rows[index];
-    return known === undefined ? [] : [{ ...job, ...known, row: withUtc(known.row) }];
+    return known === undefined ? [] : [{ ...job, ...known }];
   });
 }
+
+/**
+ * The same for a statement alone, without locking or writing anything. Undefined if there is more to
+ * learn from it than its job.
+ */
+export async function lookAtJob(db: Db, job: JobToStore): Promise<StatedJob | undefined> {
+  const [known] = await stated(db, CompiledQuery.raw(LOOK, [parameterOf([job])]));
+  return known && { ...job, ...known };
+}
+
+type Stated = Omit<StatedJob, keyof JobToStore>;
+
+/** Rows in the order of their statements. */
+async function stated(db: Db, query: CompiledQuery): Promise<Stated[]> {
+  const { rows } = await db.executeQuery<Stated & { readonly position: number }>(
+    query as CompiledQuery<Stated & { readonly position: number }>,
+  );
+  rows.sort((a, b) => a.position - b.position);
+  return rows.map((row) => ({ ...row, row: withUtc(row.row) }));
+}
+
+const parameterOf = (jobs: readonly JobToStore[]): string =>
+  JSON.stringify(
+    jobs.map(({ facts, byLogin, closedPools, namingPools, bodyDigest }) => ({
+      job_id: facts.jobId,
+      entity_id: facts.entity.id,
+      entity_name: facts.entity.login,
+      repo_id: facts.repoId,
+      app_id: facts.appId,
+      installation_id: facts.installationId,
+      runner_name: facts.runnerName,
+      runner_id: facts.runnerId,
+      by_login: byLogin,
+      closed_pools: closedPools,
+      naming_pools: namingPools,
+      delivery_guid: facts.deliveryGuid,
+      body_digest: bodyDigest,
+    })),
+  );
 
 /** PostgreSQL writes instants in the session's time zone. */
 const withUtc = (row: StatedJob['row']): StatedJob['row'] =>

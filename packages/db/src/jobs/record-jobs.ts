@@ -5,7 +5,7 @@ import { rowsOf } from '../rows.ts';
 import type { Trx } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import { jobToStore } from './read-jobs.ts';
-import { type StoredJob, storeJobs } from './store-jobs.ts';
+import { isFound, type StoredJob, storeJobs } from './store-jobs.ts';
 
 /** Binds the workers that run jobs which were just stored. */
 export async function bindRunners(
@@ -31,10 +31,6 @@ export async function bindRunners(
     ),
   );
 }
-
-/** No pool serves the new job, which ran on our worker. Its earlier deliveries had no row. */
-const isFound = ({ before, changed, place }: StoredJob): boolean =>
-  before === undefined && changed && 'ignored' in place;
 
 /**
  * Reads what stored deliveries state of these jobs, whose deliveries were only recorded until now.

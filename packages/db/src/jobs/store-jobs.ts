@@ -5,7 +5,17 @@ import { CompiledQuery } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';
 import { appendingGiven, eventParameters, type EventToAppend } from '../events/append-events.ts';
 import type { Db, Trx } from '../schema/tables.ts';
-import { type Columns, each, type JobToStore, MERGED, readJobs } from './read-jobs.ts';
+import {
+  type Columns,
+  each,
+  isKnownEntity,
+  type JobToStore,
+  lookAtJob,
+  MERGED,
+  readJobs,
+  type StatedJob,
+} from './read-jobs.ts';
+import { forgottenFailures } from '../workers/failing-keys.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { storableLabels } from '@paddock/domain/pools/labels';
 import { preparedText } from '../connection/prepared.ts';
@@ -29,7 +39,7 @@ const ALL = { ...LASTING, ...MERGED };
 
 const GIVEN = `given as materialized (
     select * from json_to_recordset($1::json) as given(${each(ALL, (property, _column, type) => `${property} ${type}`)},
-      "isInDoubt" boolean, "isHidden" boolean, "isNew" boolean, "byLogin" text)
+      "isInDoubt" boolean, "isHidden" boolean, "isNew" boolean, "byLogin" text, "wasRevision" integer, worker text)
   )`;
 
 /** Passes over a row that another transaction has committed meanwhile. */
@@ -40,24 +50,55 @@ const inserting = (condition: string): string => `inserted as (
     on conflict (job_id) do nothing returning 1
   )`;
 
+/** Ends a statement: events are appended only if `isWhole`, on which `further` may depend. */
 const appendingIfWhole = (
   isWhole: string,
+  further = '',
 ): string => `written as materialized (select ${isWhole} as is_whole),
-  appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
+  ${further} appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
   select is_whole as "isWhole" from written`;
 
 // New rows come first, and updates wait for them. Another batch may have read before one of our
 // known jobs had its row, and insert it: that waits while the row is being updated, but not while it
 // is only locked.
-const WRITE_JOBS = preparedText(`with ${GIVEN}, ${inserting('"isNew"')}, updated as (
+const updating = (condition: string): string => `updated as (
     update jobs set ${each(MERGED, (property, column) => `${column} = given.${property}`)},
       lookup_due_at = case when "isInDoubt" then lookup_due_at end,
       seen_queued_at = case when "isInDoubt" then seen_queued_at end,
       hidden_since = case when "isHidden" then hidden_since end
-    from given cross join (select count(*) from inserted) new_rows where job_id = "jobId" and not "isNew"
+    from given cross join (select count(*) from inserted) new_rows
+    where job_id = any(array(select "jobId" from given)) and job_id = "jobId" and ${condition}
     returning 1
-  ),
-  ${appendingIfWhole('(select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given)')}`);
+  )`;
+const IS_WHOLE =
+  '(select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given)';
+
+const WRITE_JOBS = preparedText(
+  `with ${GIVEN}, ${inserting('"isNew"')}, ${updating('not "isNew"')}, ${appendingIfWhole(IS_WHOLE)}`,
+);
+
+/** The row is written if it is the one that was read. */
+const WRITE_JOB =
+  preparedText(`with ${GIVEN}, ${inserting('"isNew"')}, ${updating('revision = "wasRevision"')},
+  ${appendingIfWhole(
+    IS_WHOLE,
+    `bound as (
+      update workers set assigned_job_id = "jobId", assigned_at = coalesce(assigned_at, now()), unexplained_until = null
+      from given cross join written where is_whole and pod_name = (select worker from given) and assigned_job_id is null
+      returning demand_key
+    ), ${forgottenFailures},`,
+  )}`);
+
+const NAMES = {
+  entity_id: '"entityId"',
+  app_id: '"appId"',
+  installation_id: '"installationId"',
+  entity_name: '"entityName"',
+  by_login: '"byLogin"',
+};
+const WRITE_NEW_JOB = preparedText(
+  `with ${GIVEN}, ${inserting(isKnownEntity((column) => NAMES[column]))}, ${appendingIfWhole('exists (select from inserted)')}`,
+);
 
 /** A job's row as merged. */
 interface JobToWrite {
@@ -65,16 +106,8 @@ interface JobToWrite {
   readonly row: JobRow;
   /** It had no row. */
   readonly isNew: boolean;
+  readonly wasRevision: number | null;
 }
-
-/** The delivery says nothing new of the installation, and its entity's login is its own. */
-const IS_KNOWN_ENTITY = `exists (select from installations i where i.entity_id = "entityId" and i.app_id = "appId"
-    and i.installation_id = "installationId" and i.login = "entityName")
-  and ("byLogin" is null or exists (select from login_pins p where p.login = "byLogin" and p.entity_id = "entityId"))`;
-
-const WRITE_NEW_JOB = preparedText(
-  `with ${GIVEN}, ${inserting(IS_KNOWN_ENTITY)}, ${appendingIfWhole('exists (select from inserted)')}`,
-);
 
 /** Writes jobs and events in one statement. False: nothing is written that may be kept. */
 async function write(
@@ -90,9 +123,10 @@ async function write(
   return rows[0]?.isWhole === true;
 }
 
-const givenOf = ({ facts, row, isNew }: JobToWrite) => ({
+const givenOf = ({ facts, row, isNew, wasRevision }: JobToWrite) => ({
   ...row,
   isNew,
+  wasRevision,
   jobId: facts.jobId,
   entityId: facts.entity.id,
   entityName: facts.entity.login,
@@ -158,7 +192,14 @@ export async function storeJobs(
     readonly eventsOf?: ((stored: readonly StoredJob[]) => readonly EventToAppend[]) | undefined;
   } = {},
 ): Promise<StoredJob[]> {
-  const stated = await readJobs(trx, jobs, mentions);
+  const { stored, writes } = mergeAll(await readJobs(trx, jobs, mentions), poolsVersion);
+  const isWhole = await write(trx, WRITE_JOBS, writes.values().map(givenOf), eventsOf(stored));
+  if (!isWhole) throw new JobAppeared('A new job has a row by now.');
+  return stored;
+}
+
+/** Merges statements, one after the other. Returns their results, in order, and the changed rows. */
+function mergeAll(stated: readonly StatedJob[], poolsVersion: number) {
   const writes = new Map<number, JobToWrite>();
   const workers = new Set<string>();
   const now = Date.now();
@@ -178,6 +219,7 @@ export async function storeJobs(
         facts: writes.get(jobId)?.facts ?? facts,
         row: after,
         isNew: job.row === null,
+        wasRevision: job.revision,
       });
     const name = isUnbound ? job.worker?.podName : undefined;
     const worker = name === undefined || workers.has(name) ? undefined : name;
@@ -190,29 +232,60 @@ export async function storeJobs(
     const leavesRow = job.leavesRow || changed;
     return { jobId, before: before?.status, changed, outcome, place, worker, isMisused, leavesRow };
   });
-  const isWhole = await write(trx, WRITE_JOBS, writes.values().map(givenOf), eventsOf(stored));
-  if (!isWhole) throw new JobAppeared('A new job has a row by now.');
-  return stored;
+  return { stored, writes };
 }
 
+/** No pool serves the new job, which ran on our worker. Its earlier deliveries had no row. */
+export const isFound = ({ before, changed, place }: StoredJob): boolean =>
+  before === undefined && changed && 'ignored' in place;
+
 /**
- * Stores a statement about a new waiting job in one statement and without a transaction around it:
- * a person waits for such a job, which mostly comes alone. Undefined, with nothing written, if the
- * job has a row or needs more than its pool and a known entity.
+ * Stores a statement that comes alone, as most do, without a transaction around it: what is read is
+ * not locked, and written only if it is the same by then. Undefined, with nothing written, if it is
+ * not, or if there is more to store than the job, its worker and the event: that takes the long way.
  */
-export async function storeNewJob(
+export async function storeJobAlone(
   db: Db,
-  { facts, place, byLogin }: JobToStore,
+  job: JobToStore,
   poolsVersion: number,
-  eventOf: (outcome: Outcome) => EventToAppend,
-): Promise<Outcome | undefined> {
-  const { status, installationId, runnerName } = facts;
-  if (status !== 'pending' || runnerName !== null || installationId === null) return undefined;
-  if ('ignored' in place) return undefined;
-  const statement = { facts, place, poolsVersion, installationId, worker: null };
-  const row = mergeStatement(undefined, statement, Date.now());
-  if (row === undefined) return undefined;
-  const outcome = jobOutcome({ before: undefined, after: row, place, isMisused: false });
-  const given = { ...givenOf({ facts, row, isNew: true }), byLogin };
-  return (await write(db, WRITE_NEW_JOB, [given], [eventOf(outcome)])) ? outcome : undefined;
+  eventsOf: (stored: readonly StoredJob[]) => readonly EventToAppend[],
+): Promise<StoredJob | undefined> {
+  const added = await storeNewJob(db, job, poolsVersion, eventsOf);
+  if (added !== undefined) return added;
+  const stated = await lookAtJob(db, job);
+  if (stated === undefined) return undefined;
+  const { stored, writes } = mergeAll([stated], poolsVersion);
+  const [result] = stored;
+  if (result === undefined || isFound(result)) return undefined;
+  const { worker, changed } = result;
+  if (worker !== undefined && !changed) return undefined;
+  const given = writes.values().map((one) => ({ ...givenOf(one), worker }));
+  return (await write(db, WRITE_JOB, given, eventsOf(stored))) ? result : undefined;
 }
+
+/** Stores the job without reading it first if it is new and waits: a person waits for it too. */
+async function storeNewJob(
+  db: Db,
+  job: JobToStore,
+  poolsVersion: number,
+  eventsOf: (stored: readonly StoredJob[]) => readonly EventToAppend[],
+): Promise<StoredJob | undefined> {
+  const { status, installationId, runnerName } = job.facts;
+  if (status !== 'pending' || runnerName !== null || installationId === null) return undefined;
+  if ('ignored' in job.place) return undefined;
+  const { stored, writes } = mergeAll([{ ...job, ...UNKNOWN, installationId }], poolsVersion);
+  const given = writes.values().map((one) => ({ ...givenOf(one), byLogin: job.byLogin }));
+  return (await write(db, WRITE_NEW_JOB, given, eventsOf(stored))) ? stored[0] : undefined;
+}
+
+/** Of a job without a row and a runner. */
+const UNKNOWN = {
+  isRepeated: false,
+  leavesRow: true,
+  row: null,
+  revision: null,
+  worker: null,
+  isUnbound: false,
+  isMisused: false,
+  isRefused: false,
+} as const;

@@ -69,8 +69,9 @@ function noting(name: string, rules: FailureRules): RawBuilder<unknown> {
 }
 
 /** For a SET of `demand_keys`. */
-export const NO_FAILURES = sql`failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
+const noFailures = `failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
   failing_since = null, paused_until = null`;
+export const NO_FAILURES = sql.raw(noFailures);
 
 /**
  * Forgets a key's failures, if what the worker has shown proves them over. A start that began
@@ -97,12 +98,12 @@ export async function noteKeySuccess(
  * For a WITH, after `bound` with the demand keys of workers that have got a job: forgets all
  * failures of these keys. A CTE, because a batch of deliveries has no time for a further statement.
  */
-const forgottenFailures = sql`
+export const forgottenFailures = `
   failing as materialized (
     select demand_key from demand_keys where failures > 0 and demand_key in (select demand_key from bound)
     order by demand_key for no key update
   ), forgotten as (
-    update demand_keys k set ${NO_FAILURES} from failing where k.demand_key = failing.demand_key
+    update demand_keys k set ${noFailures} from failing where k.demand_key = failing.demand_key
   )`;
 
 /**
@@ -205,6 +206,6 @@ export async function bindWorkers(trx: Trx, bindings: readonly Binding[]): Promi
       update workers set assigned_job_id = binding.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
       from binding where workers.pod_name = any(array(select pod_name from locked)) and workers.pod_name = worker
       returning workers.demand_key
-    ), ${forgottenFailures}
+    ), ${sql.raw(forgottenFailures)}
     select from bound`.execute(trx);
 }
