@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ENDPOINTS } from '@paddock/api/endpoints';
-import type { WhyAnswer } from '@paddock/api/why/explain-job';
+import { type AnswerOf, ENDPOINTS } from '@paddock/api/endpoints';
 import { makeToken } from '@paddock/console/scenes/console.scene';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putKey } from '@paddock/api/scenes/ask.scene';
@@ -64,7 +63,7 @@ describeInBrowser('the page in a browser', () => {
 
   test('says why with the very sentence of the API (P5)', async () => {
     const answer = await service.ask(`jobs/${ids.waiting}/why`, ids.token);
-    const { sentence, advice } = (await answer.json()) as WhyAnswer;
+    const { sentence, advice } = (await answer.json()) as AnswerOf<'whyJob'>;
     const { page } = await open(`/jobs/${ids.waiting}`);
     expect(await page.locator('.sentence').textContent()).toBe(sentence);
     const all = await page.locator('.why').textContent();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { WhyAnswer as Answer } from '@paddock/api/why/explain-job';
+import type { AnswerOf } from '@paddock/api/endpoints';
 import { asker } from '@paddock/console/scenes/console.scene';
 import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { runDemo } from '@paddock/demo/run-demo';
@@ -108,7 +108,7 @@ test('the tour reaches each state, and the console that stays says so (P5)', asy
 
 /** Holds what the demo printed against the tour's tables and the console. */
 async function check(shown: string, base: string, read: Read): Promise<void> {
-  const whyAt = (path: string) => read<Answer>(`${path.slice(1)}/why`);
+  const whyAt = (path: string) => read<AnswerOf<'whyJob'>>(`${path.slice(1)}/why`);
   const pages = new Map<string, string>();
   for (const { state, says } of STOPS) {
     const [, sentence = '', path = ''] =

@@ -71,7 +71,6 @@ function connectionErrorOf(error: unknown): NodeJS.ErrnoException {
 /** The API itself answers within its statement's time; this is for a network that loses packets. */
 const TIMEOUT_MS = 30_000;
 
-/** Asks the API of a console. */
 export function apiAsker({ url, token }: Api): Asker {
   const closing = new AbortController();
   return {

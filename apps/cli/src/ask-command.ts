@@ -13,7 +13,6 @@ import {
 } from './command.ts';
 import { openAsker } from './open-asker.ts';
 
-/** Most items that the API answers at once. */
 const LONGEST_PAGE = 100;
 
 /** `--limit` of a list: as many pages as it takes. */
@@ -50,7 +49,6 @@ async function askPages<I extends z.ZodObject, O extends z.ZodType>(
   return { ...answer, items, next };
 }
 
-/** What a command has beside its endpoint. */
 interface Question<O extends z.ZodType> {
   /** The field of the input that its word is, and how the help names that: `['job', 'ID']`. */
   readonly word?: readonly [field: string, takes: string];
@@ -61,9 +59,7 @@ interface Question<O extends z.ZodType> {
   readonly options?: Command['options'];
   /** Other fields of the input, which no option gives; the word's as well. Throws a WrongUsage. */
   readonly fields?: (given: Given) => Fields;
-  /** The names of these. */
   readonly without?: readonly string[];
-  /** The answer as text. */
   readonly print: (answer: z.input<O>) => string;
 }
 
@@ -77,10 +73,7 @@ const LIMIT = { value: 'N', doc: 'How many, 30 unless said, 10000 at most' };
 /** Only who changes something is noted, with why. */
 const isAct = ({ method }: Endpoint): boolean => method !== 'GET';
 
-/**
- * A command that puts a question to an endpoint: in the database, or over the API. Its options are
- * the fields of the endpoint's input.
- */
+/** Asks an endpoint, in the database or over the API. Its options are the input's fields. */
 export function ask<I extends z.ZodObject, O extends z.ZodType>(
   name: string,
   endpoint: Endpoint<I, O>,
@@ -123,7 +116,6 @@ type Column<T> = Plain<T> | readonly [head: string, cellOf: (item: T) => Cell];
 
 type Plain<T> = { [K in keyof T & string]: T[K] extends Cell ? K : never }[keyof T & string];
 
-/** How a list is printed: a line for each item, under heads. */
 export const table =
   <T>(given: readonly Column<T>[], nothing: string) =>
   ({ items, next = null }: { items: readonly T[]; next?: string | null }): string => {

@@ -5,7 +5,6 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Puts questions to endpoints, wherever the answers are. */
 export interface Asker {
-  /** Whom it asks, for people. */
   readonly name: string;
   /** Takes raw fields that fit the endpoint's input. Rejects with a NoAnswer. */
   ask<I extends z.ZodObject, O extends z.ZodType>(

@@ -47,7 +47,6 @@ export const asYaml = (value: object): string =>
     .map((line) => printable(line))
     .join('\n');
 
-/** How to see the page after this one. */
 export const more = (next: string | null): string =>
   next === null ? '' : `\nThere are more: add --after ${next}\n`;
 

@@ -1,6 +1,5 @@
 import type { Environment } from '@paddock/runtime/settings';
 
-/** A command's output and exit code. */
 export interface CommandResult {
   /** 0: done; 1: it could not be done, or the answer is no; 2: wrong command. */
   readonly code: 0 | 1 | 2;
@@ -16,7 +15,6 @@ export interface Option {
   readonly doc: string;
 }
 
-/** What a person wrote after the command's name. */
 export interface Given {
   /** One if the command takes one. */
   readonly words: readonly string[];
@@ -27,7 +25,6 @@ export interface Given {
   readonly terminal?: Terminal | undefined;
 }
 
-/** The streams of a terminal, or what they were redirected to. */
 export interface Terminal {
   /** Without lines, echo and signals of keys in raw mode; a redirected input has no such mode. */
   readonly input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
@@ -43,10 +40,8 @@ export interface Command {
   readonly takes: string;
   /** What may stand there, as the names of sweeps, beside what `takes` spells out. */
   readonly words?: readonly string[];
-  /** One plain sentence or two. */
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** Throws a WrongUsage. */
   run(given: Given): CommandResult | Promise<CommandResult>;
 }
 

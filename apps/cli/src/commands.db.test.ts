@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
-import type { WhyAnswer } from '@paddock/api/why/explain-job';
+import type { AnswerOf } from '@paddock/api/endpoints';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
@@ -150,7 +150,7 @@ describe('paddock why (P5)', () => {
 
   test('says the API’s sentence first, and who can act', async () => {
     const json = await said('why', id, '--json');
-    const { sentence, advice } = JSON.parse(json) as WhyAnswer;
+    const { sentence, advice } = JSON.parse(json) as AnswerOf<'whyJob'>;
     const stdout = await said('why', id);
     const [first, ...rest] = stdout.split('\n');
     expect(first).toBe(sentence);

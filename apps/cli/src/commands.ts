@@ -1,50 +1,4 @@
-import {
-  findDeliveryEndpoint,
-  listRedeliveriesEndpoint,
-  redeliverDeliveryEndpoint,
-} from '@paddock/api/deliveries/deliveries';
-import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
-import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
-import { traceEventEndpoint } from '@paddock/api/events/events';
-import { findEndpoint } from '@paddock/api/find/find';
-import {
-  findInstallationEndpoint,
-  listInstallationsEndpoint,
-  resyncInstallationEndpoint,
-} from '@paddock/api/installations/installations';
-import { findJobEndpoint } from '@paddock/api/jobs/job';
-import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
-import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
-import {
-  discardOperationEndpoint,
-  handleFailedOperationsEndpoint,
-  retryOperationEndpoint,
-} from '@paddock/api/operations/failed-operations';
-import { findPoolEndpoint } from '@paddock/api/pools/pool';
-import { drainPoolEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
-import {
-  findRepositoryEndpoint,
-  listRepositoriesEndpoint,
-} from '@paddock/api/repositories/repositories';
-import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
-import { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
-import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
-import {
-  liftSwitchEndpoint,
-  listSwitchesEndpoint,
-  setSwitchEndpoint,
-} from '@paddock/api/switches/switches';
-import { traceEndpoint } from '@paddock/api/trace/trace';
-import { countActiveEndpoint } from '@paddock/api/usage/active';
-import { compareRunnersEndpoint } from '@paddock/api/usage/compare';
-import { listUsageEndpoint } from '@paddock/api/usage/usage';
-import { listNodesEndpoint } from '@paddock/api/workers/nodes';
-import {
-  drainWorkerEndpoint,
-  findWorkerEndpoint,
-  listWorkersEndpoint,
-} from '@paddock/api/workers/workers';
+import { API } from '@paddock/api/endpoints';
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { appCheck } from './app-check.ts';
 import { appCreate } from './app-create.ts';
@@ -92,28 +46,27 @@ const traceOf = (of: string, takes: string) =>
 
 const ALL = { all: { doc: 'Whatever their kind and age' } };
 
-/** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   why,
   top,
-  ask('diagnose', listDiagnosesEndpoint, {
+  ask('diagnose', API.listDiagnoses, {
     word: ['of', 'LOGIN|OWNER/NAME'],
     summary: `Says what is wrong with an account or a repository, and who can mend it.
 \`paddock why\` explains one job.`,
     print: describeDiagnoses,
   }),
-  ask('troubles', listDiagnosesEndpoint, {
+  ask('troubles', API.listDiagnoses, {
     summary: `Says what holds back work anywhere, or in a pool, the worst first, who can mend it, and
 the command that ends it.`,
     without: ['of'],
     print: describeDiagnoses,
   }),
-  ask('try-again', tryAgainEndpoint, {
+  ask('try-again', API.tryAgain, {
     word: ['name', 'NAME'],
     words: Object.values(PAUSED).flat(),
     print: ({ tried }) => `${tried} pauses have ended.\n`,
   }),
-  ask('find', findEndpoint, {
+  ask('find', API.find, {
     word: ['text', 'TEXT'],
     summary: `Says what has an id, a name or an address at GitHub, the likeliest first, and
 which command shows it.`,
@@ -122,7 +75,7 @@ which command shows it.`,
       'The rows have nothing of that id, name or address.',
     ),
   }),
-  ask('jobs', listJobsEndpoint, {
+  ask('jobs', API.listJobs, {
     summary: `Lists jobs, newest first. Waiting and running ones take any filter; others take a repository
 with workflow and conclusion, or an entity, a pool and a conclusion.`,
     print: table(
@@ -142,13 +95,13 @@ with workflow and conclusion, or an entity, a pool and a conclusion.`,
       'There is no such job.',
     ),
   }),
-  ask('job', findJobEndpoint, {
+  ask('job', API.findJob, {
     word: ['job', 'ID'],
     summary:
       'Shows one job: its timeline, its worker and its deliveries. `paddock why` explains a wait.',
     print: asYaml,
   }),
-  ask('workers', listWorkersEndpoint, {
+  ask('workers', API.listWorkers, {
     summary: 'Lists workers, newest first, with why they are stuck, are stopped or have failed.',
     print: table(
       [
@@ -168,13 +121,13 @@ with workflow and conclusion, or an entity, a pool and a conclusion.`,
       'There is no such worker.',
     ),
   }),
-  ask('worker', findWorkerEndpoint, {
+  ask('worker', API.findWorker, {
     word: ['worker', 'NAME'],
     summary: `Shows one worker: its timeline, the job that it runs or ran, and the diagnosis of its pod with
 the end of its log.`,
     print: asYaml,
   }),
-  ask('nodes', listNodesEndpoint, {
+  ask('nodes', API.listNodes, {
     print: table(
       [
         ...(['node', 'workers', 'busy'] as const),
@@ -183,48 +136,48 @@ the end of its log.`,
       'No worker lives on a node, and none failed there in the last day.',
     ),
   }),
-  ask('trace installation', traceEndpoint, {
+  ask('trace installation', API.trace, {
     ...traceOf('installation', 'ID'),
     summary: 'Lists what happened to the entity of an installation, the newest first.',
   }),
-  ask('trace job', traceEndpoint, {
+  ask('trace job', API.trace, {
     ...traceOf('job', 'ID'),
     summary: 'Lists what happened to the entity of a job, the newest first.',
   }),
-  ask('trace payload', traceEventEndpoint, { word: ['event', 'EVENT'], print: asYaml }),
-  ask('trace', traceEndpoint, {
+  ask('trace payload', API.traceEvent, { word: ['event', 'EVENT'], print: asYaml }),
+  ask('trace', API.trace, {
     ...traceOf('entity', 'LOGIN|ID'),
     summary: `Lists what happened to an entity, the newest first: deliveries, jobs, workers, operations and
 actions. A former login will do.`,
   }),
-  ask('operation retry', retryOperationEndpoint, {
+  ask('operation retry', API.retryOperation, {
     word: ['operation', 'ID'],
     print: describeStarted,
   }),
-  ask('operation discard', discardOperationEndpoint, {
+  ask('operation discard', API.discardOperation, {
     word: ['operation', 'ID'],
     print: ({ id }) => `${id} is dealt with.\n`,
   }),
-  ask('operations retry', handleFailedOperationsEndpoint, {
+  ask('operations retry', API.handleFailedOperations, {
     summary: 'Repeats the failed operations that fit, 200 at a time, the newest first.',
     without: ['how'],
     options: ALL,
     fields: readFailed('retry'),
     print: describeHandled('repeated'),
   }),
-  ask('operations discard', handleFailedOperationsEndpoint, {
+  ask('operations discard', API.handleFailedOperations, {
     summary: 'Marks the failed operations that fit as dealt with, 200 at a time, newest first.',
     without: ['how'],
     options: ALL,
     fields: readFailed('discard'),
     print: describeHandled('discarded'),
   }),
-  ask('usage', listUsageEndpoint, {
+  ask('usage', API.listUsage, {
     summary: `Sums up jobs, runner minutes and queue times, the most minutes first: of the last 7 days, by
 repository, unless said. A span has at most 31 days.`,
     print: describeUsage,
   }),
-  ask('active', countActiveEndpoint, {
+  ask('active', API.countActive, {
     print: table(
       [
         ['OF', ({ entity, labels, pool }) => entity?.login ?? pool ?? labels?.join(',') ?? null],
@@ -233,12 +186,12 @@ repository, unless said. A span has at most 31 days.`,
       'No job waits or runs, and no worker lives.',
     ),
   }),
-  ask('compare', compareRunnersEndpoint, {
+  ask('compare', API.compareRunners, {
     summary: `Compares queue times and failures of jobs on our workers with those on other runners, by
 the labels that they asked for: of the last 7 days, unless said.`,
     print: describeCompared,
   }),
-  ask('installations', listInstallationsEndpoint, {
+  ask('installations', API.listInstallations, {
     print: table(
       [
         ['LOGIN', ({ entity }) => entity.login],
@@ -249,8 +202,8 @@ the labels that they asked for: of the last 7 days, unless said.`,
       'No App of Paddock was ever installed.',
     ),
   }),
-  ask('installation', findInstallationEndpoint, { word: ['installation', 'ID'], print: asYaml }),
-  ask('repositories', listRepositoriesEndpoint, {
+  ask('installation', API.findInstallation, { word: ['installation', 'ID'], print: asYaml }),
+  ask('repositories', API.listRepositories, {
     print: table(
       [
         ['NAME', ({ fullName }) => fullName],
@@ -262,13 +215,13 @@ the labels that they asked for: of the last 7 days, unless said.`,
       'Paddock has heard of no repository.',
     ),
   }),
-  ask('repository', findRepositoryEndpoint, {
+  ask('repository', API.findRepository, {
     word: ['name', 'OWNER/NAME'],
     without: ['owner', 'repository'],
     fields: readRepository,
     print: asYaml,
   }),
-  ask('redeliveries', listRedeliveriesEndpoint, {
+  ask('redeliveries', API.listRedeliveries, {
     print: table(
       [
         ...(['state', 'app', 'event', 'installation', 'repository'] as const),
@@ -284,8 +237,8 @@ the labels that they asked for: of the last 7 days, unless said.`,
       'Every delivery has arrived.',
     ),
   }),
-  ask('delivery', findDeliveryEndpoint, { word: ['delivery', 'GUID'], print: asYaml }),
-  ask('operations counts', countOperationsEndpoint, {
+  ask('delivery', API.findDelivery, { word: ['delivery', 'GUID'], print: asYaml }),
+  ask('operations counts', API.countOperations, {
     summary:
       'Counts the operations that ended, of the last day unless said, by kind, outcome and hour or day.',
     print: table(
@@ -301,13 +254,13 @@ the labels that they asked for: of the last 7 days, unless said.`,
       'No operation ended in this time.',
     ),
   }),
-  ask('operations failed', listOperationsEndpoint, {
+  ask('operations failed', API.listOperations, {
     summary: 'Lists the failed operations, newest first, with who has retried or discarded them.',
     without: ['status', 'detail'],
     fields: () => ({ status: 'ERROR' }),
     print: describeOperations,
   }),
-  ask('operations', listOperationsEndpoint, {
+  ask('operations', API.listOperations, {
     word: ['subject', '[TYPE:ID]'],
     summary: `Lists operations, of a subject or all: those that run, then those that wait, then those that
 ended, each the newest first. Subjects are repository:OWNER/NAME, worker:NAME, installation:ID, pool:NAME, app:ID,
@@ -317,22 +270,22 @@ delivery:GUID and schedule:SWEEP.`,
     fields: ({ options }) => ({ detail: options['detail'] === true ? 'true' : undefined }),
     print: describeOperations,
   }),
-  ask('operation', findOperationEndpoint, {
+  ask('operation', API.findOperation, {
     word: ['operation', 'ID'],
     summary: 'Shows one operation: where it stands, what it did or why it failed.',
     print: asYaml,
   }),
-  ask('resync installation', resyncInstallationEndpoint, {
+  ask('resync installation', API.resyncInstallation, {
     word: ['installation', 'ID'],
     print: describeStarted,
   }),
-  ask('resync', resyncRepositoryEndpoint, {
+  ask('resync', API.resyncRepository, {
     word: ['name', 'OWNER/NAME'],
     without: ['owner', 'repository'],
     fields: readRepository,
     print: describeStarted,
   }),
-  ask('redeliver-since', runSweepEndpoint, {
+  ask('redeliver-since', API.runSweep, {
     word: ['since', 'DATE'],
     without: ['sweep', 'dryRun'],
     fields: () => ({ sweep: REDELIVER }),
@@ -340,32 +293,32 @@ delivery:GUID and schedule:SWEEP.`,
 DATE is 2026-01-31, an instant, or -7d, -24h.`,
     print: describeStarted,
   }),
-  ask('redeliver', redeliverDeliveryEndpoint, {
+  ask('redeliver', API.redeliverDelivery, {
     word: ['delivery', 'GUID'],
     print: describeStarted,
   }),
-  ask('drain worker', drainWorkerEndpoint, { word: ['worker', 'NAME'], print: describeStarted }),
-  ask('drain pool', drainPoolEndpoint, {
+  ask('drain worker', API.drainWorker, { word: ['worker', 'NAME'], print: describeStarted }),
+  ask('drain pool', API.drainPool, {
     word: ['pool', 'NAME'],
     summary: `Stops the making of workers in a pool, and those of its workers on which no job runs.
 \`paddock resume pool:NAME\` allows new ones.`,
     print: describeDrained,
   }),
-  ask('run', runSweepEndpoint, {
+  ask('run', API.runSweep, {
     word: ['sweep', 'SWEEP'],
     without: ['since'],
     print: describeStarted,
   }),
-  ask('sweeps', listSweepsEndpoint, { print: sweepTable }),
-  ask('switches', listSwitchesEndpoint, {
+  ask('sweeps', API.listSweeps, { print: sweepTable }),
+  ask('switches', API.listSwitches, {
     print: table(['subject', 'name', 'by', 'since', 'note'], 'Nothing is paused.'),
   }),
-  ask('pause', setSwitchEndpoint, {
+  ask('pause', API.setSwitch, {
     ...SWITCH,
     summary: `Holds the making of workers back: everywhere, in a pool, or for an entity. Workers that are there go on.
 Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
   }),
-  ask('resume', liftSwitchEndpoint, {
+  ask('resume', API.liftSwitch, {
     ...SWITCH,
     summary: 'Lets it go on again. What another switch holds back stays.',
   }),
@@ -376,11 +329,11 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
   poolsImport,
   appCreate,
   appCheck,
-  ask('pools', listPoolsEndpoint, {
+  ask('pools', API.listPools, {
     summary: `Lists all pools: demand, supply, caps, and queue times of the last hour's starts.
 \`paddock troubles --pool NAME\` says what holds work of one back.`,
     print: poolTable,
   }),
-  ask('pool', findPoolEndpoint, { word: ['pool', 'NAME'], print: asYaml }),
+  ask('pool', API.findPool, { word: ['pool', 'NAME'], print: asYaml }),
   completion,
 ];

@@ -1,27 +1,15 @@
-import type { failedOutput } from '@paddock/api/operations/failed-operations';
-import {
-  type listOperationsEndpoint,
-  operationFilter,
-} from '@paddock/api/operations/list-operations';
-import type { operation } from '@paddock/api/operations/operation';
+import type { AnswerOf, Item } from '@paddock/api/endpoints';
+import { operationFilter } from '@paddock/api/operations/list-operations';
 import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
-import type { z } from 'zod';
-import type { traceAnswer } from '@paddock/api/trace/read-trace';
-import type { compareRunnersEndpoint } from '@paddock/api/usage/compare';
-import type { listUsageEndpoint } from '@paddock/api/usage/usage';
-import type { Named } from '@paddock/api/find/find';
-import type { listSweepsEndpoint } from '@paddock/api/sweeps/list-sweeps';
-import type { switchState } from '@paddock/api/switches/switches';
-import type { token } from '@paddock/api/tokens/tokens';
 import { table } from './ask-command.ts';
 import type { Fields } from './asker.ts';
 import { asYaml, columns, more, pairs, printable } from './columns.ts';
 import { type Given, WrongUsage } from './command.ts';
 
-type List = z.input<typeof listOperationsEndpoint.output>;
+type List = AnswerOf<'listOperations'>;
 
-const operationTable = table<List['items'][number]>(
+const operationTable = table<Item<'listOperations'>>(
   [
     'id',
     'kind',
@@ -47,29 +35,26 @@ const operationTable = table<List['items'][number]>(
   'There is no such operation.',
 );
 
-/** Operations, with all of each if that was asked for. */
 export const describeOperations = ({ items, next }: List): string =>
   items.some(({ output }) => output !== undefined)
     ? asYaml(items) + more(next)
     : operationTable({ items, next });
 
-type Operation = z.input<typeof operation>;
+type Operation = AnswerOf<'findOperation'>;
 
 /** One line about an operation that was asked for: what it is, and who asked for it first. */
 export const describeStarted = ({ id, kind, subject, status, requestedBy }: Operation): string =>
   `${status.toLowerCase()}: ${kind} of ${printable(subject.name ?? subject.id)}, asked for by ${printable(requestedBy ?? '-')}. See \`paddock operation ${id}\`.\n`;
 
-/** How many failed operations a command was about, and how many are left. */
 export const describeHandled =
   (done: string) =>
-  ({ operations, more: others, dryRun }: z.input<typeof failedOutput>): string =>
+  ({ operations, more: others, dryRun }: AnswerOf<'handleFailedOperations'>): string =>
     [
       `${operations} failed operations ${dryRun ? `would be ${done}` : `are ${done}`}.`,
       ...(others ? ['There are more: repeat the command.'] : []),
       '',
     ].join('\n');
 
-/** How many workers stop, and how many do not. */
 export function describeDrained({ output }: Operation): string {
   const { stopping, busy, dryRun = false } = output as DrainedPool;
   return `${stopping} workers ${dryRun ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`;
@@ -87,11 +72,10 @@ export const readFailed =
     return { how };
   };
 
-type Trace = z.input<typeof traceAnswer>;
-type Item = Trace['items'][number];
-
 /** Of what it says, by its kind: what to look up, and where. */
-function rowOf(item: Item): [id: string | number, job: number | null, repository: string | null] {
+function rowOf(
+  item: Item<'trace'>,
+): [id: string | number, job: number | null, repository: string | null] {
   switch (item.kind) {
     case 'event': {
       const { id, job, repository } = item.event;
@@ -110,7 +94,7 @@ function rowOf(item: Item): [id: string | number, job: number | null, repository
   }
 }
 
-export function describeTrace({ entity, items, next }: Trace): string {
+export function describeTrace({ entity, items, next }: AnswerOf<'trace'>): string {
   const former = entity?.formerly.length ? `, formerly ${entity.formerly.join(', ')}` : '';
   const head =
     entity === null ? '' : `${printable(`${entity.login ?? '?'} (${entity.id})${former}`)}\n\n`;
@@ -125,9 +109,8 @@ export function describeTrace({ entity, items, next }: Trace): string {
   );
 }
 
-type Usage = z.input<typeof listUsageEndpoint.output>;
+type Usage = AnswerOf<'listUsage'>;
 
-/** A line for each group, and one for all. */
 export const describeUsage = ({ from, to, summedAt, total, items, next }: Usage): string =>
   columns(
     ['OF', 'JOBS', 'WORKERS', 'MINUTES', 'WEEK BEFORE', 'IDLE', 'THROWN AWAY', 'QUEUED P50', 'P95'],
@@ -145,7 +128,7 @@ export const describeUsage = ({ from, to, summedAt, total, items, next }: Usage)
   `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep upkeep has summed up nothing' : `at ${summedAt}`}\n` +
   more(next);
 
-type Compared = z.input<typeof compareRunnersEndpoint.output>['items'][number];
+type Compared = Item<'compareRunners'>;
 
 const cellOf = (side: Compared['ours'], figure: keyof Compared['ours']) => {
   const value = side[figure];
@@ -158,7 +141,6 @@ const ofSide = (side: 'ours' | 'others') =>
       [`${side} ${figure}`.toUpperCase(), (row: Compared) => cellOf(row[side], figure)] as const,
   );
 
-/** Both sides beside each other. */
 export const describeCompared = table<Compared>(
   [['LABELS', ({ labels }) => labels.join(',')], ...ofSide('ours'), ...ofSide('others')],
   'No job has ended since.',
@@ -167,9 +149,7 @@ export const describeCompared = table<Compared>(
 const percent = (share: number | null): string | null =>
   share === null ? null : `${(share * 100).toFixed(1)} %`;
 
-type Row = Usage['items'][number];
-
-function nameOf({ entity, repository, workflow, pool, at }: Row): string {
+function nameOf({ entity, repository, workflow, pool, at }: Item<'listUsage'>): string {
   if (at !== null) return at;
   if (pool !== null) return pool;
   if (entity !== null) return entity.login ?? String(entity.id);
@@ -178,7 +158,7 @@ function nameOf({ entity, repository, workflow, pool, at }: Row): string {
   return workflow === null ? name : `${name} / ${workflow}`;
 }
 
-const figures = (sums: Row | Usage['total']) => [
+const figures = (sums: Usage['total']) => [
   sums.jobs,
   sums.workers,
   sums.runnerMinutes.toFixed(1),
@@ -187,7 +167,6 @@ const figures = (sums: Row | Usage['total']) => [
   percent(sums.thrownAwayShare),
 ];
 
-/** The two names of OWNER/NAME. */
 export function readRepository({ words: [word = ''] }: Given): Fields {
   const [owner = '', name = '', ...others] = word.split('/');
   if (owner === '' || name === '' || others.length > 0)
@@ -207,23 +186,21 @@ const SHOWN_BY = {
   operation: 'operation',
   delivery: 'delivery',
   installation: 'installation',
-} as const satisfies Record<Named['kind'], string>;
+} as const satisfies Record<Item<'find'>['kind'], string>;
 
-/** Which command shows it. */
-export function commandFor({ kind, id, name }: Named): string {
+export function commandFor({ kind, id, name }: Item<'find'>): string {
   if (kind === 'pool') return SHOWN_BY.pool;
   if (kind === 'run') return `${SHOWN_BY.run} ADDRESS`;
   return `${SHOWN_BY[kind]} ${kind === 'repository' || kind === 'entity' ? (name ?? id) : id}`;
 }
 
-/** One sentence: how a switch stands now. */
-export function describeSwitch({ subject, held }: z.input<typeof switchState>): string {
+export function describeSwitch({ subject, held }: AnswerOf<'setSwitch'>): string {
   if (held === null) return `${subject} goes on.\n`;
   const why = held.note === null ? '' : `: ${printable(held.note)}`;
   return `${subject} is paused by ${printable(held.by)} since ${held.since}${why}\n`;
 }
 
-export const sweepTable = table<z.input<typeof listSweepsEndpoint.output>['items'][number]>(
+export const sweepTable = table<Item<'listSweeps'>>(
   [
     'name',
     ['SUCCEEDED', ({ succeededAt }) => succeededAt],
@@ -236,7 +213,7 @@ export const sweepTable = table<z.input<typeof listSweepsEndpoint.output>['items
   'The reconciler has not begun yet.',
 );
 
-export const tokenTable = table<z.input<typeof token>>(
+export const tokenTable = table<Item<'listTokens'>>(
   [
     'name',
     'access',

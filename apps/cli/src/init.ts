@@ -15,7 +15,6 @@ interface Question {
   readonly doc: string;
   /** What an empty answer means. */
   readonly otherwise?: string;
-  /** Throws a WrongUsage. */
   readonly read: (text: string) => unknown;
 }
 

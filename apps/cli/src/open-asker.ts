@@ -8,10 +8,7 @@ import { type Asker, NoAnswer } from './asker.ts';
 import { WrongUsage } from './command.ts';
 import { type Place, readPlace } from './settings.ts';
 
-/**
- * Asks in the name of `person`, else of who is logged in here. Whoever asks closes it. Throws a
- * WrongUsage or a ConfigError.
- */
+/** In the name of `person`, else of who is logged in here. Throws a WrongUsage or ConfigError. */
 export function openAsker(environment: Environment, person?: string): Asker {
   const place = readPlace(environment);
   if ('database' in place) return databaseAsker(place.database, person ?? userInfo().username);

@@ -1,19 +1,14 @@
-import type { listPoolsEndpoint } from '@paddock/api/pools/pools';
+import type { Item } from '@paddock/api/endpoints';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { duration } from '@paddock/domain/text/duration';
-import type { z } from 'zod';
 import { table } from './ask-command.ts';
 
-type Pool = z.input<typeof listPoolsEndpoint.output>['items'][number];
-
-/** How long ago an instant in ISO 8601 was. */
 export const ageOf = (at: string): string => duration(Date.now() - Date.parse(at));
 
 const known = <T>(value: T | null, write: (value: T) => string): string | null =>
   value === null ? null : write(value);
 
-/** A line for each pool, in the order given. */
-export const poolTable = table<Pool>(
+export const poolTable = table<Item<'listPools'>>(
   [
     ['POOL', nameOf],
     ['WAITING', ({ demand }) => demand.waiting],
@@ -29,7 +24,7 @@ export const poolTable = table<Pool>(
   'No pools have been loaded.',
 );
 
-function nameOf({ name, inForce }: Pool): string {
+function nameOf({ name, inForce }: Item<'listPools'>): string {
   if (name === NO_POOL) return 'no pool fits';
   return inForce ? name : `${name} (not in force)`;
 }

@@ -10,13 +10,11 @@ import { z } from 'zod';
 import { warningsAbout } from './warnings.ts';
 import { type Command, JSON_OPTION, WrongUsage } from './command.ts';
 
-/** The result of checking a configuration file, and the JSON of `--json`. */
 export interface PoolsCheck {
   readonly file: string;
   /** All errors. No service uses a file with problems. */
   readonly problems: readonly string[];
   readonly pools: readonly string[];
-  /** Warnings: settings that are valid but probably a mistake. */
   readonly warnings: readonly string[];
   /** Label sets that fit several pools, with those pools. The first one serves such jobs. */
   readonly shared: readonly {
@@ -33,9 +31,7 @@ export interface PoolsCheck {
   };
 }
 
-/**
- * Reads the file as the services do, and finds the pool for the labels. A bad file does not throw.
- */
+/** Reads the file as the services do. A bad one does not throw. */
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, written, problems } = readConfiguration(file);
   const pools = value?.pools ?? [];
@@ -57,7 +53,6 @@ export function checkPools(file: string, labels: readonly string[] | undefined):
 
 export const chartValues = z.looseObject({ config: configFileToLoad });
 
-/** The file itself, or `config` of values for the chart. */
 function readConfiguration(file: string): ReadYaml<ConfigFile> {
   const isOfChart = z.looseObject({ config: z.looseObject({}) });
   if (readYamlFile(file, isOfChart).value === undefined)
@@ -114,7 +109,6 @@ function readLabels(given: string | boolean | undefined): readonly string[] | un
   return labels;
 }
 
-/** What is valid, and perhaps not meant: a sentence each. */
 export const remarksOf = ({ warnings, shared }: PoolsCheck): string[] => [
   ...warnings,
   ...shared.map(
@@ -123,10 +117,7 @@ export const remarksOf = ({ warnings, shared }: PoolsCheck): string[] => [
   ),
 ];
 
-/**
- * The check as text. If it shows pods, all else is YAML comments, so that `kubectl create -f -`
- * takes it all.
- */
+/** If it shows pods, all else is YAML comments, so that `kubectl create -f -` takes it all. */
 function describeCheck(check: PoolsCheck): string {
   const { file, problems, pools, job } = check;
   const lines =

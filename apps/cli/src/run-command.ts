@@ -11,7 +11,6 @@ All but \`init\`, \`doctor\`, \`app\`, \`pools check\`, \`pools import\` and \`c
 
 Exit code: 0 if done, 1 if it could not be done or the answer is no, 2 if the command is wrong.`;
 
-/** Runs the command that the program's arguments name. */
 export async function runCommand(
   words: readonly string[],
   environment: Environment,

@@ -48,14 +48,12 @@ function whatIsWrongWithUrl(text: string): string | undefined {
     : undefined;
 }
 
-/** The console that is asked. */
 export interface Api {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: Secret;
 }
 
-/** Whom a command asks. */
 export type Place =
   | { readonly api: Api }
   | { readonly database: { readonly url: string; readonly schema: string } };

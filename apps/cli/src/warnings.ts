@@ -18,10 +18,7 @@ import { unknownPodFields } from '@paddock/kube/unknown-fields';
 /** '*', an entity's id, or a possible login. */
 const ENTITY = /^(?:\*|id:\d+|[A-Za-z0-9][A-Za-z0-9_-]*)$/;
 
-/**
- * Warns of settings that are valid but probably a mistake. `written`: the file's content without
- * the schema's defaults.
- */
+/** What is valid but probably a mistake. `written`: the content without the schema's defaults. */
 export function* warningsAbout(
   { pools, entities }: ConfigFile,
   written: unknown,
@@ -76,7 +73,6 @@ function* aboutCaps(pools: readonly Pool[], entities: ConfigFile['entities']): G
   }
 }
 
-/** Where a pool's pod will differ from its template. */
 function* aboutTemplate(pool: Pool, writtenImage: unknown): Generator<string> {
   const { name, image, template, containerMode } = pool;
   const { containers, activeDeadlineSeconds: deadline } = template?.spec ?? {};
@@ -110,7 +106,6 @@ function* aboutTemplate(pool: Pool, writtenImage: unknown): Generator<string> {
   }
 }
 
-/** Powers and tokens that a pool's template gives to untrusted jobs. */
 function* aboutUntrusted(
   entities: Readonly<Record<string, unknown>>,
   pool: Pool,

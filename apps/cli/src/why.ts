@@ -1,21 +1,17 @@
-import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
-import { type WhyAnswer, whyJobEndpoint, whyRunEndpoint } from '@paddock/api/why/explain-job';
+import { type AnswerOf, API } from '@paddock/api/endpoints';
 import { duration } from '@paddock/domain/text/duration';
-import type { z } from 'zod';
 import { type JobReference, readJobReference } from '@paddock/domain/why/job-reference';
 import { columns, more, printable } from './columns.ts';
 import { ask } from './ask-command.ts';
 import { type Command, type Given, WrongUsage } from './command.ts';
 
-/** Who can act, for people. */
 const ACTORS = {
   wait: 'time will do',
   author: 'the workflow’s author',
   platform: 'the platform team',
 } as const;
 
-/** The sentence first, then what it rests on. */
-function describeWhy(answer: WhyAnswer): string {
+function describeWhy(answer: AnswerOf<'whyJob'>): string {
   const { job, sentence, since, actor, advice, place, lastStarts, caps, earlier } = answer;
   const facts: [label: string, text: string | null][] = [
     ['job', `${job.id} ${job.name} of ${job.repository}`],
@@ -45,17 +41,14 @@ function describeWhy(answer: WhyAnswer): string {
   return `${[sentence, ...lines].map(printable).join('\n')}\n${describeWorkers(answer)}`;
 }
 
-function describeWorkers({ workers, workersInAll }: WhyAnswer): string {
+function describeWorkers({ workers, workersInAll }: AnswerOf<'whyJob'>): string {
   if (workers.length === 0) return '';
   const rows = workers.map((one) => [one.name, one.state, duration(one.ageMs), one.detail]);
   const others = workersInAll - workers.length;
   return `${columns(['WORKER', 'STATE', 'AGE', 'DETAIL'], rows, '')}${others > 0 ? `and ${others} more\n` : ''}`;
 }
 
-/** What is wrong, and who can mend it. */
-export const describeDiagnoses = ({
-  items,
-}: z.input<typeof listDiagnosesEndpoint.output>): string =>
+export const describeDiagnoses = ({ items }: AnswerOf<'listDiagnoses'>): string =>
   items.length === 0
     ? 'The rows know of nothing that is wrong.\n'
     : items
@@ -71,12 +64,12 @@ export const describeDiagnoses = ({
         )
         .join('\n');
 
-const whyJob = ask('why', whyJobEndpoint, {
+const whyJob = ask('why', API.whyJob, {
   word: ['job', 'JOB'],
   fields: readJob,
   print: describeWhy,
 });
-const whyRun = ask('why', whyRunEndpoint, {
+const whyRun = ask('why', API.whyRun, {
   word: ['address', 'JOB'],
   summary: `Says why a job waits, who can act, and what comes before it.
 JOB is its id, or the address of a job or a run at GitHub. Of a run, the jobs that wait or run.`,
@@ -93,7 +86,6 @@ export const why: Command = {
   run: (given) => ('run' in readJob(given) ? whyRun : whyJob).run(given),
 };
 
-/** A job, or a run with its owner. */
 function readJob({ words: [word = ''] }: Given): JobReference {
   const reference = readJobReference(word);
   if (reference === undefined)

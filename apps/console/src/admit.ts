@@ -13,7 +13,6 @@ import { createPlaces } from './places.ts';
 import { isFromPage, sessionOf } from './sign-in/cookies.ts';
 import type { ProxiedIdentity } from './sign-in/identity.ts';
 
-/** What a request shows to say who asks. It may be false. */
 export interface Credential {
   /** Of the token, the session or the person. */
   readonly id: string;
@@ -63,7 +62,6 @@ function tokenIn(authorization: string, forSignIn: boolean): Credential | undefi
   return { id, ownerId: id, check: (db) => check(db, text) };
 }
 
-/** Who asks. Call `release` once they are answered. */
 export interface Admitted {
   readonly bearer: Bearer;
   readonly credential: Credential;
@@ -80,7 +78,6 @@ export type Admit = (
 ) => Promise<Admitted | 'stranger' | 'busy'>;
 
 interface AdmitOptions extends CredentialOptions {
-  /** The connections of answers. */
   readonly db: Db;
   /** Connections of their own for tokens that were never good. */
   readonly unproven: Db;
@@ -91,10 +88,7 @@ interface AdmitOptions extends CredentialOptions {
 /** Most requests at a time: each waits for a connection, with at most one body in memory. */
 const MOST = 200;
 
-/**
- * Of one token: its open pages ask at the same instant, when something changes, and no page of
- * theirs should be refused for that.
- */
+/** Of one token: its open pages ask at the same instant, when something changes. */
 const MOST_WAITING_EACH = 100;
 
 /** Most tokens and sessions that are known to have been good. */

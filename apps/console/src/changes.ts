@@ -63,10 +63,7 @@ export function createChangeStreams({ look, lookEveryMs }: ChangesOptions) {
   };
 
   return {
-    /**
-     * Sends the client what changes, until it goes, or its token or session ends. Undefined: there is
-     * no place.
-     */
+    /** Until the client goes, or its token or session ends. Undefined: there is no place. */
     async open(who: Pick<Client, 'ownerId' | 'token' | 'session'>) {
       const leave = await take(who.ownerId);
       if (leave === undefined) return undefined;
@@ -108,7 +105,6 @@ export function createChangeStreams({ look, lookEveryMs }: ChangesOptions) {
         client.isNew = false;
       }
     },
-    /** Ends all streams. */
     close(): void {
       for (const { response } of clients) response.end();
     },

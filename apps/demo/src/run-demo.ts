@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createToken } from '@paddock/api/endpoints';
+import { API } from '@paddock/api/endpoints';
 import { findInstance } from '@paddock/db/instance';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { roleOf, type ServiceName } from '@paddock/db/connection/schema-name';
@@ -114,9 +114,9 @@ export async function runDemo(
 
 /** A token for one sign-in of whoever looks at the demo. It ends with the demo's database. */
 async function makeToken(db: Kysely<Database>): Promise<string> {
-  const input = createToken.input.parse({ name: 'demo', access: 'operate', oneTime: true });
-  const { token } = await createToken.answer({ db, person: 'the demo', from: 'terminal' }, input);
-  return token;
+  const { input, answer } = API.createToken;
+  const given = input.parse({ name: 'demo', access: 'operate', oneTime: true });
+  return (await answer({ db, person: 'the demo', from: 'terminal' }, given)).token;
 }
 
 /**

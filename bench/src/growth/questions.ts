@@ -1,4 +1,4 @@
-import { createToken, ENDPOINTS } from '@paddock/api/endpoints';
+import { API, ENDPOINTS } from '@paddock/api/endpoints';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
 import { startService } from '@paddock/testing/processes';
@@ -115,9 +115,9 @@ export async function measurePages(
 ) {
   const logins = await createLogins(postgres.url());
   await admitLogins(postgres.url(), logins, schema);
-  const { token } = await createToken.answer(
+  const { token } = await API.createToken.answer(
     { db, person: 'bench', from: 'terminal' },
-    createToken.input.parse({ name: 'bench', access: 'operate' }),
+    API.createToken.input.parse({ name: 'bench', access: 'operate' }),
   );
   const console = await startService({
     app: 'console',

@@ -23,7 +23,6 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** As `/api/v1/jobs/{job}`: braces name fields of `input`. */
   readonly path: `/api/v1/${string}`;
-  /** One plain sentence. */
   readonly summary: string;
   readonly access: 'read' | 'operate';
   /** 202: a task was enqueued, and the answer is its operation. */
@@ -88,6 +87,5 @@ export const endpoint = <I extends z.ZodObject, O extends z.ZodType, const N ext
   },
 });
 
-/** The names in braces. */
 export const fieldsOfPath = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, field = '']) => field);

@@ -1,4 +1,5 @@
 import { listActionsEndpoint } from './actions/list-actions.ts';
+import type { z } from 'zod';
 import { describeApiEndpoint } from './description/describe-api.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
@@ -93,23 +94,25 @@ const SUBJECTS = [
   listActionsEndpoint,
 ] as const satisfies readonly Endpoint[];
 
-/** A token is narrowed to none of the endpoints of tokens and sessions. */
-export const createToken = createTokenEndpoint(SUBJECTS);
-
-/** All of the API. */
-export const ENDPOINTS: readonly Endpoint[] = [
+/** Those whose answers a program of ours reads. A token is narrowed to none of tokens and sessions. */
+const ASKED = [
   ...SUBJECTS,
-  createToken,
+  createTokenEndpoint(SUBJECTS),
   listTokensEndpoint,
   revokeTokenEndpoint,
   listSessionsEndpoint,
   endSessionsEndpoint,
-  describeApiEndpoint(() => ENDPOINTS),
-];
+] as const;
 
-/** Those that the page asks. */
-export type Asked =
-  | (typeof SUBJECTS)[number]
-  | typeof createToken
-  | typeof listTokensEndpoint
-  | typeof endSessionsEndpoint;
+type Asked = (typeof ASKED)[number];
+
+export const API = Object.fromEntries(ASKED.map((one) => [one.name, one])) as {
+  readonly [E in Asked as E['name']]: E;
+};
+
+export const ENDPOINTS: readonly Endpoint[] = [...ASKED, describeApiEndpoint(() => ENDPOINTS)];
+
+export type AnswerOf<N extends keyof typeof API> = z.input<(typeof API)[N]['output']>;
+
+export type Item<N extends keyof typeof API> =
+  AnswerOf<N> extends { readonly items: readonly (infer I)[] } ? I : never;

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Why a request was not done, for the caller to mend (RFC 9457). It never says whether something
- * exists that the caller may not see.
- */
+/** For the caller to mend (RFC 9457). Tells of nothing that the caller may not see. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: 400 | 404 | 409;
@@ -28,7 +25,6 @@ export const refused = (detail: string): Problem => new Problem(409, 'Refused', 
 /** The input fits its schema, and still makes no sense. */
 export const wrong = (detail: string): Problem => new Problem(400, 'Wrong input', detail);
 
-/** How the API answers a mistake. */
 export const problemDetails = z
   .looseObject({
     type: z.literal('about:blank'),

@@ -16,7 +16,6 @@ const THEMES = {
   dark: ['☾', 'Dark theme'],
 } as const;
 
-/** The bar above every view. */
 export function Bar({ path }: { path: string }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const shown = place.value;

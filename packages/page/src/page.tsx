@@ -11,7 +11,6 @@ import { unreachable } from './state/session.ts';
 import { SignIn } from './views/sign-in.tsx';
 import { VIEWS } from './views/views.ts';
 
-/** The whole page: the view of the address, for those who have signed in. */
 export function Page() {
   if (session.value === undefined)
     return unreachable.value === undefined ? null : (
@@ -52,7 +51,6 @@ function SignedIn() {
   );
 }
 
-/** For addresses at which the page has nothing. */
 const NotFound = () => (
   <>
     <Heading title="There is nothing here" />

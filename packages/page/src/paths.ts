@@ -1,4 +1,4 @@
-import type { Found } from './answers.ts';
+import type { Item } from './answers.ts';
 
 /** Where the page has something: the console answers 404 elsewhere. `views/views.ts` draws each. */
 export const PATHS = [
@@ -36,7 +36,6 @@ export const PATHS = [
 
 export type Path = (typeof PATHS)[number];
 
-/** The path that fits, with the values of its fields. Undefined: the page has nothing there. */
 export function findPath(
   pathname: string,
 ): { path: Path; fields: Readonly<Record<string, string>> } | undefined {
@@ -74,13 +73,12 @@ export const at = (words: TemplateStringsArray, ...values: readonly (string | nu
 
 /** What has a place of its own on the page. */
 export interface Thing {
-  readonly kind: Found['kind'];
+  readonly kind: Item<'find'>['kind'];
   readonly id: string | number;
   /** A repository's; of a run, the login of its owner. */
   readonly name?: string | null;
 }
 
-/** Where on the page something is. */
 export function placeOf({ kind, id, name }: Thing): string {
   switch (kind) {
     case 'run':

@@ -37,7 +37,6 @@ const ADVICE: readonly (readonly [words: RegExp, advice: string])[] = [
   [/by a webhook or a policy/, "exempt Paddock's pods from that"],
 ];
 
-/** What to do about the refusal of a pod. */
 export const adviseOnPod = ({ kind, message }: KubeFailure): string =>
   ADVICE.find(([words]) => words.test(message))?.[1] ??
   (kind === 'invalid' ? "correct the pool's template" : 'mend what the cluster names');

@@ -169,10 +169,7 @@ const CAUSES: Readonly<Record<number, string>> = {
 const UNREACHED =
   'check the webhook URL, its name in the DNS, its certificate, and what stands before ingress';
 
-/**
- * What the newest attempts in the App's log come to, the newest first; undefined: the newest got
- * through.
- */
+/** Of the newest attempts, the newest first; undefined: the newest got through. */
 function judgeDeliveries(
   attempts: readonly Attempt[],
 ): { readonly sentence: string; readonly isSure: boolean } | undefined {

@@ -150,7 +150,6 @@ function describe(findings: readonly Finding[]): string {
   return [...(isWell ? ['Nothing that was checked is wrong.\n'] : []), ...blocks].join('\n');
 }
 
-/** As `paddock pools check`. */
 function checkConfiguration(file: string): Finding[] {
   const { found, mend, remark } = findingsOf('configuration');
   const check = checkPools(file, undefined);

@@ -5,7 +5,6 @@ export interface ImportedApp {
   readonly app: object;
   /** Unknown: a person must write its ID. */
   readonly isKnown: boolean;
-  /** The old Secret, with its namespace. */
   readonly secret: readonly [namespace: string, name: string] | undefined;
   readonly commands: readonly string[];
 }

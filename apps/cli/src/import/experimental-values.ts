@@ -8,7 +8,6 @@ import { marksOf, said, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
-/** The values of the stable chart, with the sentences about them. */
 export interface ChartValues {
   readonly values: Mapping;
   readonly notes: readonly string[];

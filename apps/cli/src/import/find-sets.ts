@@ -65,7 +65,6 @@ function caught(from: string, find: () => Generator<Found>): Found[] {
   return found;
 }
 
-/** The objects of a document: a list's, or itself. */
 const objectsIn = (value: unknown): Mapping[] =>
   asRecord(value)['items'] === undefined
     ? [asRecord(value)]
@@ -232,7 +231,6 @@ function* ofApplication(
   }
 }
 
-/** `FILE: Kind namespace/name`. */
 function placeOf(object: Mapping, file: string): string {
   const { name, namespace } = asRecord(object['metadata']);
   const path = [namespace, name].filter((part) => typeof part === 'string').join('/');

@@ -81,7 +81,6 @@ export function fromRunnerDeployment(
   };
 }
 
-/** The keys of the pool; under `template` the PodSpec. */
 function podOf(spec: Mapping, notes: string[]): Mapping {
   const own = asList(spec['containers']).map(asRecord);
   const runner = said({

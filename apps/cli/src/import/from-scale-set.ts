@@ -17,10 +17,7 @@ type Mapping = Record<string, unknown>;
 const PREFIX = 'actions.github.com/';
 const CLEANUP = `${PREFIX}cleanup-`;
 
-/**
- * Labels that are not carried over: those that belong to one pod or to Paddock, and those by which
- * Argo CD knows what it may prune.
- */
+/** Belong to one pod or to Paddock, or say to Argo CD what it may prune. */
 const NOT_CARRIED = new Set([
   'app.kubernetes.io/managed-by',
   'app.kubernetes.io/instance',
@@ -33,7 +30,6 @@ const NOT_CARRIED = new Set([
 export interface Beside {
   readonly pod?: Mapping;
   readonly appId?: number | undefined;
-  /** More rules of the account in kubernetes mode. */
   readonly rules?: unknown;
   readonly notes?: readonly string[];
 }
@@ -90,7 +86,6 @@ export function fromScaleSet(object: Mapping, from: string, beside: Beside = {})
   };
 }
 
-/** The labels and annotations that the old pods have, and others select. */
 function podMarks(object: Mapping, name: string, url: string | undefined): Mapping {
   const metadata = asRecord(object['metadata']);
   const spec = asRecord(object['spec']);
@@ -135,10 +130,7 @@ const labelValue = (text: string | undefined): string | undefined =>
     ? text?.replace(/^[-_.]+|[-_.]+$/g, '')
     : `${text.slice(0, 58)}-trim`;
 
-/**
- * The pool's proxy. With a Secret of name and password, which no file may hold, the runner's
- * container puts its variables together.
- */
+/** With a Secret of name and password, the runner's container puts its variables together. */
 function withProxy(
   spec: Mapping,
   given: unknown,

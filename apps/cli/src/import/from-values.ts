@@ -7,7 +7,6 @@ import { added, isFilledIn, type RunnerSet, said, textOf, withRunner } from './r
 
 type Mapping = Record<string, unknown>;
 
-/** The keys that the chart gha-runner-scale-set reads. */
 const KEYS = new Set(
   `githubConfigUrl githubConfigSecret scaleSetLabels proxy maxRunners minRunners runnerGroup
   runnerScaleSetName githubServerTLS keyVault containerMode listenerTemplate listenerMetrics template
@@ -18,7 +17,6 @@ const KEYS = new Set(
 /** Helm's own, titles of `helm get values`, and those by which an umbrella chart switches a part on. */
 const HARMLESS = new Set(['global', 'enabled', 'tags', 'USER-SUPPLIED VALUES', 'COMPUTED VALUES']);
 
-/** Keys that no other program's values have. */
 const SIGNS = `githubConfigUrl githubConfigSecret scaleSetLabels maxRunners minRunners
   runnerScaleSetName controllerServiceAccount listenerTemplate`.split(/\s+/);
 
@@ -43,7 +41,6 @@ interface Release {
   readonly given?: string | undefined;
 }
 
-/** What the chart makes of its values. */
 export function fromValues({ values, notes, endings }: ChartValues, release: Release): RunnerSet {
   const names = [textOf(values['runnerScaleSetName']), release.name].flatMap((one) => one ?? []);
   const name = names.find((one) => !isFilledIn(one)) ?? release.given ?? names[0] ?? release.key;
@@ -134,7 +131,6 @@ function inKubernetesMode(given: Mapping, mode: string, claim: unknown): Mapping
   return isShared ? { ...spec, volumes: added(spec['volumes'], [work]) } : spec;
 }
 
-/** A personal token, or the App's key, in the values. Neither is shown. */
 function secretNotes(secret: unknown): string[] {
   const { github_token: token, github_app_private_key: key } = asRecord(secret);
   if (textOf(key) !== undefined)

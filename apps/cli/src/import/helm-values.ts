@@ -11,7 +11,6 @@ export function merged(under: Mapping, over: Mapping): Mapping {
   return { ...under, ...Object.fromEntries(both) };
 }
 
-/** The values after Helm's `--set name=value`, as `template.spec.containers[0].image=x`. */
 export function withParameters(
   values: Mapping,
   parameters: readonly { readonly [key: string]: unknown }[],

@@ -35,7 +35,6 @@ export function withAccount(pod: Mapping, serviceAccountName: string): Mapping {
   };
 }
 
-/** The command that makes the account, its Role and the binding. */
 export function accountCommand(name: string, namespace: string, rules: readonly unknown[]): string {
   const metadata = { name, namespace };
   const apiVersion = 'rbac.authorization.k8s.io/v1';

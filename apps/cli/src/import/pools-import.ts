@@ -48,7 +48,6 @@ left out, and what to do, as sentences beside it. Exit code 1 if a set became no
   },
 };
 
-/** The result of an import, and the JSON of `--json`. */
 interface Imported {
   readonly config: object | undefined;
   readonly pools: readonly { readonly from: string; readonly pool: unknown }[];

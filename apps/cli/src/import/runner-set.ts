@@ -47,7 +47,6 @@ export const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(/.test(text)
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : undefined;
 
-/** The mapping without the keys that have no value. */
 export const said = <T>(mapping: Readonly<Record<string, T | undefined>>): Record<string, T> =>
   Object.fromEntries(
     Object.entries(mapping).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
@@ -64,7 +63,6 @@ export const marksOf = (value: unknown): Record<string, string> =>
 export const textsOf = (value: unknown): string[] =>
   asList(value).flatMap((one) => textOf(one) ?? []);
 
-/** The PodSpec with the runner's container changed. */
 export function withRunner(spec: Mapping, change: (runner: Mapping) => Mapping): Mapping {
   const containers = asList(spec['containers']).map(asRecord);
   const at = containers.findIndex(({ name }) => name === RUNNER_CONTAINER);

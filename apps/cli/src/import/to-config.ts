@@ -8,7 +8,6 @@ import { isFilledIn, type RunnerSet, said } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
-/** What a person says about all sets of an import. */
 export interface ImportOptions {
   readonly url?: string | undefined;
   readonly namespace?: string | undefined;
@@ -18,13 +17,11 @@ export interface ImportOptions {
   readonly allowUntrusted: boolean;
 }
 
-/** A set with its pool, or the sentence why it has none. */
 export interface Outcome {
   readonly set: RunnerSet;
   readonly pool?: Mapping;
   readonly refused?: string;
   readonly notes: readonly string[];
-  /** Commands that make what its pods need. */
   readonly commands?: readonly string[];
 }
 
@@ -36,7 +33,6 @@ interface Candidate extends Outcome {
 /** Where the old controller's guide puts runners. */
 const USUAL_NAMESPACE = 'arc-runners';
 
-/** A configuration file with a pool for each set that can have one; undefined if none can. */
 export function toConfig(sets: readonly RunnerSet[], options: ImportOptions) {
   const outcomes: Outcome[] = [];
   const names = new Set<string>();
@@ -88,7 +84,6 @@ export function toConfig(sets: readonly RunnerSet[], options: ImportOptions) {
   }
 }
 
-/** The first problem of each pool, with its key; under undefined one that is of no pool. */
 function problemsIn(
   problems: readonly string[],
 ): Map<number | undefined, readonly [string, string]> {

@@ -1,24 +1,20 @@
+import { API } from '@paddock/api/endpoints';
 import { styleText } from 'node:util';
-import { countWaitsEndpoint } from '@paddock/api/jobs/list-jobs';
-import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import { listPoolsEndpoint } from '@paddock/api/pools/pools';
-import { listWorkersEndpoint } from '@paddock/api/workers/workers';
 import { newestFailures } from '@paddock/domain/text/newest-failures';
 import type { Asker } from '../asker.ts';
 import { columns } from '../columns.ts';
 import { ageOf, poolTable } from '../pool-table.ts';
 
-/** What `paddock top` shows, as it stood at one time. */
 export type Fleet = Awaited<ReturnType<typeof readFleet>>;
 
 const NEWEST = { from: '-24h', limit: 10 } as const;
 
 export async function readFleet(asker: Asker) {
   const [pools, waits, workers, operations] = await Promise.all([
-    asker.ask(listPoolsEndpoint, {}),
-    asker.ask(countWaitsEndpoint, {}),
-    asker.ask(listWorkersEndpoint, { ...NEWEST, state: 'failed' }),
-    asker.ask(listOperationsEndpoint, { ...NEWEST, status: 'ERROR', handled: 'false' }),
+    asker.ask(API.listPools, {}),
+    asker.ask(API.countWaits, {}),
+    asker.ask(API.listWorkers, { ...NEWEST, state: 'failed' }),
+    asker.ask(API.listOperations, { ...NEWEST, status: 'ERROR', handled: 'false' }),
   ]);
   return {
     at: new Date().toISOString(),
@@ -34,7 +30,6 @@ interface Section {
   readonly rows: readonly string[];
 }
 
-/** The fleet as text, whole. */
 export const describeFleet = (fleet: Fleet): string =>
   sectionsOf(fleet)
     .map(({ head, rows }) => [head, ...rows, ''].join('\n'))

@@ -4,9 +4,7 @@ import type { Terminal } from '../command.ts';
 
 export interface Live {
   readonly intervalMs: number;
-  /** Reads anew what is shown. Never rejects. */
   refresh(): Promise<void>;
-  /** Returns the lines for a screen of this height. */
   draw(height: number): readonly string[];
 }
 

@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** An answer before it is sent. */
 export interface Reply {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -10,7 +9,6 @@ export interface Reply {
   readonly begin?: (response: ServerResponse) => void;
 }
 
-/** One mistake of an input, and its place, as `query.limit`. */
 export interface Mistake {
   readonly place: string;
   readonly message: string;

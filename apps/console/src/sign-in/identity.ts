@@ -24,10 +24,8 @@ export function identityOf(name: unknown, groups: readonly unknown[]): Identity 
   };
 }
 
-/** Everybody who signs in. */
 const EVERYBODY = '*';
 
-/** What people may do, by their groups. */
 export const createAccessOf =
   ({ read, operate }: SignInFile['groups']): AccessOf =>
   (groups) => {

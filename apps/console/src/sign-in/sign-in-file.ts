@@ -84,10 +84,7 @@ export type OidcOptions = Readonly<
   }
 >;
 
-/**
- * Reads the file, and the client's secret that it names. Problems go into the list. Without a file
- * nobody signs in without a token.
- */
+/** And the client's secret. Problems go into the list; without a file tokens alone sign in. */
 export function readSignIn(
   path: string | undefined,
   environment: Environment,

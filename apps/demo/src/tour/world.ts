@@ -1,7 +1,7 @@
 import type { Caller, Endpoint } from '@paddock/api/endpoint';
 import { findJobEndpoint } from '@paddock/api/jobs/job';
 import { Problem } from '@paddock/api/problem';
-import { type WhyAnswer, whyJobEndpoint } from '@paddock/api/why/explain-job';
+import { type AnswerOf, API } from '@paddock/api/endpoints';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { GitHubControl } from '@paddock/simulators/github/control';
@@ -31,7 +31,7 @@ export interface TourWorld {
     input: Readonly<Record<string, unknown>>,
   ): Promise<Awaited<ReturnType<E['answer']>>>;
   /** Waits until the answer to why a job waits is as expected. */
-  untilWhy(job: number, isSo: (answer: WhyAnswer) => boolean): Promise<WhyAnswer>;
+  untilWhy(job: number, isSo: (answer: AnswerOf<'whyJob'>) => boolean): Promise<AnswerOf<'whyJob'>>;
   /**
    * One job runs and holds the only place of its account, or of the pool of `label`; another waits
    * for it. Returns the other.
@@ -92,10 +92,10 @@ export function createWorld(
       return (await github.queueJob({ repo, labels, durationMs: HOUR_MS, ...more })).id;
     },
     async untilWhy(job, isSo) {
-      let last: WhyAnswer | undefined;
+      let last: AnswerOf<'whyJob'> | undefined;
       const say = () => `job ${job}, last: ${last?.reason ?? last?.state}: ${last?.sentence}`;
       return until(say, async () => {
-        last = await unlessUnknown(ask(whyJobEndpoint, { job }));
+        last = await unlessUnknown(ask(API.whyJob, { job }));
         return last !== undefined && isSo(last) ? last : undefined;
       });
     },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { createToken } from '../endpoints.ts';
+import { API } from '../endpoints.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { revokeTokenEndpoint } from '../tokens/tokens.ts';
 import { listActionsEndpoint } from './list-actions.ts';
@@ -10,7 +10,7 @@ const database = useTestDatabase();
 beforeEach(() => emptyTables(database.db, ['tokens', 'actions']));
 
 const create = (name: string, person: string, note?: string) =>
-  ask(createToken, database.db, { name, access: 'read', note }, person);
+  ask(API.createToken, database.db, { name, access: 'read', note }, person);
 const revoke = (name: string, person: string) =>
   ask(revokeTokenEndpoint, database.db, { token: name }, person);
 const list = async () => (await ask(listActionsEndpoint, database.db)).items;
@@ -42,7 +42,7 @@ describe('the audit (F7)', () => {
   });
 
   test.each(['', 'two\nlines', 'a\0b', 'x'.repeat(501)])('takes no note %j', (note) => {
-    const read = createToken.input.safeParse({ name: 'ci', access: 'read', note });
+    const read = API.createToken.input.safeParse({ name: 'ci', access: 'read', note });
     expect(read.success).toBe(false);
   });
 });

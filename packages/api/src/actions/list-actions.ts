@@ -14,10 +14,7 @@ export const note = z
   .optional()
   .describe('Why, for those who read it later');
 
-/**
- * Adds what a person does to the audit, in the transaction of the action itself, with the id of the
- * operation that it asked for.
- */
+/** Adds to the audit, in the transaction of the action itself. */
 export async function record(
   trx: Trx,
   { person, from }: Caller,
@@ -48,7 +45,6 @@ export const act = <T>(caller: Caller, request: Act, work: (trx: Trx) => Promise
     return result;
   });
 
-/** A row of the audit. */
 export const actionRow = z.object({
   id: z.int(),
   at: instant,
@@ -90,7 +86,6 @@ export const listActionsEndpoint = endpoint({
   answer: async ({ db }, input) => toPage(await listActions(db, input), input.limit),
 });
 
-/** Actions, the newest first, from the first one before `after`. */
 const listActions = (
   db: Db,
   { limit: most, after: last, person, from, to }: z.output<typeof listInput>,

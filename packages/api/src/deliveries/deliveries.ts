@@ -14,7 +14,6 @@ import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-operation.ts';
 import { app, meantApp } from '../sweeps/run-sweep.ts';
 
-/** A delivery that failed: Paddock goes on asking for it, or GitHub can no longer repeat it. */
 const failedDelivery = z.object({
   state: z.enum(['waiting', 'given-up']),
   app: z.int(),

@@ -5,7 +5,6 @@ import { problemDetails } from '../problem.ts';
 /** Its content is as OpenAPI says. */
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
 
-/** The OpenAPI 3.1 description of these endpoints, made from the schemas that validate. */
 export function describeApi(endpoints: readonly Endpoint[]): OpenApi {
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   const paths = [...byPath].map(([path, there]) => [

@@ -82,7 +82,6 @@ export const listEntityEvents = (
     ),
   );
 
-/** The events about a job, the newest first: three, and more only if they are redelivered. */
 export const listJobEvents = (
   db: Db,
   jobId: number,

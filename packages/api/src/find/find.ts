@@ -13,7 +13,6 @@ const FULL_NAME = /^[\w.-]+\/[\w.-]+$/;
 /** OWNER or OWNER/NAME of an address at GitHub. */
 const OF_ADDRESS = /^(?:https?:\/\/[^/]+|[\w-]+(?:\.[\w-]+)+)\/([\w.-]+(?:\/[\w.-]+)?)(?:[/?#]|$)/i;
 
-/** Something that has an id or a name which a person may have at hand. */
 const named = z.object({
   kind: z.enum([
     'job',
@@ -121,7 +120,6 @@ const findByName = (db: Db, name: string): Promise<Named[]> =>
       and (lower(k8s_node) = lower(${name}) or ${beginsWith(sql`k8s_node`, name)}) group by k8s_node order by k8s_node limit ${MOST_BEGUN})`,
   );
 
-/** Of each kind whose names begin so. */
 const MOST_BEGUN = 5;
 
 /** SQL: whether a name begins so, and goes on. */

@@ -1,7 +1,4 @@
-/**
- * The worst first. `mend`: something does not work until a person acts. `unchecked`: nothing is
- * known of it.
- */
+/** The worst first. `mend`: it does not work until a person acts. `unchecked`: nothing is known. */
 export const LEVELS = ['mend', 'remark', 'unchecked'] as const;
 
 export type Level = (typeof LEVELS)[number];

@@ -12,7 +12,6 @@ import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-operation.ts';
 import { tellWhatFollows } from './tell-what-follows.ts';
 
-/** An installation as GitHub last stated it. */
 const statedInstallation = z.object({
   entity: z.object({ id: z.int(), login: z.string(), type: z.enum(['Organization', 'User']) }),
   app: z.int(),
@@ -48,7 +47,6 @@ export const listInstallationsEndpoint = endpoint({
   answer: async ({ db }, input) => toPage(await listInstallations(db, input), input.limit),
 });
 
-/** Installations in the order of entity and App, from the first one after `after`. */
 const listInstallations = (
   db: Db,
   { limit: most, after: last }: { limit: number; after?: readonly [number, number] | undefined },
@@ -76,7 +74,6 @@ const findInstallation = (db: Db, id: number): Promise<Installation | undefined>
 
 const MOST_EVENTS = 100;
 
-/** A stored delivery about an installation itself. */
 const installationEvent = z.object({ id: z.string(), at: instant, event: z.string() });
 
 export const findInstallationEndpoint = endpoint({
@@ -115,7 +112,6 @@ export const findInstallationEndpoint = endpoint({
 /** The events that GitHub told of an installation. A replay under another GUID says nothing. */
 export const SAID_BY_GITHUB = sql<boolean>`event like 'installation%' and source = 'webhook' and outcome <> 'repeated_body'`;
 
-/** The newest events about an installation itself, the newest first. */
 const findInstallationEvents = (
   db: Db,
   installationId: number,

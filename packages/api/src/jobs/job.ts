@@ -10,7 +10,6 @@ import { githubId } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
 import { eventRow, listJobEvents } from '../events/events.ts';
 
-/** A job as lists have it. */
 export const jobRow = z.object({
   id: z.int(),
   state: z.enum(['waiting', 'running', 'ended']),
@@ -56,7 +55,6 @@ export const WAITED_KEY = sql`left join lateral (
   select wait_reason, greatest(wait_since, j.created_at) as wait_since from demand_keys k where j.wants_worker and k.demand_key = j.demand_key
 ) d on true`;
 
-/** The inputs that say whose jobs are meant. */
 export const jobPlace = {
   entity,
   repository,
@@ -64,7 +62,6 @@ export const jobPlace = {
   workflow: z.string().min(1).max(500).optional().describe('The name of its workflow'),
 };
 
-/** Whose jobs, and of which name. */
 export interface JobPlace {
   readonly entityId?: number | undefined;
   readonly repoId?: number | undefined;
@@ -84,7 +81,6 @@ export const isAt = ({ entityId, repoId, pool: name, workflow }: JobPlace): RawB
 /** A job has three events, and more only if they are redelivered: a bound, not a page. */
 const MOST_EVENTS = 50;
 
-/** A job with all that its row has, and what was heard of it. */
 const job = jobRow.extend({
   wantsWorker: z.boolean().describe('It waits, and no old delivery alone says so'),
   image: z.string(),
@@ -129,7 +125,6 @@ export const findJobEndpoint = endpoint({
   },
 });
 
-/** SQL: what happened to the job `j`. */
 const JOB_TIMELINE = timelineOf({
   'queued at GitHub': 'j.queued_at',
   'stored by Paddock': 'j.created_at',

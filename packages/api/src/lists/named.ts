@@ -42,10 +42,7 @@ async function idOf(
 export const FORMER_LOGINS = sql`(
   select entity_id, key as former, value::timestamptz as left_at from installations cross join jsonb_each_text(former_logins)) former_logins`;
 
-/**
- * The entity with this login: the one that has the App, before one that had it, before the one that
- * had this login last.
- */
+/** The one that has the App, then one that had it, then the one that had this login last. */
 export async function findEntityByLogin(db: Db, login: string): Promise<number | undefined> {
   const rows = await rowsOf<{ entityId: number }>(db)`
     select "entityId" from (

@@ -11,7 +11,6 @@ export const fromDigits = <N extends z.ZodNumber>(schema: N) =>
     schema,
   );
 
-/** An id of GitHub’s. */
 export const githubId = () => fromDigits(z.number().int().positive());
 
 /** A cursor is shorter than this, whatever names a list is sorted by. */
@@ -42,13 +41,11 @@ const after = <P extends z.ZodType>(position: P) =>
     .optional()
     .describe('The `next` of the page before');
 
-/** The inputs of a list in pages. */
 export const pageInput = <P extends z.ZodType>(position: P, most = 100) => ({
   limit: limit(most),
   after: after(position),
 });
 
-/** The output of a list. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),

@@ -79,8 +79,7 @@ export const discardOperationEndpoint = endpoint({
 /** Most failed operations that one request deals with, so that its transaction stays short. */
 const MOST_AT_ONCE = 200;
 
-/** How many it dealt with. */
-export const failedOutput = z.object({
+const failedOutput = z.object({
   operations: z.int().describe(`How many, ${MOST_AT_ONCE} at most`),
   dryRun: z.boolean(),
   more: z.boolean().describe('Others fit too: ask again'),

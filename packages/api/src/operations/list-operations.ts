@@ -9,7 +9,6 @@ import { dates } from '../lists/dates.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { ended, FAILURES, operation, operationRow, STATUS, unfinished } from './operation.ts';
 
-/** As its list has it. */
 const listedOperation = operationRow.extend(
   operation.pick({ output: true, failures: true }).partial().shape,
 );
@@ -74,7 +73,6 @@ const KINDS = sql`
     select (select kind from operations o where o.kind > kinds.kind order by kind limit 1) from kinds where kinds.kind is not null
   ) select kind from kinds where kind is not null`;
 
-/** Operations that fit: first those that run, then those that wait, then those that ended. */
 async function listOperations(db: Db, given: z.output<typeof input>): Promise<Listed[]> {
   const { subject, kind, reason, from, to, status, handled, detail, limit, after } = given;
   const [rank = 2, at = '', id = ''] = after ?? [];

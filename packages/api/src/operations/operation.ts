@@ -53,7 +53,6 @@ export const operation = z.object({
     .describe('Everybody who asked for it, in order: it serves all of them'),
 });
 
-/** As lists have it. */
 export const operationRow = operation.omit({ output: true, failures: true, askers: true });
 
 export type OperationRow = z.output<typeof operationRow>;
@@ -75,7 +74,6 @@ export const IS_FORSAKEN = sql`due_at < ${SOON}
   and not exists (
     select from operations o where o.kind = tasks.kind and o.status in ('OK', 'ERROR') and o.finished_at > ${SOON})`;
 
-/** SQL: what a task waits for. */
 const WAITS_FOR = sql`case
   when status = 'running' then case when ${isExpired} then 'another process to take it on: the one that ran it is gone' end
   when exists (select from tasks twin where twin.kind = tasks.kind and twin.subject_id = tasks.subject_id
@@ -90,7 +88,6 @@ export const unfinished = (hasOutput = false) => sql`
     ${WAITS_FOR} as "waitsFor", (failures -> -1) - 'attempt' - 'at' as failure, null::jsonb as handled${hasOutput ? sql`, null::jsonb as output` : sql``}
   from tasks`;
 
-/** The same of ended ones. */
 export const ended = (hasOutput = false) => sql`
   select ${COMMON}, status, finished_at as "finishedAt", null::timestamptz as "nextRunAt", null as "waitsFor",
     case when failure_reason is not null then
@@ -114,7 +111,6 @@ export const findOperationEndpoint = endpoint({
   answer: ({ db }, { operation: id }) => readOperation(db, id),
 });
 
-/** An operation with all that is known of it. Rejects with a Problem if there is none of this id. */
 export async function readOperation(db: Db, id: string): Promise<Operation> {
   const found = await findOperation(db, id);
   if (found === undefined)

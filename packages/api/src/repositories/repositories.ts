@@ -14,7 +14,6 @@ import { notFound } from '../problem.ts';
 import { readSwitch, switchState } from '../switches/switches.ts';
 import { fullNameOf, repositoryPath } from './resync.ts';
 
-/** A repository that Paddock has heard of. */
 const repositoryRow = z.object({
   id: z.int(),
   fullName: z.string(),

@@ -35,10 +35,7 @@ export function parseSession(text: string): SessionParts | undefined {
 export const ownerIdOf = (person: string): string =>
   createHash('sha256').update(person).digest('hex').slice(0, 16);
 
-/**
- * Whose session it is. Undefined: it is over or wrong, its token is revoked, or the person's groups
- * may do nothing (any longer).
- */
+/** Undefined: it is over or wrong, its token is revoked, or the person's groups may nothing. */
 export async function checkSession(
   db: Db,
   parts: SessionParts,
@@ -72,9 +69,7 @@ export const GOES_ON = sql<boolean>`(expires_at > now() and not ${isTooFarAhead(
 /** Of one owner: a team may share a token. The oldest ones end first. */
 const MOST_OF_AN_OWNER = 100;
 
-/** Somebody for whom an identity provider vouches. */
 export interface Identity {
-  /** As `person ada@example.com`. */
   readonly person: string;
   readonly groups: readonly string[];
 }
@@ -140,7 +135,6 @@ const personName = z.string().min(1).max(200);
 /** As the audit names them: no token has such a name. */
 const personOf = (name: string): string => `person ${name}`;
 
-/** A person with sessions that no token began. */
 const signedIn = z.object({
   person: z.string(),
   sessions: z.int(),
@@ -161,7 +155,6 @@ export const listSessionsEndpoint = endpoint({
 /** SQL: the name of a person whom the provider vouched for. */
 const PERSON = sql<string>`substr(s.person, ${sql.lit(personOf('').length + 1)})`;
 
-/** Who is signed in, by name, from the first one after `after`. */
 const listSignedIn = (
   db: Db,
   { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },

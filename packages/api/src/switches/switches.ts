@@ -20,7 +20,6 @@ import { notFound } from '../problem.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { act, note } from '../actions/list-actions.ts';
 
-/** By whom, since when and why something is held back. */
 const held = z.object({
   by: z.string().describe('Who holds it back; of several that asked, the first'),
   since: instant,
@@ -33,19 +32,16 @@ const subjectText = z
     '`environment`, `pool:NAME`, `entity:ID`; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `discover-jobs:acme/api`',
   );
 
-/** As lists have it. */
 const switchRow = held.extend({
   subject: subjectText,
   name: z.string().nullable().describe('The login of an entity'),
 });
 
-/** How a switch stands. */
 export const switchState = z.object({
   subject: subjectText,
   held: held.nullable().describe('null: it goes on, unless another switch holds it back too'),
 });
 
-/** How the switch of this subject stands now. */
 export async function readSwitch(
   db: Db,
   subject: SwitchSubject,
@@ -106,7 +102,6 @@ export const listSwitchesEndpoint = endpoint({
   answer: async ({ db }, input) => toPage(await listSwitches(db, input), input.limit),
 });
 
-/** What people hold back, the oldest first, from the first one after `after`. */
 async function listSwitches(
   db: Db,
   { limit: most, after: last }: { limit: number; after?: readonly [string, string] | undefined },

@@ -21,20 +21,14 @@ export interface Bearer extends TokenRights {
 /** Compared for an id without a row, so that the time of an answer shows no id. */
 const NO_HASH = '0'.repeat(64);
 
-/**
- * The bearer of a token. Undefined: the token is unknown, revoked, wrong, or for one sign-in. Notes
- * its use.
- */
+/** Undefined: the token is unknown, revoked, wrong, or for one sign-in. Notes its use. */
 export async function checkToken(db: Db, text: string): Promise<Bearer | undefined> {
   const parts = parseToken(text);
   if (parts === undefined || parts.isOneTime) return undefined;
   return toBearer(db, parts, await findToken(db, parts.id));
 }
 
-/**
- * The bearer of a token for one sign-in, which this uses up. Undefined: the token is unknown,
- * revoked, wrong, used or too old.
- */
+/** Uses up a token for one sign-in. Undefined: it is unknown, revoked, wrong, used or too old. */
 export async function useOneTimeToken(db: Db, text: string): Promise<Bearer | undefined> {
   const parts = parseToken(text);
   if (parts?.isOneTime !== true) return undefined;
@@ -121,7 +115,6 @@ async function useUpToken(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Notes that a token is used. */
 async function noteTokenUse(db: Db, id: string): Promise<void> {
   await db
     .updateTable('tokens')

@@ -52,7 +52,7 @@ const tokenName = z
 const access = z.enum(['read', 'operate']);
 
 /** A token as people see it. Its secret is shown once, by `createToken`. */
-export const token = z.object({
+const token = z.object({
   name: z.string(),
   access,
   narrowedTo: z
@@ -76,7 +76,6 @@ export const NARROWED_TO = sql<
   'narrowedTo',
 );
 
-/** What a token may do. */
 export type TokenRights = Pick<Token, 'access' | 'narrowedTo'>;
 
 /** What people see of a row: its secret is nowhere. */
@@ -102,7 +101,6 @@ export const listTokensEndpoint = endpoint({
   answer: async ({ db }, input) => toPage(await listTokens(db, input), input.limit),
 });
 
-/** Tokens in the order of their names, from the first one after `after`. */
 const listTokens = (
   db: Db,
   { limit: most, after: [last] = [''] }: { limit: number; after?: readonly [string] | undefined },

@@ -27,7 +27,6 @@ type Kind = (typeof KINDS)[number];
 
 const common = { at: instantText, what: z.string().describe('What happened, in words') };
 
-/** One thing that happened. */
 const traceItem = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('event'), ...common, event: eventRow }),
   z.object({ kind: z.literal('job'), ...common, job: jobRow }),
@@ -76,7 +75,6 @@ const actionItem = (action: ActionRow): Item => ({
 /** A thing that happened, at its place: the instant with its microseconds, the kind, and the id. */
 type Traced = Placed<{ readonly item: Item }, readonly [at: string, kind: number, id: string]>;
 
-/** The inputs of each trace. */
 export const traceInput = {
   kind: z.enum(KINDS).optional().describe('Only what is of this kind'),
   ...dates,
@@ -105,7 +103,6 @@ export const traceAnswer = pageOf(traceItem).extend({
     .describe('Null: the rows name none'),
 });
 
-/** Whose trace it is. */
 export interface Subject {
   readonly entity: z.output<typeof traceAnswer>['entity'];
   /** Where events without an entity belong to it. */
@@ -194,10 +191,7 @@ const ofEntity = (entityId: number) => sql`case subject_type
     select from installations i where i.entity_id = ${entityId} and i.installation_id::text = subject_id)
   else false end`;
 
-/**
- * The operations of an entity's workers, keys, repositories and installations, in the order of
- * their enqueuing, the newest first.
- */
+/** Of an entity's workers, keys, repositories and installations, the newest first. */
 async function listEntityOperations(
   db: Db,
   entityId: number,

@@ -38,10 +38,7 @@ async function findTracedEntity(db: Db, entityId: number): Promise<Subject | und
   };
 }
 
-/**
- * The entity of an installation, also of one before a reinstallation, and the installation itself.
- * Undefined: no row names it.
- */
+/** The entity of an installation, also of one before a reinstallation, and itself. */
 export async function findTracedInstallation(
   db: Db,
   installationId: number,

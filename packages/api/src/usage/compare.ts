@@ -70,7 +70,6 @@ const sideWhere = (isOurs: boolean) => {
     'p50', ${quantile(0.5)}, 'p95', ${quantile(0.95)})`;
 };
 
-/** By labels, or by time. */
 type Row = z.output<typeof output>['items'][number] & z.output<typeof output>['times'][number];
 
 /** Deliveries are found by entity and time. A delivery that came twice counts once. */

@@ -75,7 +75,6 @@ const weekBefore = z
     'The same in the seven days before, for a span of at most 8 days; null: it is longer, or the sums are by hour or day',
   );
 
-/** A row of usage. What it is not by is null. */
 const usageRow = z.object({
   entity: z.object({ id: z.int(), login: z.string().nullable() }).nullable(),
   repository: z
@@ -150,10 +149,7 @@ interface UsageFilter {
 
 type UsageBy = (typeof BY)[number];
 
-/**
- * What the rows of a group have in common. Names are sorted by their bytes, which is faster. 0 stands
- * for workers without a job.
- */
+/** Names are sorted by their bytes, which is faster. 0 stands for workers without a job. */
 const KEYS: Readonly<
   Record<UsageBy, { readonly key: string; readonly type: string; readonly more?: string }>
 > = {
@@ -165,7 +161,6 @@ const KEYS: Readonly<
   day: { key: "date_bin('1 day', hour, '2000-01-01Z')", type: 'timestamptz' },
 };
 
-/** Each sum, and what an hour has of it. */
 const SUMMED = {
   jobs: 'jobs',
   started: 'cardinality(queued)',
@@ -300,7 +295,6 @@ function nameOf(by: UsageBy): RawBuilder<unknown> {
 interface Row extends UsageSums {
   /** Null: the page is empty. */
   readonly key: number | string | Date | null;
-  /** Of workflows. */
   readonly more: string;
   readonly p50: number | null;
   readonly p95: number | null;

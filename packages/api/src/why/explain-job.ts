@@ -15,7 +15,7 @@ import { githubId, pageInput, pageOf, type Placed, toPage } from '../lists/page.
 import { findWaitFacts } from './find-wait-facts.ts';
 
 /** The answer to “why does my job wait?”, the same in the terminal, over HTTP and on the page. */
-export const whyAnswer = z.object({
+const whyAnswer = z.object({
   job: z.object({
     id: z.int(),
     name: z.string(),
@@ -65,9 +65,6 @@ export const whyAnswer = z.object({
     .describe('The facts that the answer was made from, as they are stored'),
 });
 
-/** As it travels. */
-export type WhyAnswer = z.input<typeof whyAnswer>;
-
 type Explained = z.output<typeof whyAnswer>;
 
 /** A key may have thousands of workers, and people want to see how the next ones get on. */
@@ -88,10 +85,7 @@ const toWhyAnswer = (
   evidence,
 });
 
-/**
- * All that is read is of one instant, and nothing can be written. Undefined: neither a row nor a
- * stored delivery tells of the job.
- */
+/** All of one instant. Undefined: neither a row nor a stored delivery tells of the job. */
 const explainJob = (db: Db, jobId: number): Promise<Explained | undefined> =>
   db
     .transaction()

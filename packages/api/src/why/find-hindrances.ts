@@ -171,10 +171,7 @@ const findGroup = (trx: Trx, { demandKey, repoFullName }: ExplainedJob['job']) =
     .where('demand_key', '=', demandKey)
     .executeTakeFirst();
 
-/**
- * A configured App before others, and a suspension before a removal: the suspended App is the one
- * that is left.
- */
+/** A configured App first; a suspension before a removal: the suspended App is still there. */
 const findLostApp = (trx: Trx, entityId: number, appIds: readonly number[]) =>
   trx
     .selectFrom('installations')

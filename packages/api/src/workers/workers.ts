@@ -30,7 +30,6 @@ import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 
 const reasonSince = z.object({ reason: z.string(), since: instantText.nullable() }).nullable();
 
-/** A worker as lists have it. */
 export const workerRow = z.object({
   name: z.string().describe('Of its row, its registration, its Secret and its pod'),
   state: z.enum(['pending', 'running', 'stopping', 'ended', 'failed']),
@@ -65,7 +64,6 @@ const WORKER_COLUMNS = sql`
   left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, w.created_at as "createdAt", w.running_at as "runningAt",
   w.assigned_at as "assignedAt", w.completed_at as "completedAt"`;
 
-/** A worker with all that its row has. */
 const wholeWorker = workerRow.extend({
   madeFor: z.int().nullable().describe('The waiting job that it was made for; it may run another'),
   labels: z.array(z.string()).describe('Those that the pool serves'),
@@ -105,7 +103,6 @@ export const findWorkerEndpoint = endpoint({
   },
 });
 
-/** SQL: what happened to the worker `w`. */
 const WORKER_TIMELINE = timelineOf({
   reserved: 'w.created_at',
   'registration begun': 'w.registration_started_at',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 
-/** One installation of an App, as a delivery states it. */
 export interface InstallationStatement {
   readonly entity: Entity;
   readonly installationId: number;
@@ -55,10 +54,7 @@ export function readInstallation(
   return { installationId: installation.id, statement };
 }
 
-/**
- * The end of a suspension states the suspension's instant, and comes after it, in whichever order
- * both arrive.
- */
+/** The end of a suspension states the suspension's own instant, and must come after it. */
 const justAfter = (at: string | null): string | null =>
   at === null ? null : new Date(Date.parse(at) + 1).toISOString();
 

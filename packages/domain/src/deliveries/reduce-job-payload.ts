@@ -1,7 +1,4 @@
-/**
- * The stored part of a job that no pool serves. GitHub's shape, so that it can be read as a
- * delivery again.
- */
+/** Stored of a job that no pool serves: GitHub's shape, to be read as a delivery again. */
 const KEPT_OF_JOB = [
   'id',
   'run_id',
@@ -52,10 +49,7 @@ const pick = (fields: Fields, names: readonly string[]): Fields =>
       .map((name) => [name, fields[name]]),
   );
 
-/**
- * The types of GitHub's fields. Other values are dropped, such as numbers that JavaScript would
- * round.
- */
+/** Drops what no field of GitHub's is, such as numbers that JavaScript would round. */
 const isPlain = (value: unknown): boolean =>
   value === null ||
   typeof value === 'string' ||

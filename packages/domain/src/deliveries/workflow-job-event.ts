@@ -6,10 +6,7 @@ import { entity, type Entity, id, instant, optionalText } from './payload-fields
 /** The job's status by the delivery's action. The payload's own `status` is not read. */
 export type StatedStatus = 'pending' | 'running' | 'completed';
 
-/**
- * What one delivery says about a job. Instants are ISO 8601 in UTC. Null: the delivery does not
- * say.
- */
+/** What a delivery says about a job. Instants are ISO 8601 in UTC; null: it does not say. */
 export interface JobStatement {
   readonly jobId: number;
   readonly status: StatedStatus;
@@ -34,7 +31,6 @@ export interface JobStatement {
   readonly installationId: number | null;
 }
 
-/** A statement with its delivery and the App that signed it. */
 export type DeliveredStatement = JobStatement & {
   readonly appId: number;
   readonly deliveryGuid: string | null;

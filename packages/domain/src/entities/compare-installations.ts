@@ -1,4 +1,3 @@
-/** An installation of an App on an entity, as GitHub lists it. */
 export interface ListedInstallation {
   readonly installationId: number;
   readonly entityId: number;
@@ -17,19 +16,12 @@ export interface InstallationDifferences<
   L extends ListedInstallation,
   K extends KnownInstallation,
 > {
-  /** Listed by GitHub, and different from our rows. */
   readonly changed: readonly L[];
-  /**
-   * In our rows, but not listed. The caller asks GitHub about each: an absence in a list is no
-   * proof.
-   */
+  /** In our rows, but not listed: the caller asks GitHub, since that is no proof. */
   readonly unlisted: readonly K[];
 }
 
-/**
- * Compares an App's installations with our rows. A deleted or replaced installation never comes
- * back.
- */
+/** Compares them with our rows. A deleted or replaced installation never comes back. */
 export function compareInstallations<L extends ListedInstallation, K extends KnownInstallation>(
   listed: readonly L[],
   known: readonly K[],

@@ -2,7 +2,6 @@ import { OUTCOMES } from '../deliveries/outcomes.ts';
 import { WAIT_REASONS } from '../matching/wait-reasons.ts';
 import { type Actor, actorOn, count as counted, instant } from '../why/reason-explanations.ts';
 
-/** One thing that is wrong, or that keeps jobs waiting. */
 export interface Diagnosis {
   /** As `suspended`; of waiting jobs, the reason. */
   readonly name: string;
@@ -12,7 +11,6 @@ export interface Diagnosis {
   readonly advice: string;
 }
 
-/** All that the rows say is wrong, what decides most first. Empty: they know of nothing. */
 export function diagnoseEntity(facts: EntityFacts): Diagnosis[] {
   return [
     ...findMissing(facts),
@@ -215,7 +213,6 @@ function diagnoseWait({ pool, waiting, reason, since, jobId }: WaitingKey): Diag
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** What is known of an entity, or of one repository of it. */
 export interface EntityFacts {
   /** The login or id, and the repository, as they were asked for. */
   readonly asked: { readonly login: string; readonly repository: string | null };
@@ -238,7 +235,6 @@ export interface EntityFacts {
   readonly waiting: readonly WaitingKey[];
 }
 
-/** An App on the entity. */
 export interface InstalledApp {
   readonly appId: number;
   readonly installationId: number;

@@ -14,7 +14,6 @@ export interface AppToCheck extends ServedByApp {
   readonly events: readonly string[];
 }
 
-/** What an App subscribes to. */
 export const APP_EVENTS: readonly string[] = ['workflow_job'];
 
 interface Right {

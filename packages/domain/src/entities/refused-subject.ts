@@ -1,8 +1,6 @@
 import type { WaitReason } from '../matching/wait-reasons.ts';
 
-/**
- * The subject of a refusal by GitHub: the App, its installation on an entity, or one repository.
- */
+/** What GitHub refuses: the App, its installation on an entity, or one repository. */
 export type RefusedSubject = 'app' | 'entity' | 'repository';
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'not_found']);
@@ -10,9 +8,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'not
 export const isRefusal = ({ kind }: { readonly kind: string }): boolean => REFUSALS.has(kind);
 const TOKEN_CALL = /\/access_tokens$/;
 const APP_CALL = /^[A-Z]+ (?:\/api\/v3)?\/app(?:\/|$)/;
-/**
- * Whether the App itself calls, by method and path: for installations, their tokens, deliveries.
- */
+/** Whether the App itself calls: for installations, their tokens, deliveries. */
 const isAppCall = (operation: string): boolean => APP_CALL.test(operation);
 const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
 

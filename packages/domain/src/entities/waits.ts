@@ -19,8 +19,6 @@ export interface Wait {
 export interface Waits {
   /** The wait before a call against this budget; undefined: the call may be made now. */
   left(caller: Caller, resource: string): Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
-  /**
-   * Never rejects: the answer that names the wait may hold a secret that GitHub sends only once.
-   */
+  /** Never rejects: the answer that names the wait may hold a secret that is sent only once. */
   note(caller: Caller, wait: Wait): Promise<void>;
 }

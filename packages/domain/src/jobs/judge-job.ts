@@ -1,16 +1,12 @@
 import type { WorkflowJobAction } from '../deliveries/workflow-job-event.ts';
 
-/** A looked-up job, by its row. */
 export interface JobToJudge {
   readonly status: 'pending' | 'running' | 'completed' | 'failed';
   /** It is demand. */
   readonly wantsWorker: boolean;
   /** A live worker is bound to it. */
   readonly hasWorker: boolean;
-  /**
-   * GitHub called it queued long enough ago: in a look-up, or in a delivery that was old on
-   * arrival.
-   */
+  /** GitHub called it queued long enough ago: in a look-up, or in an old delivery. */
   readonly wasQueued: boolean;
   /** It is no demand, because GitHub hid its repository. */
   readonly wasHidden: boolean;
@@ -90,9 +86,7 @@ export interface KnownJob {
   readonly wantsWorker: boolean;
 }
 
-/**
- * `news`: store it. `look_up`: a change that needs two answers of GitHub. `known`: nothing changes.
- */
+/** `look_up`: a change that needs two answers of GitHub. `known`: nothing changes. */
 export type Discovery =
   | { readonly kind: 'news'; readonly action: WorkflowJobAction }
   | { readonly kind: 'look_up' }

@@ -146,9 +146,7 @@ function placeOf(row: JobRow, { place, poolsVersion }: StatementToMerge): Partia
     : {};
 }
 
-/**
- * A runner's name, id and worker change together. Missing facts of the same runner are filled in.
- */
+/** A runner's name, id and worker change together. What the same one lacks is filled in. */
 function runnerOf(row: JobRow, statement: StatementToMerge, isNewerRun: boolean): Partial<JobRow> {
   const { runnerName, runnerId } = statement.facts;
   const podName = statement.worker?.podName ?? null;
@@ -203,7 +201,6 @@ export interface Merged {
   readonly isMisused: boolean;
 }
 
-/** The outcome of the statement's delivery. */
 export function jobOutcome({ before, after, place, isMisused }: Merged): Outcome {
   const isIgnored = 'ignored' in place;
   if (after === undefined && isIgnored) return place.ignored;

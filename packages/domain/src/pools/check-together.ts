@@ -6,10 +6,7 @@ import { nodePowersOf } from './node-powers.ts';
 import { isForWindows } from './is-for-windows.ts';
 import { type Pool, pool as poolSchema } from './pool.ts';
 
-/**
- * Adds the checks across pools. They run even if other checks fail, so that an operator sees all
- * problems.
- */
+/** Adds the checks across pools, which run even if others fail: an operator sees all. */
 export function checkedTogether<T extends z.ZodType>(schema: T): T {
   return schema.superRefine((content, context) => checkTogether(content, context), {
     when: () => true,
@@ -156,9 +153,7 @@ function problemsOfEntities(entities: Readonly<Record<string, unknown>>): Proble
   ];
 }
 
-/**
- * A scope is a login or owner/name. The entity of a login is unknown here, so any id may be right.
- */
+/** A scope is a login or owner/name. Whose the login is is unknown here: any id may be right. */
 export function mayServe({ entities, repositories }: Gate, scope: string): boolean {
   const [login = ''] = scope.split('/');
   const isEntity =

@@ -79,16 +79,12 @@ export const configFile = checkedTogether(
   z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, notifications, ...poolsSections }),
 );
 
-/**
- * The same file, to put its pools in force. Refused if jobs of unnamed users get power over their
- * node.
- */
+/** To put its pools in force: jobs of unnamed users must have no power over their node. */
 export const configFileToLoad = configFile.superRefine(refuseUntrusted, { when: () => true });
 
 /** The GitHub section alone. A running service follows it even while other sections are refused. */
 export const githubPart = z.looseObject({ github });
 
-/** The notifications alone. */
 export const notificationsPart = z.looseObject({ notifications });
 
 /**

@@ -1,4 +1,3 @@
-/** An entity's id and login. The id survives renames; the login may pass to another entity. */
 export interface NamedEntity {
   readonly id: number;
   readonly login: string;
@@ -27,9 +26,7 @@ const entityKeyAmong = (
   entity: NamedEntity,
 ): string | undefined => entityKeysOf(entity).find((key) => entities.has(key));
 
-/**
- * The login, in lower case, by which these entries admit an entity; undefined if not by its login.
- */
+/** The login, in lower case, by which these entries admit an entity, if by its login. */
 export function loginAmong(
   entities: { has(key: string): boolean },
   entity: NamedEntity,

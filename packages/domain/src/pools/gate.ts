@@ -19,10 +19,7 @@ export const repositoriesGate = z
   .array(z.string().regex(REPOSITORY, 'must be owner/name; * means any characters of either'))
   .min(1, 'serves nothing: name repositories, or leave it out');
 
-/**
- * Whose jobs a pool serves, among those that the file's `entities` admit. An absent list allows
- * all.
- */
+/** Whose jobs a pool serves among those that `entities` admit. An absent list allows all. */
 export interface Gate {
   readonly entities?: readonly string[] | undefined;
   readonly repositories?: readonly string[] | undefined;
@@ -35,16 +32,12 @@ export const servesEntity = ({ entities }: Gate, { id, login }: NamedEntity): bo
 export const servesRepository = ({ repositories }: Gate, fullName: string): boolean =>
   repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
 
-/** Whether a pool with this gate serves jobs of the repository. */
 export const serves = (
   gate: Gate,
   job: { readonly entity: NamedEntity; readonly repoFullName: string },
 ): boolean => servesEntity(gate, job.entity) && servesRepository(gate, job.repoFullName);
 
-/**
- * Whether a pool names each of its entities. A pattern with * does not: anyone can register a
- * matching login.
- */
+/** A pattern with * names nobody: anyone can register a matching login. */
 export const namesEntities = ({ entities, repositories }: Gate): boolean =>
   (entities?.every((one) => !one.includes('*')) ?? false) ||
   (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);
@@ -85,10 +78,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   );
 }
 
-/**
- * The first and last piece must be at the ends. The others follow in order, each as early as
- * possible.
- */
+/** The outer pieces must be at the ends, the others in order, each as early as possible. */
 function matchesPart(pattern: string, text: string): boolean {
   const pieces = pattern.split('*');
   const [first = '', last = ''] = [pieces[0], pieces.at(-1)];

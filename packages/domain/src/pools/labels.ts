@@ -1,9 +1,6 @@
 import type { Pool } from './pool.ts';
 
-/**
- * Labels as rows hold them: lower case, unique, sorted by code unit. The delivery keeps them as
- * sent.
- */
+/** As rows hold them: lower case, unique, sorted by code unit. */
 export function normaliseLabels(labels: readonly string[]): string[] {
   return [...new Set(labels.map((label) => label.toLowerCase()))].toSorted(byCodeUnit);
 }
@@ -13,9 +10,7 @@ const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0
 /** In UTF-8. An index entry has at most 2 704 bytes, including what JSONB adds to each label. */
 export const MOST_LABEL_BYTES = 2_000;
 
-/**
- * The labels that fit into a row, from the first on. If a job fits a pool, all of its labels fit.
- */
+/** Those that fit into a row, from the first on. All do, if the job fits a pool. */
 export function storableLabels(labels: readonly string[]): readonly string[] {
   let bytes = 0;
   return labels.filter((label) => (bytes += bytesOf(label)) <= MOST_LABEL_BYTES);
@@ -24,10 +19,7 @@ export function storableLabels(labels: readonly string[]): readonly string[] {
 /** Includes what JSONB adds. */
 const bytesOf = (label: string): number => new TextEncoder().encode(label).length + 4;
 
-/**
- * The first pool for these labels. Jobs of entities or repositories that it does not serve go to
- * the next.
- */
+/** The first of these pools. Jobs that it does not serve go to the next. */
 export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined =>
   poolsFor(pools, jobLabels)[0];
 
@@ -44,9 +36,7 @@ export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): 
     .toSorted(byPreference);
 }
 
-/**
- * The largest label sets that fit several pools, with these pools' names in order of preference.
- */
+/** The largest label sets that fit several pools, with their names in order of preference. */
 export function sharedLabels(
   pools: readonly Pool[],
 ): { labels: readonly string[]; pools: readonly string[] }[] {

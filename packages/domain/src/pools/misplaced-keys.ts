@@ -57,10 +57,7 @@ const OF_RESOURCES = {
   claims: "is the template's: write resources with claims there, in the container named runner",
 };
 
-/**
- * Refuses keys, and says where they belong. The shape has no type, since no valid value has these
- * keys.
- */
+/** Refuses keys, and says where they belong. No valid value has them, so it has no type. */
 const refused = (messages: Readonly<Record<string, string>>): object =>
   Object.fromEntries(
     Object.entries(messages).map(([key, error]) => [key, z.never({ error }).optional()]),

@@ -1,9 +1,7 @@
 import { asList, asRecord } from './as-record.ts';
 import type { Pool } from './pool.ts';
 
-/**
- * Capabilities that Pod Security's level `baseline` allows. Others may reach beyond the container.
- */
+/** Allowed by Pod Security's level `baseline`. Others may reach beyond the container. */
 const HARMLESS = new Set(
   'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT'.split(
     ' ',

@@ -17,16 +17,13 @@ export const scopeRepoId = (
   repoId: number,
 ): ScopeRepoId => (entityType === 'User' || pool.registration === 'repository' ? repoId : 0);
 
-/** The pool that serves a job, and the scope where its worker registers. */
 export interface PlacedJob {
   readonly pool: string;
   readonly image: string;
   readonly scopeRepoId: ScopeRepoId;
 }
 
-/**
- * Why no pool serves a job. Deliveries with these outcomes are judged again if the pools change.
- */
+/** Why no pool serves a job: such deliveries are judged again if the pools change. */
 export const NOT_SERVED = [
   'ignored_entity',
   'ignored_no_label',
@@ -50,10 +47,7 @@ interface JobToPlace {
   readonly repoFullName: string;
 }
 
-/**
- * Finds the first pool that has a job's labels and serves its entity and repository, or why none
- * does.
- */
+/** The first pool that has a job's labels and serves its repository, or why none does. */
 export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | IgnoredJob {
   if (entityRule(document, job.entity) === undefined) return { ignored: 'ignored_entity' };
   const fitting = poolsFor(document.pools, job.labels);
@@ -78,10 +72,7 @@ export const poolsClosedTo = (
     .filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories))
     .map(({ name }) => name);
 
-/**
- * The pools that admit a job's entity by its login. If that is pinned to another entity, they are
- * closed too.
- */
+/** If that login is pinned to another entity, these are closed too. */
 export const poolsNamingLogin = (
   { pools }: PoolsDocument,
   { entity }: Pick<JobToPlace, 'entity'>,
@@ -91,7 +82,6 @@ export const poolsNamingLogin = (
 /** The pool of a waiting job that no pool serves now. No pool can have this name. */
 export const NO_POOL = '(none)';
 
-/** A waiting job with its current place. */
 export type WaitingJob = JobToPlace & PlacedJob;
 
 /**

@@ -51,10 +51,7 @@ export const podKeys = {
 
 export type PodKeys = z.infer<z.ZodObject<typeof podKeys>>;
 
-/**
- * A pool's template with the pool's own keys put into it. They win; labels of nodes and tolerations
- * add up.
- */
+/** With the pool's own keys put into it. They win; labels of nodes and tolerations add up. */
 export function templateWithKeys(
   pool: PodKeys & { readonly template?: PodTemplate | undefined },
 ): PodTemplate {
@@ -135,10 +132,7 @@ export const proxy = z
   )
   .meta({ anyOf: [{ required: ['http'] }, { required: ['https'] }] });
 
-/**
- * A ConfigMap in the pool's namespace with certificates (PEM) that runner and Docker daemon also
- * trust.
- */
+/** In the pool's namespace, with certificates (PEM) that runner and Docker daemon also trust. */
 export const caBundle = z.strictObject({
   configMap: z.string().min(1),
   key: z

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { asList, asRecord } from './as-record.ts';
 import { misplacedInTemplates } from './misplaced-keys.ts';
 
-/**
- * The container that runs the job. Named as in actions-runner-controller, so that its templates
- * fit.
- */
+/** Runs the job. Named as in actions-runner-controller, so that its templates fit. */
 export const RUNNER_CONTAINER = 'runner';
 /** The Docker daemon of `containerMode: dind`, named as there. */
 export const DAEMON_CONTAINER = 'dind';
@@ -54,7 +51,6 @@ export function templateRunner(template: unknown): Record<string, unknown> | und
   return containers.find(({ name }) => name === RUNNER_CONTAINER);
 }
 
-/** The image of a template's runner container, if any. */
 export function templateImage(template: unknown): string | undefined {
   const image = templateRunner(template)?.['image'];
   return typeof image === 'string' && image !== '' ? image : undefined;
@@ -67,10 +63,7 @@ export const HOOKS_VARIABLE = 'ACTIONS_RUNNER_CONTAINER_HOOKS';
 export const hasHooks = (template: unknown): boolean =>
   asList(templateRunner(template)?.['env']).some((one) => asRecord(one)['name'] === HOOKS_VARIABLE);
 
-/**
- * With `keepLogs: false` the cluster must not copy logs into a pod's status. Takes the unchecked
- * pool.
- */
+/** With `keepLogs: false` the cluster must not copy logs into a pod's status. */
 export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): void {
   const { keepLogs, template } = asRecord(written);
   if (keepLogs !== false) return;

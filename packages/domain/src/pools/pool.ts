@@ -147,12 +147,10 @@ const writtenPool = z.strictObject({
     .describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
 });
 
-/** The valid keys of a pool. */
 export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter(
   (key) => !(key in misplacedInPools),
 );
 
-/** One class of workers, as stored in the database. */
 export const pool = writtenPool
   .superRefine(refuseLogsInStatus, { when: () => true })
   .transform(({ image, ...rest }) => ({

@@ -37,7 +37,6 @@ export const poolsSections = {
     ),
 };
 
-/** The pools and who may use them, as the scheduler loads and stores them. */
 export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
@@ -53,9 +52,7 @@ export function entityRule(
   );
 }
 
-/**
- * The login, in lower case, by which an entity may use a pool; undefined if by its id or a pattern.
- */
+/** The login, in lower case, by which an entity may use a pool, unless by id or a pattern. */
 export function admittingLogin(
   { entities, pools }: PoolsDocument,
   entity: NamedEntity,

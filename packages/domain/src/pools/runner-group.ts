@@ -69,9 +69,7 @@ export interface GroupToMake extends Pick<GroupAccess, 'visibility' | 'allowsPub
   readonly name: string;
 }
 
-/**
- * The runner group of a pool. With `repositories` its default is a group of selected repositories.
- */
+/** With `repositories` the default is a group of selected repositories. */
 export const groupToMake = ({
   runnerGroup,
   runnerGroupVisibility,

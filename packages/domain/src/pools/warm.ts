@@ -51,7 +51,6 @@ export const warm = z
     'names the same scope twice',
   );
 
-/** The numbers of an item of `warm`. */
 export type WarmNumbers = Pick<z.infer<typeof kept>, 'workers' | 'times'>;
 
 /**
@@ -63,7 +62,6 @@ export function warmAt({ workers: otherwise = 0, times = [] }: WarmNumbers, at: 
   return counts.length === 0 ? otherwise : Math.max(...counts);
 }
 
-/** The most that stay idle at any time. */
 export const mostWarm = ({ workers: otherwise = 0, times = [] }: WarmNumbers): number =>
   Math.max(otherwise, ...times.map((one) => one.workers));
 

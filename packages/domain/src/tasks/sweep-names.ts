@@ -38,8 +38,5 @@ export const checkAppsTask = {
   dueInMs: 60_000,
 } as const;
 
-/**
- * The schedule of the sweep over an App's delivery log. Ingress asks for passes, the reconciler
- * runs them.
- */
+/** Of the sweep over an App's delivery log. Ingress asks for passes too. */
 export const redeliverySchedule = (appId: number): string => `redeliver:${appId}`;

@@ -6,7 +6,6 @@ export const WORKER_TASK = {
   stopWorker: 'stop-worker',
 } as const;
 
-/** A task about one worker, as the queue takes it. */
 export interface WorkerTask {
   readonly kind: string;
   readonly subject: { readonly type: 'worker'; readonly id: string; readonly name: string };
@@ -25,10 +24,7 @@ export const diagnoseTask = (podName: string, deliveryGuid: Guid = null) =>
 export const removeSecretTask = (podName: string, deliveryGuid: Guid = null) =>
   aboutWorker(WORKER_TASK.removeSecret, podName, deliveryGuid);
 
-/**
- * Enqueue it in the transaction that sets `stopping_at`. It proves that no job runs before it ends
- * the worker.
- */
+/** Enqueue it in the transaction that sets `stopping_at`. */
 export const stopTask = (podName: string) => aboutWorker(WORKER_TASK.stopWorker, podName, null);
 
 const aboutWorker = (kind: string, podName: string, deliveryGuid: Guid): WorkerTask => ({

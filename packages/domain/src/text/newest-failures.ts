@@ -1,4 +1,3 @@
-/** A worker or an operation that failed. */
 export interface Failure {
   readonly what: 'worker' | 'operation';
   /** Of an operation its UUID, of a worker its name. */
@@ -28,7 +27,6 @@ interface FailedOperation {
   readonly finishedAt: string | null;
 }
 
-/** Workers and operations as the API lists them, as one list: the newest first. */
 export const newestFailures = (
   workers: readonly FailedWorker[],
   operations: readonly FailedOperation[],

@@ -11,7 +11,6 @@ export interface Acted {
   readonly id: string;
 }
 
-/** A sentence: text, and the things in it. */
 export type Told = readonly (string | Acted)[];
 
 type Subject = Readonly<Record<string, string | number>>;
@@ -71,6 +70,5 @@ export function tellAction(endpoint: string, subject: Subject): Told {
   return told ?? [[endpoint, ...Object.values(subject)].join(' ')];
 }
 
-/** The same as text. */
 export const textOf = (told: Told): string =>
   told.map((part) => (typeof part === 'string' ? part : part.id)).join('');

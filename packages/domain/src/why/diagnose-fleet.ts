@@ -22,7 +22,6 @@ export interface Hindrance {
   readonly job: number | null;
 }
 
-/** One cause, for people. */
 export interface FleetDiagnosis extends Hindrance {
   readonly sentence: string;
   readonly actor: Actor;
@@ -155,7 +154,6 @@ export const UNSERVED_ENTITIES = [
 ] as const;
 const UNSERVED = [...UNSERVED_POOLS, ...UNSERVED_ENTITIES];
 
-/** Of each cause without jobs. */
 const QUIET: Readonly<Record<string, (words: Words) => string>> = {
   service_silent: ({ subject }) =>
     `No process of the service ${subject} gives a sign of life: ${WITHOUT[subject]}.`,

@@ -6,7 +6,6 @@ import { type PoolsDocument, nearestPool } from '../pools/pools-document.ts';
 import { onRunner, type WaitAnswer } from './explain-wait.ts';
 import { type Explanation, instant, labels } from './reason-explanations.ts';
 
-/** The newest delivery of a job that has no row. */
 export interface UnservedFacts {
   readonly outcome: string;
   readonly receivedAt: Date;

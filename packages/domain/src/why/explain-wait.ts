@@ -8,12 +8,8 @@ import {
 import type { CapFacts, EarlierReason, LastStarts, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 
-/** The answer to “why does my job wait?”. */
 export interface WaitAnswer extends Omit<Explanation, 'actor'> {
-  /**
-   * `in_doubt`: GitHub is asked whether it still waits. `held`: GitHub
-   * holds it back. `not_served`: no pool serves it.
-   */
+  /** `in_doubt`: GitHub is asked whether it still waits. `held`: GitHub holds it back. */
   readonly state: 'waiting' | 'in_doubt' | 'held' | 'not_served' | 'running' | 'ended';
   /** The word for it, in `demand_keys` or as the outcome of its delivery; null: there is none. */
   readonly reason: string | null;
@@ -43,7 +39,6 @@ const LIMITS: ReadonlySet<string | null> = new Set([
   'github_budget',
 ]);
 
-/** Explains a job of our rows. */
 export function explainWait(stored: WaitFacts): WaitAnswer {
   const facts = withJoinedReasons(stored);
   const { job, now, earlier } = facts;

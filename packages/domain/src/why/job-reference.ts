@@ -1,4 +1,3 @@
-/** A job, or all jobs of a run. */
 export type JobReference =
   | { readonly job: number }
   | { readonly run: number; readonly owner: string };
@@ -22,10 +21,7 @@ const OF_RUN = new RegExp(
   `^actions/runs/${ID}(?:/attempts/\\d+)?(?:/(?:jobs|usage|workflow))?${END}`,
 );
 
-/**
- * What a person means by a job's id, or by the address of a job or a run at GitHub. Undefined: it
- * is neither.
- */
+/** Reads a job's id, or the address of a job or a run at GitHub. Undefined: it is neither. */
 export function readJobReference(text: string): JobReference | undefined {
   if (new RegExp(`^${ID}$`).test(text)) return { job: Number(text) };
   const [, owner = '', path = ''] = ADDRESS.exec(text) ?? [];

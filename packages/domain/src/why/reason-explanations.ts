@@ -5,7 +5,6 @@ import type { CapFacts, WaitFacts } from './wait-facts.ts';
 /** Who can end the wait: time, the workflow's author, or the team that runs Paddock. */
 export type Actor = 'wait' | 'author' | 'platform';
 
-/** Why a job waits, for people. */
 export interface Explanation {
   /** With its numbers. */
   readonly sentence: string;
@@ -37,7 +36,6 @@ const actorIs =
 const wait = actorIs('wait');
 const platform = actorIs('platform');
 
-/** An instant in a sentence, to the second. */
 export const instant = (at: Date): string => at.toISOString().replace(/\.\d+/, '');
 
 export const count = (number: number, one: string, many = `${one}s`): string =>
@@ -289,7 +287,6 @@ export const explainReason = (reason: string, facts: WaitFacts): Explanation =>
         advice: 'Ask the newest version.',
       };
 
-/** Who can act on a reason. */
 export const actorOn = (reason: string): Actor =>
   isKnown(reason) ? EXPLANATIONS[reason].actor : 'platform';
 

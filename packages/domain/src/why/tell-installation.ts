@@ -1,6 +1,5 @@
 import { count, instant, withoutStop } from './reason-explanations.ts';
 
-/** What the rows say of an installation, its jobs and its workers. */
 export interface InstallationFacts {
   readonly state: 'installed' | 'suspended' | 'deleted';
   readonly login: string;

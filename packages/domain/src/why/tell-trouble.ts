@@ -38,7 +38,6 @@ const TROUBLES: Readonly<Record<string, readonly [said: string, advice: string]>
   offline: ['went offline at GitHub', GITHUB],
 };
 
-/** A trouble in a sentence, and what to do about it. */
 export function tellTrouble({ reason, message, workers }: WorkerTrouble) {
   const [said, advice] = TROUBLES[reason] ?? [`failed (${reason.replaceAll('_', ' ')})`, LOG];
   const words = message === null ? '' : `: ${withoutStop(message)}`;

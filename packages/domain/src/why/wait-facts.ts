@@ -1,12 +1,10 @@
 import type { WaitReason } from '../matching/wait-reasons.ts';
 import type { NearestPool } from '../pools/pools-document.ts';
 
-/** A job of our rows, as the answer needs it. */
 export interface JobFacts {
   readonly jobId: number;
   readonly demandKey: number;
   readonly name: string;
-  /** The page at GitHub. */
   readonly url: string | null;
   readonly status: 'pending' | 'running' | 'completed' | 'failed';
   /** It is demand. */
@@ -73,10 +71,8 @@ export interface HeldWorkerFacts {
   readonly since: Date;
 }
 
-/** A cap in force, for people. */
 export interface CapFacts {
   readonly kind: 'at_entity_cap' | 'at_common_cap' | 'at_pool_cap' | 'at_repository_cap';
-  /** As `maxWorkers of acme`. */
   readonly name: string;
   readonly used: number;
   readonly limit: number;
@@ -137,7 +133,6 @@ export interface LastStarts {
   readonly medianMs: number;
 }
 
-/** A reason that has ended. */
 export interface EarlierReason {
   readonly reason: string;
   readonly since: Date;

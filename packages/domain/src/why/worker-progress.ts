@@ -28,7 +28,6 @@ function workerState(worker: WorkerFacts): WorkerState {
 
 const RANKS = Object.keys(WORKER_STATES);
 
-/** A worker of a key, as people see it. */
 export interface WorkerOnItsWay {
   readonly name: string;
   readonly state: WorkerState;

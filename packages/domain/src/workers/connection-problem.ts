@@ -1,7 +1,4 @@
-/**
- * Why a runner cannot reach GitHub, and what the operator can do. The first that fits a line
- * counts.
- */
+/** Why a runner cannot reach GitHub, and what to do. The first that fits a line counts. */
 const PROBLEMS = [
   {
     signs: /clock may be out of sync|certificate chain: .*NotTimeValid/i,

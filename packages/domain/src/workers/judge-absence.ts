@@ -1,15 +1,9 @@
-/**
- * Known pods that a list lacked, with the time of the first such list, in milliseconds of a
- * monotonic clock.
- */
+/** Known pods that a list lacked, and when first, in milliseconds of a monotonic clock. */
 export type UnconfirmedPods = ReadonlyMap<string, number>;
 
 export const NONE_UNCONFIRMED: UnconfirmedPods = new Map();
 
-/**
- * Below this, a wrong absence costs little: the reconciler asks GitHub about each before its row
- * ends.
- */
+/** Below this, a wrong absence costs little: GitHub is asked about each before its row ends. */
 const FEWEST = 10;
 
 /**

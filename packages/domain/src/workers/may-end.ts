@@ -51,10 +51,7 @@ export function runnerSays(
   return runner.online ? 'online' : 'offline';
 }
 
-/**
- * Whether GitHub’s word allows to remove a registration whose worker has ended or has no row: no
- * runner uses it.
- */
+/** No runner uses it: the registration of a worker that has ended, or has no row, may go. */
 export const isUnused = (runner: RunnerSays): boolean =>
   runner === 'offline' || runner === 'unknown';
 

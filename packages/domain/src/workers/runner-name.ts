@@ -17,9 +17,7 @@ interface ReportedRunner {
   readonly id: number | null;
 }
 
-/**
- * Whether a runner belongs to a worker. Other runners may have the same name, so known ids decide.
- */
+/** Other runners may have the same name, so known ids decide. */
 export const isRunnerOf = (
   worker: { readonly podName: string; readonly runnerId: number | null },
   { name, id }: ReportedRunner,

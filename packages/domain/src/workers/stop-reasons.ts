@@ -1,7 +1,4 @@
-/**
- * Why we stop a worker, each with a sentence for people. `workers.stop_reason` is text: no
- * migration for a new one.
- */
+/** Why we stop a worker. `workers.stop_reason` is text: no migration for a new one. */
 export const STOP_REASONS = {
   pending_timeout: 'The pod did not start in time.',
   image_pull: 'The pod could not start: an image could not be had.',
@@ -45,9 +42,7 @@ export const OUTDATED_RUNNER = 'outdated_runner';
 /** GitHub gave an idle runner no job although one waited. Also a class of a demand key's failures. */
 export const NOT_ASSIGNED = 'not_assigned' satisfies StopReason;
 
-/**
- * Ends without a job although one waited. Before the next worker, a look-up checks the key's jobs.
- */
+/** Ends without a job although one waited: a look-up checks the key's jobs first. */
 export const JOBLESS_REASONS = [
   'pending_timeout',
   'not_registered',

@@ -8,23 +8,16 @@ import {
 } from './may-end.ts';
 import { isReturnable, isStartFailure } from './stop-reasons.ts';
 
-/** The row of a worker that must stop. */
 export interface StoppingWorker extends KnownWorker {
   readonly hasEnded: boolean;
   readonly isStopping: boolean;
   readonly reason: string | null;
-  /**
-   * How long its pod has been gone, or how long it has been stopping without one, in ms; null with
-   * a pod.
-   */
+  /** How long it has been without a pod, or stopping without one, in ms; null with a pod. */
   readonly podlessForMs: number | null;
   /** We asked GitHub to register it, or may have. */
   readonly registrationBegun: boolean;
   readonly deregistration: 'none' | 'begun' | 'done';
-  /**
-   * How long ago GitHub dropped its runner, in milliseconds; null unless `deregistration` is
-   * `done`.
-   */
+  /** How long ago GitHub dropped its runner, in ms; null unless `deregistration` is `done`. */
   readonly deregisteredForMs: number | null;
 }
 
@@ -103,15 +96,10 @@ function withoutPod(evidence: StopEvidence, rules: StopRules): StopStep {
   return { act: mayBeGivenJobs && isYetToStart(worker) ? 'deregister' : 'end' };
 }
 
-/**
- * GitHub ends a job after 5 days, and a pod's deadline ends it after 7, even on a node without
- * network.
- */
+/** GitHub ends a job after 5 days, a pod's deadline after 7, even on a node without network. */
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 
-/**
- * Whether a worker without a pod ends although GitHub refuses to answer: no runner lives this long.
- */
+/** A worker without a pod ends although GitHub does not answer: no runner lives this long. */
 export function hasOutlived({ worker, pod }: StopEvidence): boolean {
   return pod === 'absent' && worker.podlessForMs !== null && worker.podlessForMs >= LONGEST_LIFE_MS;
 }
@@ -175,10 +163,7 @@ function unproven(
   }
 }
 
-/**
- * Whether its pod can be deleted although GitHub does not answer: no node has it, so nothing has
- * run.
- */
+/** Its pod can be deleted although GitHub does not answer: no node has it, nothing has run. */
 export const isUnplaced = ({ worker, pod, isGoing = false }: StopEvidence): boolean =>
   pod === 'unplaced' && !isGoing && !worker.isAssigned && !worker.wasOnline && !worker.hadJob;
 

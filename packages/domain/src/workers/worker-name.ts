@@ -4,10 +4,7 @@ export const WORKER_PREFIX = 'pdk-';
 /** The rules for names of a worker's row and its pod. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
 
-/**
- * How the names of one instance's workers begin. Instances may share an organisation, a namespace
- * or a cluster.
- */
+/** Of one instance's workers. Instances may share an organisation, a namespace, a cluster. */
 export const instancePrefix = (instance: string): string => `${WORKER_PREFIX}${instance}-`;
 
 /**

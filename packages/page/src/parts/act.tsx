@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Operation, Trouble } from '../answers.ts';
+import type { AnswerOf, Trouble } from '../answers.ts';
 import { at } from '../paths.ts';
 import { place } from '../state/place.ts';
 import { request, session } from '../state/request.ts';
@@ -51,7 +51,6 @@ function closed(): void {
   giveBackFocus();
 }
 
-/** A button for one action, which asks first. Only for who may act. */
 export const Act = (props: ActProps) =>
   session.value?.access !== 'operate' ? null : (
     <button
@@ -143,7 +142,6 @@ function Content({ asked }: { asked: ActProps }) {
 /** The button that had the focus is gone. */
 const takeFocus = (button: HTMLButtonElement | null): void => button?.focus();
 
-/** Does what was asked. `shown`: what to say about it. */
 async function act(
   { method, path, inBody = [], body, again, shown }: ActProps,
   given: Readonly<Record<string, string>>,
@@ -164,7 +162,6 @@ async function act(
   return { shown: isBegun && <Followed of={id} again={again} /> };
 }
 
-/** Of an answer that is an operation. */
 interface Begun {
   readonly id: string;
   readonly status: string;
@@ -180,7 +177,11 @@ export const Outcome = ({ of }: { of: Standing | undefined }) => (
 /** Follows what was asked for to its end, also where another request does it. */
 function Followed({ of, again }: { of: string; again: (() => void) | undefined }) {
   const [id, follow] = useState(of);
-  const { answer } = useAnswer<Operation>(at`/operations/${id}`, ['tasks', 'operations'], 2_000);
+  const { answer } = useAnswer<AnswerOf<'findOperation'>>(
+    at`/operations/${id}`,
+    ['tasks', 'operations'],
+    2_000,
+  );
   const isOver = typeof answer?.finishedAt === 'string';
   const merged = answer && mergedInto(answer);
   useEffect(() => {

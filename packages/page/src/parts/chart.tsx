@@ -10,7 +10,6 @@ interface ChartProps {
   /** In seconds since 1970. Others, or other lines, are drawn anew. */
   readonly instants: readonly number[];
   readonly lines: readonly Line[];
-  /** A value as people read it. */
   readonly said: (value: number) => string;
   /** The same as a text. */
   readonly children?: ComponentChildren;

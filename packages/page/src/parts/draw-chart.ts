@@ -1,6 +1,5 @@
 import uPlot from 'uplot';
 
-/** A line of a chart. */
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -13,13 +12,10 @@ export interface Line {
   readonly hasPoints?: boolean;
 }
 
-/** What is drawn, and how. */
 interface Drawing {
   readonly instants: readonly number[];
   readonly lines: readonly Line[];
-  /** A value as people read it. */
   readonly said: (value: number) => string;
-  /** An instant as people read it. */
   readonly clock: (seconds: number) => string;
   /** Hears at which instant somebody points. */
   readonly look: (at: number | undefined) => void;

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { Installation, Items, Pool } from '../answers.ts';
+import type { Item, Items } from '../answers.ts';
 import { useAnswer } from '../state/use-answer.ts';
 
-/** An input of a filter or of an action. */
 export interface Field {
   readonly name: string;
   readonly label: string;
@@ -77,13 +76,10 @@ function Suggestions({ id, of }: { id: string; of: NonNullable<Field['suggest']>
   );
 }
 
-type Named = Pick<Pool, 'name'> | Pick<Installation, 'entity'>;
+type Named = Pick<Item<'listPools'>, 'name'> | Pick<Item<'listInstallations'>, 'entity'>;
 const nameOf = (of: Named): string => ('name' in of ? of.name : of.entity.login);
 
-/**
- * The texts of a form that is sent, and of the button that sent it: those that are not empty. Nothing
- * but the page sends it.
- */
+/** The texts of a form that is sent, and of the button that sent it, which are not empty. */
 export function readForm(event: Event): Readonly<Record<string, string>> {
   event.preventDefault();
   const given: Record<string, string> = {};

@@ -13,7 +13,6 @@ const isTyped = ({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean =
   altKey ||
   (target instanceof Element && target.closest('input, select, textarea, dialog[open]') !== null);
 
-/** The keys of the page, and what says them. */
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { duration } from '@paddock/domain/text/duration';
 import { useMemo, useState } from 'preact/hooks';
-import type { Usage, UsageRow } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { amount, number } from '../text/words.ts';
 import { Chart } from './chart.tsx';
@@ -17,7 +17,7 @@ export function History({ of }: { of: Readonly<Record<string, string>> }) {
   const [chosen, choose] = useState<keyof typeof SPANS>('Day');
   const { from, by, stepS } = SPANS[chosen];
   const asked = new URLSearchParams({ ...of, from, by, limit: '200' });
-  const { answer } = useAnswer<Usage>(`/usage?${asked.toString()}`, []);
+  const { answer } = useAnswer<AnswerOf<'listUsage'>>(`/usage?${asked.toString()}`, []);
   const drawn = useMemo(() => answer && toLines(answer, stepS), [answer, stepS]);
   return (
     <section aria-label="Before">
@@ -73,19 +73,23 @@ const Lines = ({
 );
 
 /** A value for each step of the span: what has no row had nothing. */
-export function toLines({ items, from, to }: Pick<Usage, 'items' | 'from' | 'to'>, stepS: number) {
+export function toLines(
+  { items, from, to }: Pick<AnswerOf<'listUsage'>, 'items' | 'from' | 'to'>,
+  stepS: number,
+) {
   const rows = new Map(items.map((row) => [Date.parse(row.at ?? '') / 1_000, row]));
   const first = Math.floor(Date.parse(from) / 1_000 / stepS) * stepS;
   const instants: number[] = [];
   for (let at = first; at < Date.parse(to) / 1_000; at += stepS) instants.push(at);
-  const values = (of: (row: UsageRow) => number) =>
+  const values = (of: (row: Item<'listUsage'>) => number) =>
     instants.map((at) => {
       const row = rows.get(at);
       return row === undefined ? 0 : of(row);
     });
   const queued = (of: 'p50' | 'p95') =>
     instants.map((at) => rows.get(at)?.queuedSeconds?.[of] ?? null);
-  const atATime = (of: (row: UsageRow) => number) => values((row) => (of(row) * 60) / stepS);
+  const atATime = (of: (row: Item<'listUsage'>) => number) =>
+    values((row) => (of(row) * 60) / stepS);
   return {
     instants,
     started: [

@@ -25,7 +25,6 @@ interface LinkProps {
   readonly 'aria-current'?: 'page';
 }
 
-/** A link within the page. */
 export const Link = ({ to, children, ...rest }: LinkProps) => (
   <a href={hrefOf(to)} {...rest}>
     {children}
@@ -46,7 +45,6 @@ export const Thing = ({ kind, id, name = null, as = id }: ThingProps) =>
     </Link>
   );
 
-/** A pool, and the way to it. */
 export const OfPool = ({ pool }: { pool: string }) =>
   pool === NO_POOL ? <>{poolName(pool)}</> : <Thing kind="pool" id={pool} />;
 
@@ -107,7 +105,6 @@ export const Outside = ({ to, children }: { to: string; children: ComponentChild
     <>{children}</>
   );
 
-/** There is no value. */
 export const Dash = () => <span class="quiet">–</span>;
 
 /** A state in a word. Its colour says nothing that the word does not. */
@@ -152,7 +149,6 @@ export const Took = ({ from, to = null }: { from: string; to?: string | null }) 
   <time title={`since ${zoned(from)}`}>{between(from, to, now.value)}</time>
 );
 
-/** An instant as it is stored. */
 export const At = ({ at: when }: { at: string }) => (
   <time dateTime={when} class="mono">
     {instant(when, isLocal.value)}

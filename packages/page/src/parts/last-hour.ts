@@ -1,8 +1,8 @@
-import type { LastHour, PoolHour } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { count, number } from '../text/words.ts';
 
 /** The instants of the hour, in seconds since 1970, as charts take them. */
-export const instantsOf = ({ at, stepMs }: LastHour, many: number): number[] =>
+export const instantsOf = ({ at, stepMs }: AnswerOf<'lastHour'>, many: number): number[] =>
   Array.from({ length: many }, (_, n) => (Date.parse(at) - (many - 1 - n) * stepMs) / 1_000);
 
 /** The greatest value; 0 without any. */
@@ -10,7 +10,7 @@ export const greatest = (...lines: readonly (readonly (number | null)[])[]): num
   lines.flat().reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
 
 /** The hour in a sentence, for those who do not see its picture. */
-export function inWords({ waiting, workers }: PoolHour): string {
+export function inWords({ waiting, workers }: Item<'lastHour'>): string {
   const jobs = `${number(waiting.at(-1) ?? 0)} waiting`;
   return `Last hour: ${said(jobs, waiting)}, ${said(count(workers.at(-1) ?? 0, 'worker'), workers)}`;
 }

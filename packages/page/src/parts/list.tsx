@@ -28,11 +28,8 @@ interface ListProps<T, A extends List<T>> {
   readonly none: ComponentChildren;
   /** Tables by whose changes the list grows old. */
   readonly tables: readonly Watched[];
-  /** Beside the title. */
   readonly children?: ComponentChildren;
-  /** Above the rows. */
   readonly head?: (answer: A) => ComponentChildren;
-  /** Below the rows. */
   readonly foot?: (answer: A) => ComponentChildren;
   /** By what the API has sorted: the columns that can be are links. */
   readonly sorted?: string;
@@ -86,7 +83,6 @@ function withQuery(
   return chosen.size === 0 ? path : `${path}?${chosen.toString()}`;
 }
 
-/** Links among views of one thing. */
 export const Tabs = ({
   name,
   of,

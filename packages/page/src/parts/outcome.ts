@@ -1,7 +1,6 @@
-import type { Operation } from '../answers.ts';
+import type { AnswerOf } from '../answers.ts';
 import { plain } from '../text/words.ts';
 
-/** How an operation failed, behind a number or before what it said last. */
 export const howFailed = (reason: string): string => HOW.get(reason) ?? plain(reason);
 
 const HOW = new Map([
@@ -11,8 +10,10 @@ const HOW = new Map([
   ['timeout', 'timed out'],
 ]);
 
-/** What says where an operation stands. */
-export type Standing = Pick<Operation, 'status' | 'waitsFor' | 'failure' | 'output'>;
+export type Standing = Pick<
+  AnswerOf<'findOperation'>,
+  'status' | 'waitsFor' | 'failure' | 'output'
+>;
 
 /** Where an operation stands, or how it ended, in a sentence. */
 export function outcomeOf({ status, waitsFor, failure, output }: Standing): string {
@@ -26,5 +27,7 @@ export function outcomeOf({ status, waitsFor, failure, output }: Standing): stri
 }
 
 /** The operation that this one became a part of; undefined: it is one of its own. */
-export const mergedInto = ({ output }: Pick<Operation, 'output'>): string | undefined =>
+export const mergedInto = ({
+  output,
+}: Pick<AnswerOf<'findOperation'>, 'output'>): string | undefined =>
   (output as { readonly mergedInto?: string } | null)?.mergedInto;

@@ -14,7 +14,6 @@ interface HeadingProps {
   readonly children?: ComponentChildren;
 }
 
-/** The one heading of a view. */
 export function Heading({ title: given, children }: HeadingProps) {
   // It may come from the address, which anybody may have written.
   const title = withoutTurns(given);
@@ -44,7 +43,6 @@ interface ViewProps<T> {
   readonly children: (answer: T) => ComponentChildren;
 }
 
-/** A view of one answer. */
 export function View<T>(props: ViewProps<T>) {
   const { path, tables, everyMs, title, titleOf, beside, children } = props;
   const shown = useAnswer<T>(path, tables, everyMs);

@@ -25,7 +25,6 @@ type Listener = (tables: readonly string[]) => void;
 
 const listeners = new Set<Listener>();
 
-/** Calls `listener` with the tables that changed. Call the result to end that. */
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
@@ -45,10 +44,7 @@ export function followChanges(): void {
   });
 }
 
-/**
- * After these the console is asked again whether it has a place. The browser comes again by itself
- * where a stream just ended.
- */
+/** Where the console had no place; after a stream's end the browser comes again by itself. */
 const AGAIN_MS = 15_000;
 
 /** The console says every 10 s that it is alive: one sign may be late, and another one get lost. */

@@ -47,7 +47,6 @@ function findHeight(): void {
 
 const LONGEST_ANSWER_MS = 5_000;
 
-/** Follows the address bar, and links of the page. */
 export function followPlace(): void {
   look();
   history.scrollRestoration = 'manual';

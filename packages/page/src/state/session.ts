@@ -20,10 +20,7 @@ export async function findSession(): Promise<void> {
   }
 }
 
-/**
- * Shows a token once, for a session that its cookie proves from then on; the page keeps neither.
- * Returns why it is refused.
- */
+/** Shows a token once, for a session by cookie; the page keeps neither. Or why it is refused. */
 export async function signIn(token: string): Promise<Trouble | undefined> {
   const asked = await request<Session>('/session', {
     method: 'POST',

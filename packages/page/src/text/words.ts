@@ -21,7 +21,6 @@ export function amount(value: number): string {
 /** A stored word as people read it: `at_pool_cap` is `at pool cap`. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');
 
-/** How states feel; all others are over. */
 const TONES: Readonly<Record<string, readonly string[]>> = {
   good: ['success', 'idle', 'ended', 'OK', 'installed', 'good'],
   busy: ['running', 'busy', 'RUNNING'],
@@ -40,10 +39,7 @@ export const percent = (share: number | null): string =>
 /** Overrides, embeddings and isolates: they turn the direction of what follows them. */
 const TURNS = /[\u202A-\u202E\u2066-\u2069]/g;
 
-/**
- * Names come from strangers: a character that would turn our own words about them is shown as its
- * escape, `\u202e`.
- */
+/** Names come from strangers: what would turn our own words is shown as its escape, `\u202e`. */
 export const withoutTurns = (text: string): string => text.replaceAll(TURNS, escaped);
 
 /** Reads an answer, without such characters. Undefined: it is no JSON. */

@@ -1,13 +1,12 @@
-import type { Pool } from '../answers.ts';
+import type { Item } from '../answers.ts';
 
-/** A stretch of a bar: how many, and what they do. */
 interface Stretch {
   readonly what: 'busy' | 'idle' | 'starting' | 'stopping' | 'waiting' | 'free';
   readonly many: number;
 }
 
 /** Supply, then the demand that it does not meet, then the room below the cap. */
-export function stretchesOf({ supply, demand, cap }: Pool): Stretch[] {
+export function stretchesOf({ supply, demand, cap }: Item<'listPools'>): Stretch[] {
   const unmet = Math.max(0, demand.waiting - supply.idle - supply.starting);
   const free = cap === null ? 0 : Math.max(0, cap.limit - cap.used);
   const all: Stretch[] = [
@@ -22,8 +21,9 @@ export function stretchesOf({ supply, demand, cap }: Pool): Stretch[] {
 }
 
 /** The sums of all pools. `oldest`: since when the job waits that has waited longest. */
-export function totalsOf(pools: readonly Pool[]) {
-  const sum = (of: (pool: Pool) => number) => pools.reduce((all, pool) => all + of(pool), 0);
+export function totalsOf(pools: readonly Item<'listPools'>[]) {
+  const sum = (of: (pool: Item<'listPools'>) => number) =>
+    pools.reduce((all, pool) => all + of(pool), 0);
   return {
     waiting: sum(({ demand }) => demand.waiting),
     coming: sum(({ supply }) => supply.starting + supply.idle),
@@ -34,7 +34,10 @@ export function totalsOf(pools: readonly Pool[]) {
 }
 
 /** Those with trouble first, then those with demand, then by name. */
-export const inOrder = (pools: readonly Pool[], troubled: ReadonlySet<string>): Pool[] =>
+export const inOrder = (
+  pools: readonly Item<'listPools'>[],
+  troubled: ReadonlySet<string>,
+): Item<'listPools'>[] =>
   pools.toSorted(
     (a, b) =>
       Number(troubled.has(b.name)) - Number(troubled.has(a.name)) ||

@@ -1,6 +1,6 @@
 import { duration } from '@paddock/domain/text/duration';
 import { type Failure, newestFailures } from '@paddock/domain/text/newest-failures';
-import type { Items, LastHour, List, OperationRow, Pool, PoolHour, WorkerRow } from '../answers.ts';
+import type { AnswerOf, Item, List } from '../answers.ts';
 import { Ago, Dash, HowMany, Link, Thing, Took } from '../parts/inline.tsx';
 import { greatest, inWords, lineOf } from '../parts/last-hour.ts';
 import { type Column, column, figure, Headline, Table, wide } from '../parts/table.tsx';
@@ -14,10 +14,9 @@ import { Hindrances, OF_POOLS, useHindrances } from './hindrances.tsx';
 /** The instants of the last hour are a minute apart. */
 export const HOUR_EVERY_MS = 60_000;
 
-/** The fleet: each pool’s demand beside its supply beside its cap. */
 export function Board() {
-  const shown = useAnswer<Items<Pool>>('/pools', OF_POOLS);
-  const lastHour = useAnswer<LastHour>('/last-hour', [], HOUR_EVERY_MS).answer;
+  const shown = useAnswer<AnswerOf<'listPools'>>('/pools', OF_POOLS);
+  const lastHour = useAnswer<AnswerOf<'lastHour'>>('/last-hour', [], HOUR_EVERY_MS).answer;
   const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
   const held = useHindrances();
   const troubled = new Set(held.answer?.items.flatMap(({ pools = [] }) => pools));
@@ -45,7 +44,7 @@ export function Board() {
   );
 }
 
-function Sums({ pools }: { pools: readonly Pool[] }) {
+function Sums({ pools }: { pools: readonly Item<'listPools'>[] }) {
   const { waiting, coming, busy, oldest, started } = totalsOf(pools);
   return (
     <Headline
@@ -66,11 +65,13 @@ const howMany = (
   name: string,
   of: 'jobs' | 'workers',
   state: string,
-  many: (pool: Pool) => number,
-): Column<Pool> =>
+  many: (pool: Item<'listPools'>) => number,
+): Column<Item<'listPools'>> =>
   figure(name, (pool) => <HowMany of={of} state={state} pool={pool.name} many={many(pool)} />);
 
-const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool>[] => [
+const columnsWith = (
+  hours: ReadonlyMap<string, Item<'lastHour'>>,
+): readonly Column<Item<'listPools'>>[] => [
   column('Pool', ({ name, inForce, labels }) =>
     name === NO_POOL ? (
       <Link to={at`/jobs?state=waiting&pool=${name}`}>{poolName(name)}</Link>
@@ -106,7 +107,7 @@ const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool
   figure('p95', ({ lastHour }) => time(lastHour.queuedP95Ms)),
 ];
 
-export function Bar({ pool }: { pool: Pool }) {
+export function Bar({ pool }: { pool: Item<'listPools'> }) {
   const stretches = stretchesOf(pool);
   const said = stretches.map(({ what, many }) => `${number(many)} ${what}`).join(', ');
   return (
@@ -148,7 +149,7 @@ const Key = () => (
  * Workers as an area and waiting jobs as a line, in the size of a word. Two paths of our own: a
  * library of charts for each row of the board would be most of the page’s weight.
  */
-function Sparkline({ hour }: { hour: PoolHour | undefined }) {
+function Sparkline({ hour }: { hour: Item<'lastHour'> | undefined }) {
   if (hour === undefined) return <Dash />;
   const { waiting, workers } = hour;
   const most = greatest(waiting, workers);
@@ -182,8 +183,8 @@ const MOST_FAILURES = 5;
 
 /** What failed lately. Nothing at all where nothing did. */
 function NewestFailures() {
-  const workers = useNewest<WorkerRow>('/workers?state=failed&');
-  const operations = useNewest<OperationRow>('/operations?status=ERROR&handled=false&');
+  const workers = useNewest<Item<'listWorkers'>>('/workers?state=failed&');
+  const operations = useNewest<Item<'listOperations'>>('/operations?status=ERROR&handled=false&');
   const trouble = workers.trouble ?? operations.trouble;
   // One of two answers alone would be replaced at once: the newest may be in the other.
   const isAnswered = workers.answer !== undefined && operations.answer !== undefined;

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Compared, ComparedRow } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Chart } from '../parts/chart.tsx';
 import { secondsInWords } from '../parts/history.tsx';
 import { Tabs } from '../parts/list.tsx';
@@ -14,7 +14,10 @@ const SPANS = { '24h': 'Day', '7d': 'Week', '31d': 'Month' };
 /** How long jobs were queued and how many failed, on our workers and on all other runners. */
 export function Compare({ query }: ViewProps) {
   const since = query.get('since') ?? '24h';
-  const shown = useAnswer<Compared>(`/compare?since=${encodeURIComponent(since)}`, []);
+  const shown = useAnswer<AnswerOf<'compareRunners'>>(
+    `/compare?since=${encodeURIComponent(since)}`,
+    [],
+  );
   return (
     <>
       <Heading title="Beside other runners">
@@ -51,7 +54,7 @@ const LINES = [
   ['others', 'p95', '--bar-stopping'],
 ] as const;
 
-function Queued({ times }: Compared) {
+function Queued({ times }: AnswerOf<'compareRunners'>) {
   const drawn = useMemo(
     () => ({
       instants: times.map(({ at }) => Date.parse(at) / 1_000),
@@ -75,7 +78,7 @@ const FIGURES = {
   p95: secondsInWords,
 };
 
-const columnsOf = (side: 'ours' | 'others', name: string): Column<ComparedRow>[] =>
+const columnsOf = (side: 'ours' | 'others', name: string): Column<Item<'compareRunners'>>[] =>
   Object.entries(FIGURES).map(([what, said]) =>
     figure(`${name}: ${what}`, (row) => {
       const value = row[side][what as keyof typeof FIGURES];
@@ -83,7 +86,7 @@ const columnsOf = (side: 'ours' | 'others', name: string): Column<ComparedRow>[]
     }),
   );
 
-const COLUMNS: readonly Column<ComparedRow>[] = [
+const COLUMNS: readonly Column<Item<'compareRunners'>>[] = [
   wide('Labels', ({ labels }) => labels.join(', ')),
   ...columnsOf('ours', 'Ours'),
   ...columnsOf('others', 'Others'),

@@ -1,4 +1,4 @@
-import type { Delivery as DeliveryAnswer, FailedDelivery } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, At, Chip, Thing, Until } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
@@ -15,9 +15,8 @@ const FILTERS = [
   ...DATES,
 ];
 
-/** Deliveries that failed: those that Paddock goes on asking for, and those that were given up. */
 export const Redeliveries = ({ query }: ViewProps) => (
-  <ListView<FailedDelivery>
+  <ListView<Item<'listRedeliveries'>>
     title="Redeliveries"
     path="/redeliveries"
     query={query}
@@ -43,11 +42,10 @@ export const Redeliveries = ({ query }: ViewProps) => (
   </ListView>
 );
 
-/** How GitHub saw our answer. */
-const codeOf = ({ lastStatusCode }: Pick<FailedDelivery, 'lastStatusCode'>): string =>
+const codeOf = ({ lastStatusCode }: Pick<Item<'listRedeliveries'>, 'lastStatusCode'>): string =>
   lastStatusCode === 0 ? 'no answer' : `answer ${lastStatusCode}`;
 
-const COLUMNS: readonly Column<FailedDelivery>[] = [
+const COLUMNS: readonly Column<Item<'listRedeliveries'>>[] = [
   wide('Delivery', ({ event, guid }) => (
     <>
       {event} <Thing kind="delivery" id={guid} />
@@ -71,7 +69,7 @@ const COLUMNS: readonly Column<FailedDelivery>[] = [
 
 /** One delivery: what became of it each time, and whether Paddock asks for it again. */
 export const Delivery = ({ fields: { delivery: guid = '' } }: ViewProps) => (
-  <View<DeliveryAnswer>
+  <View<AnswerOf<'findDelivery'>>
     path={at`/deliveries/${guid}`}
     tables={['installation_events']}
     title={`Delivery ${guid}`}
@@ -102,7 +100,7 @@ export const Delivery = ({ fields: { delivery: guid = '' } }: ViewProps) => (
   </View>
 );
 
-const EVENTS: readonly Column<DeliveryAnswer['events'][number]>[] = [
+const EVENTS: readonly Column<AnswerOf<'findDelivery'>['events'][number]>[] = [
   column('Received', ({ receivedAt }) => <At at={receivedAt} />),
   column('Event', ({ id, event }) => <Thing kind="event" id={id} as={event} />),
   column('Outcome', ({ outcome }) => plain(outcome)),

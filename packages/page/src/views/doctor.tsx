@@ -1,4 +1,4 @@
-import type { Findings } from '../answers.ts';
+import type { AnswerOf } from '../answers.ts';
 import { Link, Words } from '../parts/inline.tsx';
 import { View } from '../parts/view.tsx';
 
@@ -11,9 +11,13 @@ const LEVELS = [
 /** Some of it passes by itself, and no table tells. */
 const EVERY_MS = 15_000;
 
-/** What is wrong with the installation, as far as the console may know. */
 export const Doctor = () => (
-  <View<Findings> path="/findings" tables={['switches']} title="Doctor" everyMs={EVERY_MS}>
+  <View<AnswerOf<'listFindings'>>
+    path="/findings"
+    tables={['switches']}
+    title="Doctor"
+    everyMs={EVERY_MS}
+  >
     {({ isWell, findings }) => (
       <>
         {isWell && <p class="none">Nothing that was checked has to be mended.</p>}

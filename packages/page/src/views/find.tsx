@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { Found, Items } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Link } from '../parts/inline.tsx';
 import { column, type Column, Table, wide } from '../parts/table.tsx';
 import { Answer, Heading } from '../parts/view.tsx';
@@ -9,7 +9,7 @@ import { useAnswer } from '../state/use-answer.ts';
 
 /** What an id or a name is of. The only one is shown at once. */
 export function Find({ query }: ViewProps) {
-  const shown = useAnswer<Items<Found>>(`/find?${query.toString()}`, []);
+  const shown = useAnswer<AnswerOf<'find'>>(`/find?${query.toString()}`, []);
   const [first, second] = shown.answer?.items ?? [];
   const only = first !== undefined && second === undefined ? placeOf(first) : undefined;
   useEffect(() => {
@@ -39,7 +39,7 @@ export function Find({ query }: ViewProps) {
   );
 }
 
-const COLUMNS: readonly Column<Found>[] = [
+const COLUMNS: readonly Column<Item<'find'>>[] = [
   column('What', ({ kind }) => kind),
   wide('Id', (found) => <Link to={placeOf(found)}>{found.id}</Link>),
   column('Name', ({ name }) => name ?? ''),

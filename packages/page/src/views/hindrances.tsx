@@ -1,5 +1,5 @@
 import { tellSwitch, textOf } from '@paddock/domain/text/tell-action';
-import type { Diagnoses, Diagnosis } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, Link, Thing, Until } from '../parts/inline.tsx';
 import { TroubleNote } from '../parts/view.tsx';
@@ -23,13 +23,19 @@ const OF_HINDRANCES: readonly Watched[] = [...OF_POOLS, 'switches', 'installatio
 const EVERY_MS = 3_000;
 
 /** What holds work back, or that of one pool. */
-export const useHindrances = (pool?: string): Shown<Diagnoses> =>
+export const useHindrances = (pool?: string): Shown<AnswerOf<'listDiagnoses'>> =>
   useAnswer(`/diagnoses${pool === undefined ? '' : at`?pool=${pool}`}`, OF_HINDRANCES, EVERY_MS);
 
 const MOST_POOLS = 5;
 
 /** Whatever holds work back, grouped by cause, the worst first; each with its act and the way on. */
-export function Hindrances({ of, pool: here }: { of: Shown<Diagnoses>; pool?: string }) {
+export function Hindrances({
+  of,
+  pool: here,
+}: {
+  of: Shown<AnswerOf<'listDiagnoses'>>;
+  pool?: string;
+}) {
   const { answer, trouble, again } = of;
   if (trouble !== undefined) return <TroubleNote trouble={trouble} />;
   return (
@@ -85,13 +91,17 @@ function placeOn(name: string, subject: string): readonly [to: string, as: strin
   return isNamed ? [at`/find?text=${subject}`, `Open ${subject}`] : undefined;
 }
 
-function wayOn({ name, subject, job = null }: Diagnosis) {
+function wayOn({ name, subject, job = null }: Item<'listDiagnoses'>) {
   if (job !== null) return <Thing kind="job" id={job} as="Why the oldest waits" />;
   const [to, as] = placeOn(name, subject ?? '') ?? [];
   return to !== undefined && <Link to={to}>{as}</Link>;
 }
 
-const actOn = ({ name, act, subject }: Diagnosis, pool: string | undefined, again: () => void) =>
+const actOn = (
+  { name, act, subject }: Item<'listDiagnoses'>,
+  pool: string | undefined,
+  again: () => void,
+) =>
   act === 'resume' ? (
     <Resume subject={subject ?? ''} again={again} />
   ) : (
@@ -108,7 +118,6 @@ const actOn = ({ name, act, subject }: Diagnosis, pool: string | undefined, agai
     )
   );
 
-/** Ends a switch. */
 export const Resume = ({ subject, again }: { subject: string; again: () => void }) => (
   <Act label="Resume …" method="DELETE" path={at`/switches/${subject}`} again={again}>
     Lets go on {textOf(tellSwitch(subject))}.

@@ -1,4 +1,4 @@
-import type { Installation as Row, OneInstallation } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, At, Chip, Link, Thing } from '../parts/inline.tsx';
 import { ListView } from '../parts/list.tsx';
@@ -6,9 +6,8 @@ import { type Column, column, Facts, figure, Table, wide } from '../parts/table.
 import { View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
 
-/** Where the Apps are installed. */
 export const Installations = ({ query }: ViewProps) => (
-  <ListView<Row>
+  <ListView<Item<'listInstallations'>>
     title="Installations"
     path="/installations"
     query={query}
@@ -19,7 +18,7 @@ export const Installations = ({ query }: ViewProps) => (
   />
 );
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<Item<'listInstallations'>>[] = [
   wide('Entity', ({ entity }) => (
     <>
       <Thing kind="entity" id={entity.id} as={entity.login} />{' '}
@@ -34,9 +33,8 @@ const COLUMNS: readonly Column<Row>[] = [
   figure('Entity id', ({ entity }) => entity.id),
 ];
 
-/** What an installation is, and what GitHub said of it. */
 export const Installation = ({ fields: { installation: id = '' } }: ViewProps) => (
-  <View<OneInstallation>
+  <View<AnswerOf<'findInstallation'>>
     path={at`/installations/${id}`}
     tables={['installation_events', 'installations', 'jobs', 'workers']}
     title={`installation ${id}`}
@@ -88,7 +86,7 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
   </View>
 );
 
-const EVENTS: readonly Column<OneInstallation['events'][number]>[] = [
+const EVENTS: readonly Column<AnswerOf<'findInstallation'>['events'][number]>[] = [
   column('At', (event) => <At at={event.at} />),
   wide('Event', ({ id, event }) => <Thing kind="event" id={id} as={event} />),
   figure('Ago', (event) => <Ago at={event.at} />),

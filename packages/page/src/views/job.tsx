@@ -1,5 +1,5 @@
 import { duration } from '@paddock/domain/text/duration';
-import type { Job as JobAnswer, List, Why as WhyAnswer } from '../answers.ts';
+import type { AnswerOf } from '../answers.ts';
 import { Ago, At, Chip, Link, Meter, OfPool, Outside, Thing, Took } from '../parts/inline.tsx';
 import { type Column, column, Facts, figure, Table, Timeline, wide } from '../parts/table.tsx';
 import { Answer, Heading, View } from '../parts/view.tsx';
@@ -9,13 +9,11 @@ import { useAnswer } from '../state/use-answer.ts';
 import { count, number, plain } from '../text/words.ts';
 import { queuedOf, ranOf, stateOf } from './jobs.ts';
 
-/** What a why rests on. */
 const OF_WHY: readonly Watched[] = ['jobs', 'workers', 'demand_keys', 'outages', 'switches'];
 
-/** One job: why it waits, then all that is known of it. */
 export function Job({ fields: { job: id = '' } }: ViewProps) {
-  const why = useAnswer<WhyAnswer>(at`/jobs/${id}/why`, OF_WHY);
-  const job = useAnswer<JobAnswer>(at`/jobs/${id}`, ['jobs']);
+  const why = useAnswer<AnswerOf<'whyJob'>>(at`/jobs/${id}/why`, OF_WHY);
+  const job = useAnswer<AnswerOf<'findJob'>>(at`/jobs/${id}`, ['jobs']);
   const named = job.answer ?? why.answer?.job;
   const url = named?.url ?? null;
   return (
@@ -33,7 +31,7 @@ export function Job({ fields: { job: id = '' } }: ViewProps) {
   );
 }
 
-function Row({ job }: { job: JobAnswer }) {
+function Row({ job }: { job: AnswerOf<'findJob'> }) {
   const ran = ranOf(job);
   return (
     <>
@@ -77,7 +75,7 @@ function Row({ job }: { job: JobAnswer }) {
   );
 }
 
-export const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
+export const DELIVERIES: readonly Column<AnswerOf<'findJob'>['deliveries'][number]>[] = [
   column('Event', ({ id, event }) => <Thing kind="event" id={id} as={event} />),
   column('Heard', ({ source }) => (source === 'webhook' ? 'as a delivery' : `by the ${source}`)),
   column('Outcome', ({ outcome }) => plain(outcome)),
@@ -86,13 +84,12 @@ export const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
 ];
 
 /** Those that are being stopped come for nobody. */
-const onTheWay = ({ workersInAll, workersStopping }: WhyAnswer): string =>
+const onTheWay = ({ workersInAll, workersStopping }: AnswerOf<'whyJob'>): string =>
   count(workersInAll - workersStopping, 'worker') +
   (workersStopping === 0 ? ' on the way' : ` on the way, ${number(workersStopping)} being stopped`);
 
-/** The jobs of a run that wait or run, each with its why. */
 export const Run = ({ fields: { run = '' }, query }: ViewProps) => (
-  <View<List<WhyAnswer>>
+  <View<AnswerOf<'whyRun'>>
     path={`${at`/runs/${run}/why`}?${query.toString()}`}
     tables={OF_WHY}
     title={`Run ${run}`}
@@ -121,7 +118,7 @@ const ACTORS = {
 } as const;
 
 /** The answer to “why does it wait?”: one sentence, then all that it rests on. */
-function Why({ answer }: { answer: WhyAnswer }) {
+function Why({ answer }: { answer: AnswerOf<'whyJob'> }) {
   const { sentence, since, actor, place, lastStarts, caps, workers, earlier } = answer;
   return (
     <section class={`why ${actor ?? 'none'}`} aria-label={`Why job ${answer.job.id}`}>
@@ -176,7 +173,7 @@ function Why({ answer }: { answer: WhyAnswer }) {
   );
 }
 
-const placeInWords = (place: NonNullable<WhyAnswer['place']>): string => {
+const placeInWords = (place: NonNullable<AnswerOf<'whyJob'>['place']>): string => {
   const { position, of, olderOfEntity, olderOfPool } = place;
   const older = [
     ...(olderOfEntity > 0 ? [`${count(olderOfEntity, 'older job')} of its entity elsewhere`] : []),
@@ -185,7 +182,7 @@ const placeInWords = (place: NonNullable<WhyAnswer['place']>): string => {
   return `${position} of ${of} in its queue${older.length > 0 ? `; ${older.join(', ')}` : ''}`;
 };
 
-const WORKERS: readonly Column<WhyAnswer['workers'][number]>[] = [
+const WORKERS: readonly Column<AnswerOf<'whyJob'>['workers'][number]>[] = [
   column('Worker', ({ name }) => <Thing kind="worker" id={name} />),
   column('State', ({ state }) => plain(state)),
   wide('Detail', ({ detail }) => detail),

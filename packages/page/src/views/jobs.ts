@@ -1,8 +1,7 @@
-import type { JobRow } from '../answers.ts';
+import type { Item } from '../answers.ts';
 import { plain } from '../text/words.ts';
 
-/** A job’s state in a word. */
-export function stateOf({ state, conclusion, failure }: JobRow): string {
+export function stateOf({ state, conclusion, failure }: Item<'listJobs'>): string {
   if (state !== 'ended') return state;
   return plain(conclusion ?? (failure === null ? 'no conclusion' : 'given up'));
 }
@@ -14,13 +13,13 @@ export interface Span {
 }
 
 /** How long GitHub had it queued. A job that ended without a start was queued to its end. */
-export const queuedOf = (job: JobRow): Span => ({
+export const queuedOf = (job: Item<'listJobs'>): Span => ({
   from: job.queuedAt ?? job.createdAt,
   to: job.startedAt ?? (job.state === 'waiting' ? null : (job.completedAt ?? job.createdAt)),
 });
 
 /** How long it ran, or has run; undefined: it never started, or nobody said when it ended. */
-export function ranOf({ state, startedAt, completedAt }: JobRow): Span | undefined {
+export function ranOf({ state, startedAt, completedAt }: Item<'listJobs'>): Span | undefined {
   if (startedAt === null || state === 'waiting') return undefined;
   if (state === 'running') return { from: startedAt, to: null };
   return completedAt === null ? undefined : { from: startedAt, to: completedAt };

@@ -1,5 +1,5 @@
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
-import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Ago, Chip, Dash, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { column, type Column, figure, wide } from '../parts/table.tsx';
@@ -37,12 +37,11 @@ const FILTERS = [
   ...DATES,
 ];
 
-/** Jobs, the newest first. */
 export function Jobs({ query }: ViewProps) {
   const offered = new Set(['state', ...filtersFor(query)]);
   const repository = query.get('repository') ?? '';
   return (
-    <ListView<JobRow>
+    <ListView<Item<'listJobs'>>
       title="Jobs"
       path="/jobs"
       query={query}
@@ -59,7 +58,7 @@ export function Jobs({ query }: ViewProps) {
   );
 }
 
-const COLUMNS: readonly Column<JobRow>[] = [
+const COLUMNS: readonly Column<Item<'listJobs'>>[] = [
   wide('Job', ({ id, name, workflow }) => (
     <>
       <Thing kind="job" id={id} as={name} />
@@ -86,10 +85,10 @@ const COLUMNS: readonly Column<JobRow>[] = [
 
 /** How many jobs wait for which reason; each leads to the list of these alone. */
 function Waits({ query }: { query: URLSearchParams }) {
-  const { answer, trouble } = useAnswer<WaitsAnswer>(`/waits?${onlyWaiting(query).toString()}`, [
-    'jobs',
-    'demand_keys',
-  ]);
+  const { answer, trouble } = useAnswer<AnswerOf<'countWaits'>>(
+    `/waits?${onlyWaiting(query).toString()}`,
+    ['jobs', 'demand_keys'],
+  );
   const chosen = query.get('reason');
   return (
     <>

@@ -1,4 +1,4 @@
-import type { OperationCount, OperationRow } from '../answers.ts';
+import type { Item } from '../answers.ts';
 import { howFailed } from '../parts/outcome.ts';
 
 export interface KindCount {
@@ -10,7 +10,7 @@ export interface KindCount {
 }
 
 /** The sums of each kind, those with failures first, then by name. */
-export function sumByKind(counts: readonly OperationCount[]): KindCount[] {
+export function sumByKind(counts: readonly Item<'countOperations'>[]): KindCount[] {
   const byKind = Map.groupBy(counts, ({ kind }) => kind);
   return [...byKind]
     .map(([kind, of]) => {
@@ -30,7 +30,7 @@ export function sumByKind(counts: readonly OperationCount[]): KindCount[] {
     .toSorted((a, b) => Number(b.bad > 0) - Number(a.bad > 0) || (a.kind < b.kind ? -1 : 1));
 }
 
-const sum = (counts: readonly OperationCount[]): number =>
+const sum = (counts: readonly Item<'countOperations'>[]): number =>
   counts.reduce((all, { ended }) => all + ended, 0);
 
 /** Types of subjects that have a page of their own. */
@@ -44,7 +44,7 @@ const NAMES = new Map([
 ]);
 
 /** What an operation is about: in words, as the filter names it, and what has a page of it. */
-export function subjectOf({ type, id, name }: OperationRow['subject']) {
+export function subjectOf({ type, id, name }: Item<'listOperations'>['subject']) {
   const kind = THINGS.find((one) => one === type);
   const filter = `${type}:${id}`;
   return { said: `${NAMES.get(type) ?? type} ${name ?? id}`, filter, thing: kind && { kind, id } };

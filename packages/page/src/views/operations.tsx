@@ -1,11 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type {
-  HandledFailed,
-  Items,
-  Operation as OperationAnswer,
-  OperationCount,
-  OperationRow,
-} from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act, Outcome } from '../parts/act.tsx';
 import { Ago, At, Chip, Link, Listed, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView, Tabs } from '../parts/list.tsx';
@@ -40,7 +34,7 @@ export function Operations({ query }: ViewProps) {
 
   return (
     <>
-      <ListView<OperationRow>
+      <ListView<Item<'listOperations'>>
         title={about === undefined ? title : `${title} of the ${about.said}`}
         path="/operations"
         query={query}
@@ -63,7 +57,7 @@ export function Operations({ query }: ViewProps) {
   );
 }
 
-export const COLUMNS: readonly Column<OperationRow>[] = [
+export const COLUMNS: readonly Column<Item<'listOperations'>>[] = [
   column('Operation', ({ id, kind }) => <Thing kind="operation" id={id} as={kind} />),
   column('Status', ({ status, handled: by }) => (
     <>
@@ -91,12 +85,12 @@ export const COLUMNS: readonly Column<OperationRow>[] = [
 ];
 
 /** As `1 of 5`, and how often the process that ran it went away. */
-function runsOf({ attempt, maxAttempts, crashes }: OperationRow): string {
+function runsOf({ attempt, maxAttempts, crashes }: Item<'listOperations'>): string {
   return `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, ${crashes} broken off`}`;
 }
 
 /** What an operation is about; it leads to its page, or to its other operations. */
-function Subject({ of }: { of: OperationRow['subject'] }) {
+function Subject({ of }: { of: Item<'listOperations'>['subject'] }) {
   const { said, filter, thing } = subjectOf(of);
   return thing === undefined ? (
     <Link to={at`/operations?subject=${filter}`}>{said}</Link>
@@ -133,21 +127,22 @@ function AllFailed({ query }: { query: URLSearchParams }) {
   );
 }
 
-const handled = ({ operations, more }: HandledFailed) => (
+const handled = ({ operations, more }: AnswerOf<'handleFailedOperations'>) => (
   <p>
     Done for {count(operations, 'operation')}
     {more && '; there are more: ask again'}.
   </p>
 );
 
-/** How many would be dealt with now. */
 function HowMany({ to, of }: { to: 'retry' | 'discard'; of: Readonly<Record<string, string>> }) {
   const [said, say] = useState('…');
   useEffect(() => {
     const body = { ...of, dryRun: true };
-    void request<HandledFailed>(`/api/v1/failed-operations/${to}`, { method: 'POST', body }).then(
-      (told) =>
-        say('trouble' in told ? told.trouble.detail : count(told.answer.operations, 'operation')),
+    void request<AnswerOf<'handleFailedOperations'>>(`/api/v1/failed-operations/${to}`, {
+      method: 'POST',
+      body,
+    }).then((told) =>
+      say('trouble' in told ? told.trouble.detail : count(told.answer.operations, 'operation')),
     );
   }, [to, of]);
   return <b>{said}</b>;
@@ -155,7 +150,7 @@ function HowMany({ to, of }: { to: 'retry' | 'discard'; of: Readonly<Record<stri
 
 function Counts() {
   const path = '/operations/counts?from=-24h&step=hour';
-  const shown = useAnswer<Items<OperationCount>>(path, ['operations']);
+  const shown = useAnswer<AnswerOf<'countOperations'>>(path, ['operations']);
   return (
     <Answer of={shown}>
       {({ items }) => (
@@ -182,9 +177,8 @@ const OF_KIND: readonly Column<KindCount>[] = [
   wide('Why they failed', ({ reasons }) => reasons.join(', ')),
 ];
 
-/** One operation, from its enqueuing until it expires. */
 export const Operation = ({ fields: { operation: id = '' } }: ViewProps) => (
-  <View<OperationAnswer>
+  <View<AnswerOf<'findOperation'>>
     path={at`/operations/${id}`}
     tables={['tasks', 'operations']}
     title="Operation"
@@ -215,7 +209,7 @@ export const Operation = ({ fields: { operation: id = '' } }: ViewProps) => (
   </View>
 );
 
-function Row({ subject, failure, output, handled: by, ...operation }: OperationAnswer) {
+function Row({ subject, failure, output, handled: by, ...operation }: AnswerOf<'findOperation'>) {
   const { startedAt, finishedAt, nextRunAt, status } = operation;
   const { filter } = subjectOf(subject);
   const merged = mergedInto({ output });
@@ -260,14 +254,14 @@ function Row({ subject, failure, output, handled: by, ...operation }: OperationA
   );
 }
 
-const FAILURES: readonly Column<OperationAnswer['failures'][number]>[] = [
+const FAILURES: readonly Column<AnswerOf<'findOperation'>['failures'][number]>[] = [
   figure('Run', ({ attempt }) => attempt),
   column('Why', ({ reason }) => howFailed(reason)),
   wide('Message', ({ message }) => message),
   figure('When', (run) => <Ago at={run.at} />),
 ];
 
-const ASKERS: readonly Column<OperationAnswer['askers'][number]>[] = [
+const ASKERS: readonly Column<AnswerOf<'findOperation'>['askers'][number]>[] = [
   column('Who', ({ person }) => person),
   wide('Note', ({ note }) => note ?? ''),
   figure('When', (asker) => <Ago at={asker.at} />),

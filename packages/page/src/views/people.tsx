@@ -1,7 +1,7 @@
 import { DELETING_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { tellAction, tellSwitch } from '@paddock/domain/text/tell-action';
 import { duration } from '@paddock/domain/text/duration';
-import type { Action, EndedSessions, MadeToken, Sweep, Switch, Token } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Ago, At, Chip, Link, Sentence, Thing } from '../parts/inline.tsx';
@@ -10,9 +10,8 @@ import { column, type Column, figure, wide } from '../parts/table.tsx';
 import { at, type ViewProps } from '../paths.ts';
 import { Resume } from './hindrances.tsx';
 
-/** What people did. */
 export const Actions = ({ query }: ViewProps) => (
-  <ListView<Action>
+  <ListView<Item<'listActions'>>
     title="Actions"
     path="/actions"
     query={query}
@@ -24,7 +23,7 @@ export const Actions = ({ query }: ViewProps) => (
   />
 );
 
-const ACTIONS: readonly Column<Action>[] = [
+const ACTIONS: readonly Column<Item<'listActions'>>[] = [
   column('At', (row) => <At at={row.at} />),
   wide('What', ({ person, endpoint, subject, note }) => (
     <>
@@ -40,9 +39,8 @@ const ACTIONS: readonly Column<Action>[] = [
   figure('Ago', (row) => <Ago at={row.at} />),
 ];
 
-/** What people hold back now. */
 export const Switches = ({ query }: ViewProps) => (
-  <ListView<Switch>
+  <ListView<Item<'listSwitches'>>
     title="Switches"
     path="/switches"
     query={query}
@@ -80,7 +78,7 @@ export const Switches = ({ query }: ViewProps) => (
   </ListView>
 );
 
-const SWITCHES: readonly Column<Switch>[] = [
+const SWITCHES: readonly Column<Item<'listSwitches'>>[] = [
   wide('Held back', ({ subject, name }) => (
     <Sentence
       of={tellSwitch(subject)}
@@ -92,9 +90,8 @@ const SWITCHES: readonly Column<Switch>[] = [
   figure('Since', ({ since }) => <Ago at={since} />),
 ];
 
-/** When each sweep last succeeded, what it could not reach, and a run of it now. */
 export const Sweeps = ({ query }: ViewProps) => (
-  <ListView<Sweep>
+  <ListView<Item<'listSweeps'>>
     title="Sweeps"
     path="/sweeps"
     query={query}
@@ -120,7 +117,7 @@ export const Sweeps = ({ query }: ViewProps) => (
   />
 );
 
-const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
+const SWEEP_COLUMNS: readonly Column<Item<'listSweeps'>>[] = [
   column('Sweep', ({ name }) => name),
   figure('Succeeded', ({ succeededAt }) => <Ago at={succeededAt} />),
   column(
@@ -139,9 +136,8 @@ const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
   ),
 ];
 
-/** Who may ask and act. A new token is shown once. */
 export const Tokens = ({ query }: ViewProps) => (
-  <ListView<Token>
+  <ListView<Item<'listTokens'>>
     title="Tokens"
     path="/tokens"
     query={query}
@@ -167,7 +163,7 @@ export const Tokens = ({ query }: ViewProps) => (
         { name: 'access', label: 'Access', of: ['read', 'operate'], isRequired: true },
       ]}
       inBody={['name', 'access']}
-      shown={({ name, token }: MadeToken) => (
+      shown={({ name, token }: AnswerOf<'createToken'>) => (
         <>
           <p>The token {name}. Only this answer shows it:</p>
           <pre tabIndex={0}>{token}</pre>
@@ -184,7 +180,7 @@ export const Tokens = ({ query }: ViewProps) => (
       fields={[
         { name: 'person', label: 'Person, as the identity provider names them', isRequired: true },
       ]}
-      shown={({ person, ended }: EndedSessions) => (
+      shown={({ person, ended }: AnswerOf<'endSessions'>) => (
         <p>
           {ended} sessions of {person} have ended.
         </p>
@@ -197,7 +193,7 @@ export const Tokens = ({ query }: ViewProps) => (
   </ListView>
 );
 
-const TOKENS: readonly Column<Token>[] = [
+const TOKENS: readonly Column<Item<'listTokens'>>[] = [
   column('Name', ({ name }) => name),
   column('State', ({ revokedAt }) => <Chip of={revokedAt === null ? 'good' : 'revoked'} />),
   wide('Access', ({ access, narrowedTo }) =>

@@ -1,14 +1,13 @@
-import type { Items, OnePool, WorkerRow } from '../answers.ts';
+import type { AnswerOf } from '../answers.ts';
 import { Ago, At, Thing } from '../parts/inline.tsx';
 import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { at } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { WORKERS } from './workers.tsx';
 
-/** What is wrong with a pool, and what changed last. */
-export function PoolState({ name, troubles, changes }: OnePool & { name: string }) {
+export function PoolState({ name, troubles, changes }: AnswerOf<'findPool'> & { name: string }) {
   const path = at`/workers?state=failed&limit=10&pool=${name}`;
-  const failed = useAnswer<Items<WorkerRow>>(path, ['workers']).answer;
+  const failed = useAnswer<AnswerOf<'listWorkers'>>(path, ['workers']).answer;
   return (
     <>
       <Table
@@ -36,7 +35,7 @@ export function PoolState({ name, troubles, changes }: OnePool & { name: string 
   );
 }
 
-const TROUBLES: readonly Column<OnePool['troubles'][number]>[] = [
+const TROUBLES: readonly Column<AnswerOf<'findPool'>['troubles'][number]>[] = [
   wide('Trouble', ({ sentence }) => sentence),
   wide('What to do', ({ advice }) => advice),
   column('Nodes', ({ nodes }) =>
@@ -46,7 +45,7 @@ const TROUBLES: readonly Column<OnePool['troubles'][number]>[] = [
   column('Newest', ({ worker }) => <Thing kind="worker" id={worker} />),
 ];
 
-const CHANGES: readonly Column<OnePool['changes'][number]>[] = [
+const CHANGES: readonly Column<AnswerOf<'findPool'>['changes'][number]>[] = [
   column('Loaded', (change) => <At at={change.at} />),
   figure('Version', ({ version }) => version),
   wide('What', ({ lines }) =>
@@ -57,8 +56,7 @@ const CHANGES: readonly Column<OnePool['changes'][number]>[] = [
   figure('Ago', (change) => <Ago at={change.at} />),
 ];
 
-/** How a pool is set today. */
-export const Settings = ({ settings, template }: OnePool) => (
+export const Settings = ({ settings, template }: AnswerOf<'findPool'>) => (
   <>
     <h2>Settings in force</h2>
     <Facts of={settings} />

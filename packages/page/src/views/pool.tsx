@@ -1,7 +1,7 @@
 import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
-import type { Items, LastHour, OnePool, Operation, Pool as PoolAnswer } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { History } from '../parts/history.tsx';
@@ -16,9 +16,8 @@ import { Bar, HOUR_EVERY_MS } from './board.tsx';
 import { Hindrances, OF_POOLS, useHindrances } from './hindrances.tsx';
 import { PoolState, Settings } from './pool-state.tsx';
 
-/** One pool, with what may be done to it. */
 export function Pool({ fields: { pool: name = '' } }: ViewProps) {
-  const shown = useAnswer<Items<PoolAnswer>>('/pools', OF_POOLS);
+  const shown = useAnswer<AnswerOf<'listPools'>>('/pools', OF_POOLS);
   const pool = shown.answer?.items.find((one) => one.name === name);
   const { idle = 0, starting = 0 } = pool?.supply ?? {};
   const held = useHindrances(name);
@@ -71,7 +70,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
 
 /** A pool that no file has now, and that no job or worker names. */
 function Former({ name }: { name: string }) {
-  const wrong = useAnswer<OnePool>(at`/pools/${name}`, OF_POOLS);
+  const wrong = useAnswer<AnswerOf<'findPool'>>(at`/pools/${name}`, OF_POOLS);
   return (
     <Answer of={wrong}>
       {(one) => (
@@ -84,7 +83,7 @@ function Former({ name }: { name: string }) {
   );
 }
 
-const drained = ({ output }: Operation) => {
+const drained = ({ output }: AnswerOf<'findOperation'>) => {
   const { stopping, busy, dryRun } = output as DrainedPool;
   return (
     <p>
@@ -93,9 +92,9 @@ const drained = ({ output }: Operation) => {
   );
 };
 
-function Row(pool: PoolAnswer) {
+function Row(pool: Item<'listPools'>) {
   const { name, labels, demand, supply, cap, lastHour } = pool;
-  const wrong = useAnswer<OnePool>(at`/pools/${name}`, OF_POOLS);
+  const wrong = useAnswer<AnswerOf<'findPool'>>(at`/pools/${name}`, OF_POOLS);
   const { queuedP50Ms, queuedP95Ms } = lastHour;
   const of = (kind: 'jobs' | 'workers', state: string, many: number) => (
     <HowMany of={kind} state={state} pool={name} many={many} />
@@ -139,7 +138,11 @@ function Row(pool: PoolAnswer) {
 
 /** The last hour of a pool: demand, supply and cap, and how long jobs were queued. */
 function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
-  const { answer } = useAnswer<LastHour>(at`/last-hour?pool=${pool}`, [], HOUR_EVERY_MS);
+  const { answer } = useAnswer<AnswerOf<'lastHour'>>(
+    at`/last-hour?pool=${pool}`,
+    [],
+    HOUR_EVERY_MS,
+  );
   const drawn = useMemo(() => answer && toLines(answer, limit), [answer, limit]);
   if (answer === undefined) return null;
   const [hour] = answer.items;
@@ -169,7 +172,7 @@ const whole = (value: number): string => (Number.isInteger(value) ? number(value
 const seconds = (value: number): string => duration(value * 1_000);
 
 /** What is drawn: the same as long as the answer is. */
-function toLines(answer: LastHour, limit: number | undefined) {
+function toLines(answer: AnswerOf<'lastHour'>, limit: number | undefined) {
   const [hour] = answer.items;
   if (hour === undefined) return undefined;
   const instants = instantsOf(answer, hour.waiting.length);

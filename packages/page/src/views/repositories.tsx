@@ -1,4 +1,4 @@
-import type { List, OperationRow, Repository as Answered, RepositoryRow } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, Chip, Link, Thing } from '../parts/inline.tsx';
 import { ListView } from '../parts/list.tsx';
@@ -14,9 +14,8 @@ import { Diagnoses } from './trace.tsx';
 /** What the state of a repository rests on. */
 const TABLES: readonly Watched[] = ['switches', 'installations', 'tasks', 'operations'];
 
-/** The repositories that Paddock has heard of. */
 export const Repositories = ({ query }: ViewProps) => (
-  <ListView<RepositoryRow>
+  <ListView<Item<'listRepositories'>>
     title="Repositories"
     path="/repositories"
     query={query}
@@ -28,7 +27,7 @@ export const Repositories = ({ query }: ViewProps) => (
   />
 );
 
-const COLUMNS: readonly Column<RepositoryRow>[] = [
+const COLUMNS: readonly Column<Item<'listRepositories'>>[] = [
   wide('Repository', ({ fullName }) => <Thing kind="repository" id={fullName} />),
   column('Looked through', Enabled),
   column('Last resync', LastSync),
@@ -36,7 +35,7 @@ const COLUMNS: readonly Column<RepositoryRow>[] = [
   figure('Active', ({ activeAt }) => activeAt && <Ago at={activeAt} />),
 ];
 
-function Enabled({ enabled, disabled }: RepositoryRow) {
+function Enabled({ enabled, disabled }: Item<'listRepositories'>) {
   return (
     <>
       <Chip of={enabled ? 'enabled' : 'disabled'} /> <span class="quiet">{disabled}</span>
@@ -45,7 +44,7 @@ function Enabled({ enabled, disabled }: RepositoryRow) {
 }
 
 /** How the last resync stands; it leads to its operation. */
-function LastSync({ lastSync }: RepositoryRow) {
+function LastSync({ lastSync }: Item<'listRepositories'>) {
   if (lastSync === null) return <span class="quiet">never</span>;
   const { status, at: when, operation, why } = lastSync;
   return (
@@ -61,7 +60,7 @@ function LastSync({ lastSync }: RepositoryRow) {
 export function Repository({ fields: { owner = '', repository: name = '' } }: ViewProps) {
   const path = at`/repositories/${owner}/${name}`;
   return (
-    <View<Answered>
+    <View<AnswerOf<'findRepository'>>
       path={path}
       tables={[...TABLES, 'installation_events']}
       title={`${owner}/${name}`}
@@ -90,11 +89,14 @@ export function Repository({ fields: { owner = '', repository: name = '' } }: Vi
   );
 }
 
-function Row(repository: Answered) {
+function Row(repository: AnswerOf<'findRepository'>) {
   const { id, fullName, entity, disabled, deliveries } = repository;
   const { lookedAt, unansweredSince, activeAt } = repository;
   const ofIt = at`/operations?subject=${`repository:${fullName}`}`;
-  const operations = useAnswer<List<OperationRow>>(`${ofIt}&limit=10`, ['tasks', 'operations']);
+  const operations = useAnswer<AnswerOf<'listOperations'>>(`${ofIt}&limit=10`, [
+    'tasks',
+    'operations',
+  ]);
   return (
     <>
       <Diagnoses of={fullName} />

@@ -25,10 +25,7 @@ const ENDS: Readonly<Record<string, Trouble>> = {
   },
 };
 
-/**
- * Takes a token once, or leads to the identity provider. A cookie that no script reads proves the
- * session from then on.
- */
+/** Takes a token once, or leads to the identity provider. A cookie proves the session then. */
 export function SignIn() {
   const [now, setTrouble] = useState<Trouble>();
   const trouble = now ?? troubleBefore();
@@ -76,7 +73,6 @@ export function SignIn() {
 /** The console says so in its markup. */
 const hasProvider = document.documentElement.dataset['provider'] !== undefined;
 
-/** The address to come back to, without how the last sign-in ended. */
 function here(): string {
   const { path, query } = place.value;
   const kept = new URLSearchParams(query);

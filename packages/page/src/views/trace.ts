@@ -1,13 +1,12 @@
-import type { TraceItem } from '../answers.ts';
+import type { Item } from '../answers.ts';
 import type { Thing } from '../paths.ts';
 
 interface Subject extends Thing {
-  /** What it is called here. */
   readonly name: string;
 }
 
 /** What a row of a trace is about: the row itself first, then what it names. */
-export function readItem(item: TraceItem): {
+export function readItem(item: Item<'trace'>): {
   readonly id: string | number;
   readonly repository: string | null;
   readonly subjects: readonly Subject[];

@@ -1,10 +1,4 @@
-import type {
-  Diagnosis,
-  EventPayload,
-  Items,
-  Trace as TraceAnswer,
-  TraceItem,
-} from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { History } from '../parts/history.tsx';
 import { Ago, At, Link, Thing, Words } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
@@ -25,7 +19,7 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
   const by = job !== undefined ? 'job' : installation !== undefined ? 'installation' : 'entity';
   const id = job ?? installation ?? entity ?? '';
   return (
-    <ListView<TraceItem, TraceAnswer>
+    <ListView<Item<'trace'>, AnswerOf<'trace'>>
       title={by === 'entity' ? `What happened to ${id}` : `What happened to ${by} ${id}`}
       titleOf={({ entity: whose }) =>
         by === 'entity' && whose?.login ? `What happened to ${whose.login}` : undefined
@@ -48,7 +42,7 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
   );
 }
 
-const Head = ({ entity }: TraceAnswer) =>
+const Head = ({ entity }: AnswerOf<'trace'>) =>
   entity === null ? null : (
     <>
       <Diagnoses of={String(entity.id)} />
@@ -65,7 +59,7 @@ const Head = ({ entity }: TraceAnswer) =>
 
 /** What is wrong with an entity or a repository, what decides most first. Nothing: no word of it. */
 export function Diagnoses({ of }: { of: string }) {
-  const { answer } = useAnswer<Items<Diagnosis>>(at`/diagnoses?of=${of}`, [
+  const { answer } = useAnswer<AnswerOf<'listDiagnoses'>>(at`/diagnoses?of=${of}`, [
     'installations',
     'installation_events',
     'demand_keys',
@@ -86,7 +80,7 @@ export function Diagnoses({ of }: { of: string }) {
   );
 }
 
-const COLUMNS: readonly Column<TraceItem>[] = [
+const COLUMNS: readonly Column<Item<'trace'>>[] = [
   column('At', (item) => <At at={item.at} />),
   column('Kind', ({ kind }) => <span class="quiet">{kind}</span>),
   wide('What', ({ what }) => what),
@@ -102,9 +96,8 @@ const COLUMNS: readonly Column<TraceItem>[] = [
   figure('Ago', (item) => <Ago at={item.at} />),
 ];
 
-/** One event of a trace, with what is stored of its payload. */
 export const Event = ({ fields: { event: id = '' } }: ViewProps) => (
-  <View<EventPayload>
+  <View<AnswerOf<'traceEvent'>>
     path={at`/trace/payload/${id}`}
     tables={[]}
     title={`Event ${id}`}

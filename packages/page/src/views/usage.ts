@@ -1,7 +1,7 @@
-import type { UsageRow } from '../answers.ts';
+import type { Item } from '../answers.ts';
 
 /** What the sums of a row are of, and the jobs of it. Null: of workers without a job. */
-export function subjectOf({ entity, repository, workflow, pool }: UsageRow): {
+export function subjectOf({ entity, repository, workflow, pool }: Item<'listUsage'>): {
   name: string | null;
   /** The filters that list them, as the API takes them. */
   filters: Readonly<Record<string, string>>;

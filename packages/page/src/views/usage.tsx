@@ -1,6 +1,6 @@
 import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
-import type { ActiveRow, Items, Usage as UsageAnswer, UsageRow } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Chart } from '../parts/chart.tsx';
 import { toLines } from '../parts/history.tsx';
 import { Ago, At, HowMany, Link, Listed, Thing } from '../parts/inline.tsx';
@@ -29,7 +29,7 @@ export function Usage({ query }: ViewProps) {
   csv.set('limit', '200');
   const dates = [...query].filter(([name]) => ['from', 'to'].includes(name));
   return (
-    <ListView<UsageRow, UsageAnswer>
+    <ListView<Item<'listUsage'>, AnswerOf<'listUsage'>>
       title="Usage"
       path="/usage"
       query={query}
@@ -49,7 +49,13 @@ export function Usage({ query }: ViewProps) {
   );
 }
 
-const Head = ({ total, from, to, summedAt, query }: UsageAnswer & { query: URLSearchParams }) => (
+const Head = ({
+  total,
+  from,
+  to,
+  summedAt,
+  query,
+}: AnswerOf<'listUsage'> & { query: URLSearchParams }) => (
   <>
     <Headline
       of={[
@@ -72,13 +78,12 @@ const Head = ({ total, from, to, summedAt, query }: UsageAnswer & { query: URLSe
   </>
 );
 
-/** Runner minutes of each day. */
 function Days({ query }: { query: URLSearchParams }) {
   const asked = new URLSearchParams(query);
   for (const name of ['after', 'sort']) asked.delete(name);
   asked.set('by', 'day');
   asked.set('limit', '200');
-  const { answer } = useAnswer<UsageAnswer>(`/usage?${asked.toString()}`, []);
+  const { answer } = useAnswer<AnswerOf<'listUsage'>>(`/usage?${asked.toString()}`, []);
   const drawn = useMemo(() => answer && toMinutes(answer), [answer]);
   return drawn === undefined ? null : (
     <Chart label="Runner minutes by day" said={amount} {...drawn} />
@@ -87,7 +92,7 @@ function Days({ query }: { query: URLSearchParams }) {
 
 const DAY_S = 86_400;
 
-function toMinutes(answer: UsageAnswer) {
+function toMinutes(answer: AnswerOf<'listUsage'>) {
   const { instants, workers } = toLines(answer, DAY_S);
   const [all] = workers;
   const values = all?.values.map((atATime) => atATime * 24 * 60) ?? [];
@@ -100,7 +105,9 @@ const queued = (seconds: number | undefined) =>
 const jobsOf = (filters: Readonly<Record<string, string>>): string =>
   `/jobs?${new URLSearchParams(filters).toString()}`;
 
-const columnsOf = (ended: Readonly<Record<string, string>>): readonly Column<UsageRow>[] => [
+const columnsOf = (
+  ended: Readonly<Record<string, string>>,
+): readonly Column<Item<'listUsage'>>[] => [
   wide('Of', (row) => {
     if (row.at !== null) return <At at={row.at} />;
     const { name, filters } = subjectOf(row);
@@ -123,10 +130,9 @@ const columnsOf = (ended: Readonly<Record<string, string>>): readonly Column<Usa
 
 const BY = ['entity', 'pool', 'labels'] as const;
 
-/** The jobs and workers that live. */
 export function Active({ query }: ViewProps) {
   const by = BY.find((one) => one === query.get('by')) ?? 'entity';
-  const shown = useAnswer<Items<ActiveRow>>(`/active?by=${by}`, ['jobs', 'workers']);
+  const shown = useAnswer<AnswerOf<'countActive'>>(`/active?by=${by}`, ['jobs', 'workers']);
   return (
     <>
       <Heading title="Active now">
@@ -160,7 +166,7 @@ const COUNTS = [
   ['stopping', 'workers', 'stopping'],
 ] as const;
 
-const ACTIVE: readonly Column<ActiveRow>[] = [
+const ACTIVE: readonly Column<Item<'countActive'>>[] = [
   wide('Of', ({ entity, labels, pool }) => (
     <>
       {entity && <Thing kind="entity" id={entity.id} as={entity.login} />}
@@ -170,17 +176,19 @@ const ACTIVE: readonly Column<ActiveRow>[] = [
   )),
   ...COUNTS.map(([what, list, state]) =>
     // Of labels there is no list.
-    figure(what[0]?.toUpperCase() + what.slice(1), ({ entity, pool, [what]: many }: ActiveRow) =>
-      entity === null && pool === null ? (
-        number(many)
-      ) : (
-        <HowMany
-          of={list}
-          state={state}
-          many={many}
-          {...(pool === null ? { entity: entity?.id } : { pool })}
-        />
-      ),
+    figure(
+      what[0]?.toUpperCase() + what.slice(1),
+      ({ entity, pool, [what]: many }: Item<'countActive'>) =>
+        entity === null && pool === null ? (
+          number(many)
+        ) : (
+          <HowMany
+            of={list}
+            state={state}
+            many={many}
+            {...(pool === null ? { entity: entity?.id } : { pool })}
+          />
+        ),
     ),
   ),
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JobRow, OperationCount, Pool, UsageRow, WorkerRow } from '../answers.ts';
+import type { Item } from '../answers.ts';
 import { greatest, instantsOf, inWords, lineOf } from '../parts/last-hour.ts';
 import { toneOf } from '../text/words.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
@@ -8,7 +8,7 @@ import { sumByKind } from './operations.ts';
 import { subjectOf } from './usage.ts';
 import { conditionInWords, endOf, remarkOf, stateOf as workerState } from './workers.ts';
 
-const pool = (given: Partial<Pool>): Pool => ({
+const pool = (given: Partial<Item<'listPools'>>): Item<'listPools'> => ({
   name: 'linux',
   inForce: true,
   labels: [],
@@ -50,8 +50,9 @@ describe('the board', () => {
   });
 });
 
-const job = (given: Partial<JobRow>) =>
-  ({ state: 'ended', conclusion: null, failure: null, createdAt: 'c', ...given }) as JobRow;
+type Job = Item<'listJobs'>;
+const job = (given: Partial<Job>) =>
+  ({ state: 'ended', conclusion: null, failure: null, createdAt: 'c', ...given }) as Job;
 
 describe('a job', () => {
   test.each([
@@ -98,7 +99,8 @@ describe('a job', () => {
 });
 
 const NEW = { state: 'pending', job: null, stuck: null, stop: null, failure: null };
-const worker = (given: Partial<WorkerRow>) => ({ ...NEW, ...given }) as WorkerRow;
+type Worker = Item<'listWorkers'>;
+const worker = (given: Partial<Worker>) => ({ ...NEW, ...given }) as Worker;
 
 describe('a worker', () => {
   test.each([
@@ -124,7 +126,7 @@ describe('a worker', () => {
 });
 
 const counted = (kind: string, outcome: 'OK' | 'ERROR', ended: number, reason: string | null) =>
-  ({ kind, outcome, ended, reason, from: '' }) satisfies OperationCount;
+  ({ kind, outcome, ended, reason, from: '' }) satisfies Item<'countOperations'>;
 
 test('operations are summed by kind, those with failures first', () => {
   expect(
@@ -151,7 +153,8 @@ test.each([
   [{ entity: { id: 9, login: 'acme' } }, 'acme', { entity: 'acme' }],
   [{}, null, {}],
 ])('usage of %j leads to its jobs', (given, name, filters) => {
-  const row = { entity: null, repository: null, workflow: null, pool: null, ...given } as UsageRow;
+  const none = { entity: null, repository: null, workflow: null, pool: null };
+  const row = { ...none, ...given } as Item<'listUsage'>;
   expect(subjectOf(row)).toEqual({ name, filters });
 });
 

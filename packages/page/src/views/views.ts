@@ -16,7 +16,6 @@ import { Event, Trace } from './trace.tsx';
 import { Active, Usage } from './usage.tsx';
 import { Nodes, Worker, Workers } from './workers.tsx';
 
-/** What is drawn at each path. */
 export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/': Board,
   '/pools': Board,

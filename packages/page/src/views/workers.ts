@@ -1,15 +1,15 @@
-import type { WorkerRow } from '../answers.ts';
+import type { Item } from '../answers.ts';
 import { plain } from '../text/words.ts';
 
 /** A worker’s state in a word: a running one is idle until it has a job. */
-export function stateOf({ state, stuck, job }: WorkerRow): string {
+export function stateOf({ state, stuck, job }: Item<'listWorkers'>): string {
   if (state === 'pending' && stuck !== null) return 'stuck';
   if (state === 'running') return job === null ? 'idle' : 'busy';
   return state;
 }
 
 /** Why it is as it is, in a word and shortly; empty: there is nothing to say. */
-export const remarkOf = ({ failure, stuck, stop }: WorkerRow): string =>
+export const remarkOf = ({ failure, stuck, stop }: Item<'listWorkers'>): string =>
   [...new Set([plain(stuck?.reason ?? stop?.reason ?? ''), failure])].filter(Boolean).join(': ');
 
 /** What the page draws of a diagnosis, whose shape is the scheduler’s. */

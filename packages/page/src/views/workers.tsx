@@ -1,4 +1,4 @@
-import type { Items, NodeRow, Worker as WorkerAnswer, WorkerRow } from '../answers.ts';
+import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Ago, Chip, Link, OfPool, Thing, Took } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
@@ -17,9 +17,8 @@ const FILTERS = [
   ...DATES,
 ];
 
-/** Workers, the newest first. */
 export const Workers = ({ query }: ViewProps) => (
-  <ListView<WorkerRow>
+  <ListView<Item<'listWorkers'>>
     title={query.has('node') ? `Workers on ${query.get('node')}` : 'Workers'}
     path="/workers"
     query={query}
@@ -31,8 +30,7 @@ export const Workers = ({ query }: ViewProps) => (
   />
 );
 
-/** Of a list of workers. */
-export const WORKERS: readonly Column<WorkerRow>[] = [
+export const WORKERS: readonly Column<Item<'listWorkers'>>[] = [
   column('Worker', ({ name, warm }) => (
     <>
       <Thing kind="worker" id={name} />
@@ -57,7 +55,7 @@ export const WORKERS: readonly Column<WorkerRow>[] = [
 
 /** Where workers live, and what befell them there: those with the latest trouble first. */
 export const Nodes = () => (
-  <View<Items<NodeRow>> path="/nodes" tables={['workers']} title="Nodes">
+  <View<AnswerOf<'listNodes'>> path="/nodes" tables={['workers']} title="Nodes">
     {({ items }) => (
       <Table
         caption="Nodes"
@@ -70,7 +68,7 @@ export const Nodes = () => (
   </View>
 );
 
-const NODES: readonly Column<NodeRow>[] = [
+const NODES: readonly Column<Item<'listNodes'>>[] = [
   column('Node', ({ node }) => <Thing kind="node" id={node} />),
   figure('Workers', ({ workers }) => number(workers)),
   figure('At work', ({ busy }) => number(busy)),
@@ -85,7 +83,7 @@ const NODES: readonly Column<NodeRow>[] = [
 
 /** One worker: why it failed or does not start, then all that is known of it. */
 export const Worker = ({ fields: { worker: name = '' } }: ViewProps) => (
-  <View<WorkerAnswer>
+  <View<AnswerOf<'findWorker'>>
     path={at`/workers/${name}`}
     tables={['workers']}
     title={name}
@@ -112,7 +110,7 @@ export const Worker = ({ fields: { worker: name = '' } }: ViewProps) => (
   </View>
 );
 
-const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
+const factsOf = ({ job, madeFor, stuck, ...worker }: AnswerOf<'findWorker'>) => ({
   Job: job && <Thing kind="job" id={job} />,
   'Made for': madeFor && madeFor !== job ? <Thing kind="job" id={madeFor} /> : null,
   Stuck: stuck && (
@@ -145,7 +143,7 @@ const factsOf = ({ job, madeFor, stuck, ...worker }: WorkerAnswer) => ({
   Operations: <Link to={at`/operations?subject=${`worker:${worker.name}`}`}>its operations</Link>,
 });
 
-function Trouble({ worker: { diagnosis, noLog, state } }: { worker: WorkerAnswer }) {
+function Trouble({ worker: { diagnosis, noLog, state } }: { worker: AnswerOf<'findWorker'> }) {
   if (diagnosis === null)
     return state === 'failed' && noLog !== null ? <p class="quiet">{noLog}</p> : null;
   const { message, pod, containers = [], events = [] } = diagnosis as Diagnosis;
