@@ -4,7 +4,7 @@ import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
 import { drainPoolEndpoint } from '@paddock/api/pools/pools';
 import { ask } from '@paddock/api/scenes/ask.scene';
-import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { runSweepEndpoint } from '@paddock/api/sweeps/sweeps';
 import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
 import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
 import { runCommand } from '@paddock/cli/run-command';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findOperationEndpoint } from '@paddock/api/operations/operation';
-import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { runSweepEndpoint } from '@paddock/api/sweeps/sweeps';
 import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -4,31 +4,33 @@ import { appCheck } from './app-check.ts';
 import { appCreate } from './app-create.ts';
 import { PAUSED } from '@paddock/domain/why/diagnose-fleet';
 import { ask, table } from './ask-command.ts';
-import { asYaml } from './columns.ts';
+import { asYaml, printable } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { doctor } from './doctor/doctor.ts';
 import { init } from './init.ts';
 import {
   commandFor,
+  describeCompared,
   describeDrained,
   describeHandled,
-  describeCompared,
   describeOperations,
   describeStarted,
   describeSwitch,
   describeTrace,
   describeUsage,
+  readAccess,
   readFailed,
   readRepository,
   sweepTable,
+  tokenTable,
 } from './describe.ts';
 import { describeDiagnoses, why } from './why.ts';
-import { PEOPLE } from './people.ts';
 import { poolsImport } from './import/pools-import.ts';
 import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
 import { top } from './top/top.ts';
+import { tellAction, textOf } from '@paddock/domain/text/tell-action';
 
 const SWITCH = {
   word: ['subject', 'environment|pool:NAME|entity:LOGIN|sweeps|SWEEP'],
@@ -322,7 +324,40 @@ Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
     ...SWITCH,
     summary: 'Lets it go on again. What another switch holds back stays.',
   }),
-  ...PEOPLE,
+  ask('actions', API.listActions, {
+    print: table(
+      [
+        'at',
+        ['WHO', ({ person }) => person],
+        'from',
+        ['DID', ({ endpoint, subject }) => textOf(tellAction(endpoint, subject))],
+        'note',
+      ],
+      'There is no action yet.',
+    ),
+  }),
+  ask('token create', API.createToken, {
+    word: ['name', 'NAME'],
+    summary: `Makes a token of the API and prints it, this once. It may read, unless told otherwise.
+With --endpoint and --subject it calls this endpoint for this subject, and nothing else.`,
+    fields: readAccess,
+    print: ({ token }) => `${token}\n`,
+  }),
+  ask('token list', API.listTokens, { print: tokenTable }),
+  ask('token revoke', API.revokeToken, {
+    word: ['token', 'NAME'],
+    print: (revoked) => tokenTable({ items: [revoked] }),
+  }),
+  ask('session list', API.listSessions, {
+    print: table(
+      ['person', 'sessions', 'since', 'until'],
+      'No person is signed in by an identity provider.',
+    ),
+  }),
+  ask('session end', API.endSessions, {
+    word: ['person', 'PERSON'],
+    print: ({ person, ended }) => `${ended} sessions of ${printable(person)} have ended.\n`,
+  }),
   init,
   doctor,
   poolsCheck,

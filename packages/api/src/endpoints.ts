@@ -14,20 +14,22 @@ import {
 } from './deliveries/deliveries.ts';
 import { findEndpoint } from './find/find.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
-import { listFindingsEndpoint } from './findings/list-findings.ts';
+import { listFindingsEndpoint } from './findings/findings.ts';
 import { tryAgainEndpoint } from './diagnoses/try-again.ts';
 import { countWaitsEndpoint, listJobsEndpoint } from './jobs/list-jobs.ts';
 import { findJobEndpoint } from './jobs/job.ts';
 import { listOperationsEndpoint } from './operations/list-operations.ts';
 import { countOperationsEndpoint, findOperationEndpoint } from './operations/operation.ts';
-import { findRepositoryEndpoint, listRepositoriesEndpoint } from './repositories/repositories.ts';
-import { resyncRepositoryEndpoint } from './repositories/resync.ts';
+import {
+  findRepositoryEndpoint,
+  listRepositoriesEndpoint,
+  resyncRepositoryEndpoint,
+} from './repositories/repositories.ts';
 import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools/pools.ts';
 import { findPoolEndpoint } from './pools/pool.ts';
 import { listNodesEndpoint } from './workers/nodes.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
-import { listSweepsEndpoint } from './sweeps/list-sweeps.ts';
-import { runSweepEndpoint } from './sweeps/run-sweep.ts';
+import { listSweepsEndpoint, runSweepEndpoint } from './sweeps/sweeps.ts';
 import {
   liftSwitchEndpoint,
   listSwitchesEndpoint,

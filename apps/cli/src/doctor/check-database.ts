@@ -1,4 +1,3 @@
-import { checkFacts } from '@paddock/api/findings/check-facts';
 import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { UNGUARDED, unguardedHost } from '@paddock/db/connection/database-url';
 import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';
@@ -7,7 +6,7 @@ import { readDatabaseFacts, whyUnfit } from '@paddock/db/database-checks';
 import { proveMechanisms } from '@paddock/db/prove-mechanisms';
 import type { Db } from '@paddock/db/schema/tables';
 import { explainCauses, whyUnreachable } from '@paddock/db/why-unreachable';
-import { type Finding, findingsOf, messageOf } from '@paddock/api/findings/findings';
+import { checkFacts, type Finding, findingsOf, messageOf } from '@paddock/api/findings/findings';
 
 interface Given {
   readonly url: string;

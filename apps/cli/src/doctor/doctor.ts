@@ -12,8 +12,8 @@ import { checkCluster } from './check-cluster.ts';
 import { checkPools, remarksOf } from '../pools-check.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkGitHub } from './check-github.ts';
-import { checkServices } from '@paddock/api/findings/check-services';
 import {
+  checkServices,
   type Finding,
   findingsOf,
   type Level,

@@ -3,8 +3,8 @@ import {
   redeliverDeliveryEndpoint,
 } from '@paddock/api/deliveries/deliveries';
 import { findOperationEndpoint } from '@paddock/api/operations/operation';
-import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
-import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/repositories';
+import { runSweepEndpoint } from '@paddock/api/sweeps/sweeps';
 import { setSwitchEndpoint } from '@paddock/api/switches/switches';
 import {
   drainWorkerEndpoint,

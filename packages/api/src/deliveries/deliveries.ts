@@ -12,7 +12,7 @@ import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
 import { note } from '../actions/list-actions.ts';
 import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-operation.ts';
-import { app, meantApp } from '../sweeps/run-sweep.ts';
+import { app, meantApp } from '../sweeps/sweeps.ts';
 
 const failedDelivery = z.object({
   state: z.enum(['waiting', 'given-up']),

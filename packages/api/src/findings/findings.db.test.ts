@@ -4,7 +4,7 @@ import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { listFindingsEndpoint } from './list-findings.ts';
+import { listFindingsEndpoint } from './findings.ts';
 
 const database = useTestDatabase();
 const find = () => ask(listFindingsEndpoint, database.db);

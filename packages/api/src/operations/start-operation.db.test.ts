@@ -11,11 +11,10 @@ import type { Endpoint } from '../endpoint.ts';
 import { redeliverDeliveryEndpoint } from '../deliveries/deliveries.ts';
 import { resyncInstallationEndpoint } from '../installations/installations.ts';
 import { findRepositoryEndpoint, listRepositoriesEndpoint } from '../repositories/repositories.ts';
-import { resyncRepositoryEndpoint } from '../repositories/resync.ts';
+import { resyncRepositoryEndpoint } from '../repositories/repositories.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
-import { listSweepsEndpoint } from '../sweeps/list-sweeps.ts';
-import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
+import { listSweepsEndpoint, runSweepEndpoint } from '../sweeps/sweeps.ts';
 import { maySee } from '../tokens/may-call.ts';
 import { findOperationEndpoint, type operation } from './operation.ts';
 

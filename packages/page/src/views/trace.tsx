@@ -4,10 +4,9 @@ import { Ago, At, Link, Thing, Words } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { type Column, column, Facts, figure, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
-import { at, type ViewProps } from '../paths.ts';
+import { at, type Thing as Named, type ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { number, plain } from '../text/words.ts';
-import { readItem } from './trace.ts';
 
 const FILTERS = [
   { name: 'kind', label: 'Kind', of: ['event', 'job', 'worker', 'operation', 'action'] },
@@ -136,3 +135,43 @@ export const Event = ({ fields: { event: id = '' } }: ViewProps) => (
     )}
   </View>
 );
+
+interface Subject extends Named {
+  readonly name: string;
+}
+
+/** What a row of a trace is about: the row itself first, then what it names. */
+function readItem(item: Item<'trace'>): {
+  readonly id: string | number;
+  readonly repository: string | null;
+  readonly subjects: readonly Subject[];
+} {
+  switch (item.kind) {
+    case 'event': {
+      const { id, job, repository } = item.event;
+      const event = { kind: 'event', id, name: 'event' } as const;
+      return { id, repository: repository?.fullName ?? null, subjects: [event, ...ofJob(job)] };
+    }
+    case 'job': {
+      const { id, name, repository } = item.job;
+      return { id, repository: repository.fullName, subjects: [{ kind: 'job', id, name }] };
+    }
+    case 'worker': {
+      const { name, job, repository } = item.worker;
+      const worker = { kind: 'worker', id: name, name } as const;
+      return { id: name, repository, subjects: [worker, ...ofJob(job)] };
+    }
+    case 'operation':
+      return { id: item.operation.id, repository: null, subjects: ofOperation(item.operation.id) };
+    case 'action':
+      return { id: item.action.id, repository: null, subjects: ofOperation(item.action.operation) };
+    default:
+      return item satisfies never;
+  }
+}
+
+const ofJob = (job: number | null): Subject[] =>
+  job === null ? [] : [{ kind: 'job', id: job, name: `job ${job}` }];
+
+const ofOperation = (id: string | null): Subject[] =>
+  id === null ? [] : [{ kind: 'operation', id, name: 'operation' }];
