@@ -38,7 +38,6 @@ export interface ListenerOptions extends AnswerOptions {
   readonly prefix: string;
 }
 
-/** Routes the API, the page, and what the page needs beside the API. */
 export function createListener(options: ListenerOptions): Express {
   const { answerSignIn, events, isStopping, page, prefix } = options;
   /** Sends what `answerTo` answers. Never rejects, as `answerTo` does not. */

@@ -12,7 +12,6 @@ export const consoleRules = {
 
 /** What node:http allows the console's callers; times in milliseconds. */
 export const CONNECTION_LIMITS = {
-  /** Longest time for a request to arrive whole. */
   requestTimeout: 10_000,
   headersTimeout: 10_000,
   /** A connection on which nothing moves for so long is closed; longer than its keep-alive. */

@@ -3,7 +3,6 @@ import type { Db } from '@paddock/db/schema/tables';
 import { z } from 'zod';
 import { withDatesInOrder } from './lists/dates.ts';
 
-/** Who asks, and where the rows are. */
 export interface Caller {
   readonly db: Db;
   /** Stored with what this person does. */
@@ -40,7 +39,6 @@ export interface Endpoint<
 
 /** What the audit says about an act. */
 export interface Act {
-  /** The name of an endpoint. */
   readonly endpoint: string;
   readonly subject: Subject;
   readonly note: string | undefined;

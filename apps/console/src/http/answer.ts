@@ -15,7 +15,6 @@ export interface Answered {
   readonly reply: Reply;
   readonly endpoint?: Endpoint;
   readonly person?: string;
-  /** A fault of ours, or PostgreSQL's. */
   readonly error?: unknown;
 }
 

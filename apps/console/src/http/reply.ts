@@ -19,7 +19,6 @@ interface More {
   readonly errors?: readonly Mistake[];
 }
 
-/** Problem details (RFC 9457). */
 export const problem = (
   status: number,
   title: string,

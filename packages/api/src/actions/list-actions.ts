@@ -101,7 +101,6 @@ const listActions = (
     .limit(most)
     .execute();
 
-/** What people did to an entity and what belongs to it, the newest first. */
 export function listEntityActions(
   db: Db,
   entityId: number,

@@ -70,7 +70,6 @@ export const listDiagnosesEndpoint = endpoint({
   },
 });
 
-/** How many of the newest events are read. */
 const MOST_EVENTS = 1_000;
 /** Of one installation; without those before, its beginning is unknown. */
 const MOST_OF_INSTALLATION = 2_000;
@@ -82,7 +81,6 @@ interface Subject {
   readonly entityId: number;
 }
 
-/** What the rows say about an entity, or one repository of it. */
 async function findDiagnosisFacts(db: Db, { asked, entityId }: Subject): Promise<EntityFacts> {
   const configuredApps = (await findMatchingSettings(db))?.appIds ?? null;
   const apps = await findApps(db, entityId, asked.repository);
@@ -135,13 +133,11 @@ const names = (field: string, repository: string) => sql`exists (
   select from jsonb_path_query(payload, ${sql.lit(`lax $.${field}[*].full_name`)}) one
   where lower(split_part(one #>> '{}', '/', 2)) = lower(${repository}))`;
 
-/** The newest events of the entity, whatever their source. */
 const newestOf = (entityId: number) =>
   sql<Selectable<Database['installation_events']>>`(
   select source, event, outcome, app_id, installation_id, repo_id, job_id, received_at from installation_events
   where entity_id = ${entityId} order by received_at desc limit ${MOST_EVENTS})`.as('newest');
 
-/** What the newest deliveries came to. */
 const findOutcomes = (db: Db, entityId: number, repoId: number | null): Promise<IgnoredJobs[]> =>
   db
     .selectFrom(newestOf(entityId))
@@ -165,7 +161,6 @@ const findOutcomes = (db: Db, entityId: number, repoId: number | null): Promise<
 
 type Seen = Pick<EntityFacts, 'installationsSeen' | 'lastDeliveryAt' | 'isRepositorySeen'>;
 
-/** What the newest deliveries name. */
 async function findSeen(db: Db, entityId: number, repoId: number | null): Promise<Seen> {
   const rows = await db
     .selectFrom(newestOf(entityId))

@@ -64,7 +64,6 @@ export interface AppPlace {
   readonly installationId: number | null;
 }
 
-/** The events of an entity, and of these Apps without an entity, the newest first. */
 export const listEntityEvents = (
   db: Db,
   { entityId, places }: { entityId: number | null; places: readonly AppPlace[] },
@@ -100,7 +99,6 @@ export const listDeliveryEvents = (
 /** Most events of an owner among which those of one repository are looked for. */
 const MOST_OF_OWNER = 1_000;
 
-/** The events about a repository among the newest of its owner, the newest first. */
 export const listRepositoryEvents = (
   db: Db,
   repoId: number,

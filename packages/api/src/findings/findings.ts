@@ -28,7 +28,6 @@ export type Part = (typeof PARTS)[number];
 export interface Finding {
   readonly level: Level;
   readonly part: Part;
-  /** What is wrong, and what to do. */
   readonly sentence: string;
 }
 

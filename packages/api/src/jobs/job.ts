@@ -69,7 +69,6 @@ export interface JobPlace {
   readonly workflow?: string | undefined;
 }
 
-/** SQL: whether a row of `jobs` is one of these. */
 export const isAt = ({ entityId, repoId, pool: name, workflow }: JobPlace): RawBuilder<boolean> =>
   allOf(
     has('entity_id', entityId),

@@ -105,7 +105,6 @@ const listActiveJobs = (
 ): Promise<ListedJob[]> =>
   readFew(db, sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`, page);
 
-/** Jobs that wait for a worker, and their keys for this reason. */
 const listJobsByReason = (
   db: Db,
   { reason, ...place }: JobPlace & { readonly reason: string },

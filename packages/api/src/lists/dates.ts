@@ -59,7 +59,6 @@ export const instant = z.codec(instantText, z.custom<Date>(), {
   encode: (at) => at.toISOString(),
 });
 
-/** What happened to a subject, and when. */
 export const timeline = z.array(z.object({ at: instantText, what: z.string() }));
 
 /**

@@ -66,7 +66,6 @@ export function toPage<T extends Placed<object>>(
   return { items, next: hasMore ? cursorOf(last.position) : null };
 }
 
-/** SQL: the position of a row by these columns. */
 export const positionBy = <Position extends readonly unknown[]>(...columns: readonly string[]) =>
   sql<Position>`json_build_array(${sql.join(columns.map((column) => sql.ref(column)))})`.as(
     'position',

@@ -96,7 +96,6 @@ export const ended = (hasOutput = false) => sql`
       jsonb_build_object('by', handled_by, 'at', ${isoText('handled_at')}, 'retriedAs', retried_as) end as handled${hasOutput ? sql`, output` : sql``}
   from operations`;
 
-/** SQL: the failed runs of the operation `found`. */
 export const FAILURES: RawBuilder<unknown> = sql`(
   select failures from tasks t where t.id = found.id union all select failures from operations o where o.id = found.id limit 1)`;
 
@@ -122,7 +121,6 @@ export async function readOperation(db: Db, id: string): Promise<Operation> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The operation of this id, or undefined if there is none or it has expired. */
 export async function findOperation(
   db: Db,
   id: string,

@@ -29,7 +29,6 @@ export const startOperation = (
     return readOperation(trx, id);
   });
 
-/** Starts the sweep whose task `prepare` returns, unless it is paused. */
 export const startSweep = (
   caller: Caller,
   request: Act,

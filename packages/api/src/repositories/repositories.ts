@@ -24,7 +24,6 @@ const name = z
 /** The inputs of a path that names a repository, in small letters: GitHub ignores the case. */
 const repositoryPath = { owner: name, repository: name };
 
-/** As subjects of operations name it. */
 const fullNameOf = ({ owner, repository }: { owner: string; repository: string }): string =>
   `${owner}/${repository}`;
 

@@ -2,7 +2,6 @@ import { onlyRowOf } from '@paddock/db/rows';
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { GOES_ON } from './sessions.ts';
 
-/** The tables that the page watches. */
 const WATCHED = [
   'jobs',
   'workers',
@@ -23,9 +22,7 @@ export type Watched = (typeof WATCHED)[number];
 /** How many rows of each table were ever written, and who may still be told of it. */
 export interface Changes {
   readonly written: Readonly<Record<Watched, number>>;
-  /** The names of those that are not revoked. */
   readonly tokens: readonly string[];
-  /** The ids of those that go on. */
   readonly sessions: readonly string[];
 }
 

@@ -62,7 +62,6 @@ const listSweeps = (db: Db, most: number, last = '') => rowsOf<Placed<Sweep>>(db
       select name, succeeded_at, last_pass, split_part(name, ':', 1) as kind, case when name like '%:%' then split_part(name, ':', 2) else name end as subject,
         case when name like '%:%' then 'app' else 'schedule' end as type from schedules where name > ${last}) s order by name limit ${most}`;
 
-/** The input `app`: an App's id. */
 export const app = githubId().describe('An App’s id');
 
 /** The App that is meant: the only one, if none is named. Rejects with a Problem. */

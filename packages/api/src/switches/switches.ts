@@ -51,7 +51,6 @@ export async function readSwitch(
   return { subject, held: { by: found.by, since: found.since, note: found.note } };
 }
 
-/** The input `subject` of who sets a switch or lifts it. */
 const switchSubject = z
   .string()
   .max(300)

@@ -10,7 +10,6 @@ import {
   type TokenRights,
 } from './tokens.ts';
 
-/** Who asks, and what they may do. */
 export interface Bearer extends TokenRights {
   /** As `Caller.person`. */
   readonly person: string;
@@ -91,14 +90,12 @@ const selectToken = (db: Db, id: string) =>
     .where('id', '=', id)
     .where('revoked_at', 'is', null);
 
-/** The token of this id, unless it is revoked or for one sign-in. */
 export const findToken = (db: Db, id: string): Promise<FoundToken | undefined> =>
   selectToken(db, id).where('one_time', '=', false).executeTakeFirst();
 
 /** A sign-in has an hour. */
 const IS_TO_COME = sql<boolean>`one_time and last_used_at is null and created_at > now() - interval '1 hour' and not ${isTooFarAhead(sql`created_at`)}`;
 
-/** The token of this id, if it is for one sign-in, which is still to come. */
 export const findOneTimeToken = (db: Db, id: string): Promise<FoundToken | undefined> =>
   selectToken(db, id).where(IS_TO_COME).executeTakeFirst();
 

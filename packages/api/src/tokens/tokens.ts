@@ -20,7 +20,6 @@ export interface TokenParts {
 /** The prefix lets scanners of repositories find a token that was committed. */
 const TOKEN = /^paddock_(once_)?([0-9a-f]{16})_([\w-]{43})$/;
 
-/** A new id, and a secret of 256 random bits. */
 export const newSecret = (): Pick<TokenParts, 'id' | 'secret'> => ({
   id: randomBytes(8).toString('hex'),
   secret: randomBytes(32).toString('base64url'),

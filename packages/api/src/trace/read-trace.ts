@@ -105,7 +105,6 @@ export const traceAnswer = pageOf(traceItem).extend({
 
 export interface Subject {
   readonly entity: z.output<typeof traceAnswer>['entity'];
-  /** Where events without an entity belong to it. */
   readonly places: readonly AppPlace[];
 }
 

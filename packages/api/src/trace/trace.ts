@@ -7,7 +7,6 @@ import { githubId, toPage } from '../lists/page.ts';
 import { notFound, wrong } from '../problem.ts';
 import { readTrace, type Subject, traceAnswer, traceInput } from './read-trace.ts';
 
-/** What is known of an entity by its id. Undefined: nothing. */
 async function findTracedEntity(db: Db, entityId: number): Promise<Subject | undefined> {
   const rows = await db
     .selectFrom('installations')

@@ -8,7 +8,6 @@ import { endpoint } from '../endpoint.ts';
 /** More would be a list to look through: whoever wants all of them names filters of jobs. */
 const MOST = 200;
 
-/** What a row is of, as SQL of a job or a worker. */
 const KEYS = {
   entity: sql`entity_id::text`,
   labels: sql`job_labels::text`,

@@ -283,7 +283,6 @@ const toSums = ({ jobs, started, workers, podMs, idleMs, thrownAwayMs }: UsageSu
   thrownAwayShare: podMs === 0 ? null : thrownAwayMs / podMs,
 });
 
-/** The names of a group, as they are now. */
 function nameOf(by: UsageBy): RawBuilder<unknown> {
   const login = sql`(select login from installations where entity_id = page.key order by deleted_at desc nulls first, updated_at desc limit 1)`;
   const fullName = sql`(select repo_full_name from usage_hours n where n.repo_id = page.key order by hour desc limit 1)`;

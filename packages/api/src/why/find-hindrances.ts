@@ -14,7 +14,6 @@ import { findSwitches } from '@paddock/db/switches';
 import { installationToday, loginToday } from '@paddock/db/entities/told';
 import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 
-/** A job whose wait is explained. */
 export interface ExplainedJob {
   readonly now: Date;
   /** The App and the installation to use for its entity today; its own where none may be used. */
@@ -90,7 +89,6 @@ type Hindrances = Pick<
 
 type Numbers = Pick<WaitFacts, 'unexplained' | 'withoutNode'>;
 
-/** What people, failures, GitHub and the cluster put in the way of workers for a job. */
 export async function findHindrances(
   trx: Trx,
   explained: ExplainedJob,

@@ -73,7 +73,6 @@ async function findCaps(
   return capsInForce(job, rules, await countLiveWorkers(trx), await findHeldWorkers(trx));
 }
 
-/** Workers that should have gone a minute ago, the longest held first. */
 function findHeldWorkers(trx: Trx): Promise<HeldWorkerFacts[]> {
   const since = sql<Date>`least(stop_held_since, terminating_at)`;
   return trx
@@ -90,7 +89,6 @@ function findHeldWorkers(trx: Trx): Promise<HeldWorkerFacts[]> {
     .execute();
 }
 
-/** The workers of a key that live and have no job. */
 const findWorkersOfKey = (trx: Trx, demandKey: number) => rowsOf<WorkerFacts>(trx)`
     select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
       registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",

@@ -10,7 +10,6 @@ import { endpoint } from '../endpoint.ts';
 import { instantText } from '../lists/dates.ts';
 import { HAS_ENDED_WELL } from './workers.ts';
 
-/** What befell workers in the last day, by its cause. */
 export const trouble = z.object({
   reason: z.string().describe('Of a failure or a stop, or why pods do not start'),
   sentence: z.string(),

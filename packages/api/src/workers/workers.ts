@@ -244,7 +244,6 @@ export function listWorkers(
   }
 }
 
-/** SQL: whether a row of `workers` is one of these. */
 const isAt = ({ entityId, pool, node, reason }: Place): RawBuilder<boolean> =>
   allOf(
     has('entity_id', entityId),

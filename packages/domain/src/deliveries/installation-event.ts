@@ -67,7 +67,6 @@ const targetPayload = z.union([
   z.object({ target_type: z.literal('Enterprise') }).transform(() => undefined),
 ]);
 
-/** An entity's new name, from `installation_target`. */
 export interface EntityName {
   readonly entity: Entity;
   readonly installationId: number;

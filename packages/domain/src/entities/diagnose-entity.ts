@@ -161,7 +161,6 @@ function diagnoseDeliveries(facts: EntityFacts): Diagnosis[] {
   ];
 }
 
-/** The outcomes after which a job gets no worker. */
 const IGNORED: Readonly<Partial<Record<string, { name: string; actor: Actor }>>> = {
   ignored_no_label: { name: 'no_fitting_labels', actor: 'author' },
   ignored_entity: { name: 'entity_not_allowed', actor: 'platform' },
@@ -221,17 +220,14 @@ export interface EntityFacts {
   readonly installations: readonly InstalledApp[];
   /** The Apps of the configuration; null: no scheduler has stored them. */
   readonly configuredApps: readonly number[] | null;
-  /** What its newest deliveries came to; of a repository, those about it. */
   readonly ignored: readonly IgnoredJobs[];
   /** Refused authentications among its events of the last day, by App. */
   readonly authFailures: readonly AuthFailures[];
-  /** The installations that its newest deliveries name. */
   readonly installationsSeen: readonly SeenInstallation[];
   readonly lastDeliveryAt: Date | null;
   /** One of its newest deliveries is about the repository that was asked for. */
   readonly isRepositorySeen: boolean;
   readonly undelivered: { readonly count: number; readonly since: Date } | null;
-  /** The pools in which its jobs wait for a reason. */
   readonly waiting: readonly WaitingKey[];
 }
 

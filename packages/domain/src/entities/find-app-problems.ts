@@ -8,7 +8,6 @@ export interface ServedByApp {
 
 type Permissions = Readonly<Record<string, string>>;
 
-/** An App's rights at GitHub, and where it is installed. */
 export interface AppToCheck extends ServedByApp {
   readonly permissions: Permissions;
   readonly events: readonly string[];
@@ -48,13 +47,11 @@ const RIGHTS: readonly Right[] = [
   },
 ];
 
-/** The permissions that an App needs there, by GitHub's names, with their levels. */
 export const permissionsFor = (served: ServedByApp): Permissions =>
   Object.fromEntries(
     RIGHTS.filter(({ isNeeded }) => isNeeded(served)).map(({ name, level }) => [name, level]),
   );
 
-/** The rights that an App lacks, a sentence each; empty if none. */
 export const findAppProblems = ({ permissions, events, ...served }: AppToCheck): string[] => [
   ...APP_EVENTS.filter((event) => !events.includes(event)).map(
     (event) => `it is not subscribed to the event ${event}: GitHub announces no jobs`,

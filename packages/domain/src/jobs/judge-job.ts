@@ -10,9 +10,7 @@ export interface JobToJudge {
   readonly wasQueued: boolean;
   /** It is no demand, because GitHub hid its repository. */
   readonly wasHidden: boolean;
-  /** GitHub answered an earlier look-up. */
   readonly wasLookedUp: boolean;
-  /** GitHub did not know it at an earlier look-up. */
   readonly wasGone: boolean;
 }
 
@@ -80,7 +78,6 @@ function judgeQueued(
   return job.wasQueued || job.wasHidden ? { kind: 'requeued' } : { kind: 'queued', again: true };
 }
 
-/** Our row of a job that GitHub lists. */
 export interface KnownJob {
   readonly status: 'pending' | 'running' | 'completed' | 'failed';
   readonly wantsWorker: boolean;

@@ -34,7 +34,6 @@ export interface JobRow extends PlacedJob {
   readonly misjudged: boolean;
 }
 
-/** A statement of GitHub, with what the database adds. */
 export interface StatementToMerge {
   readonly facts: DeliveredStatement;
   /** Undefined if no pool serves the job. */
@@ -191,7 +190,6 @@ export const isOldDemand = (
 ): boolean =>
   status === 'pending' && queuedAt !== null && Date.parse(queuedAt) < now - OLD_AFTER_MS;
 
-/** What a statement has done to a job's row. */
 export interface Merged {
   readonly before: Pick<JobRow, 'status'> | undefined;
   /** The same object if nothing changed. */

@@ -172,7 +172,6 @@ const asText = (patterns: readonly string[] | undefined): string | undefined =>
     .toSorted()
     .join('\n');
 
-/** Users that a pool's configuration does not name, and how to keep them out. */
 interface UnnamedUsers {
   readonly whom: string;
   readonly remedy: string;

@@ -73,7 +73,6 @@ export const misplacedInFile = (keysOfPools: readonly string[]): object =>
     ...OF_SCALE_SETS,
   });
 
-/** Removes refused keys from a JSON Schema. */
 export function withoutRefused({
   jsonSchema,
 }: {

@@ -96,7 +96,6 @@ const isSaid = <T extends object>(value: T | undefined): value is T =>
 const LATER =
   'is not supported: leave containerMode out, or write dind for jobs that start containers';
 
-/** How jobs get separate containers. */
 export const containerMode = z.enum(['none', 'dind'], {
   error: ({ input }) => {
     const type = isRecord(input) ? input['type'] : input;
@@ -119,7 +118,6 @@ const proxyUrl = z
     'must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
   );
 
-/** The proxy of the runner and the Docker daemon. */
 export const proxy = z
   .strictObject({
     http: proxyUrl.optional(),

@@ -27,7 +27,6 @@ const rule = z.strictObject({
     ),
 });
 
-/** The sections of the configuration file that the database stores. */
 export const poolsSections = {
   pools: z.array(pool).describe('Classes of workers.'),
   entities: z
@@ -62,7 +61,6 @@ export function admittingLogin(
   return listed ?? loginThrough(pools.find(({ name }) => name === place.pool) ?? {}, entity);
 }
 
-/** The pool that lacks the fewest labels of a job. */
 export interface NearestPool {
   readonly pool: string;
   /** Empty: it has all of them. */

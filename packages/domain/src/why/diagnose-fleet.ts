@@ -14,11 +14,9 @@ export interface Hindrance {
   readonly jobs: number;
   readonly since: Date | null;
   readonly until: Date | null;
-  /** The person of a switch. */
   readonly by: string | null;
   readonly message: string | null;
   readonly pools: readonly string[];
-  /** The oldest of the jobs. */
   readonly job: number | null;
 }
 
@@ -58,7 +56,6 @@ function rankOf({ name, actor, jobs }: FleetDiagnosis): number {
   return RANKS.length + (jobs > 0 ? 0 : 2) + (actor === 'wait' || isWill ? 1 : 0);
 }
 
-/** Causes of one name that are shown. */
 const MOST_OF_NAME = 10;
 
 /** Causes, the worst first. One that holds back jobs has the words of the oldest of them. */

@@ -93,7 +93,6 @@ export function explainWait(stored: WaitFacts): WaitAnswer {
   }
 }
 
-/** Most reasons that ended, for people. */
 const MOST_EARLIER = 20;
 
 /** A job has waited for a reason no longer than it is known, nor after it started or ended. */

@@ -6,10 +6,8 @@ import type { CapFacts, WaitFacts } from './wait-facts.ts';
 export type Actor = 'wait' | 'author' | 'platform';
 
 export interface Explanation {
-  /** With its numbers. */
   readonly sentence: string;
   readonly actor: Actor;
-  /** What this actor can do. */
   readonly advice: string;
 }
 

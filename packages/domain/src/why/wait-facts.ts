@@ -52,7 +52,6 @@ export interface WorkerFacts {
   readonly isRegistered: boolean;
   readonly hasPod: boolean;
   readonly isRunning: boolean;
-  /** GitHub calls its runner offline. */
   readonly isOffline: boolean;
   readonly isStopping: boolean;
   readonly isUnschedulable: boolean;
@@ -126,7 +125,6 @@ export interface PlaceFacts {
   readonly olderOfPool: number;
 }
 
-/** The last jobs of the key that started on our workers. */
 export interface LastStarts {
   readonly jobs: number;
   /** From GitHub's queue until their start. */
@@ -174,7 +172,6 @@ export interface WaitFacts {
   readonly lostApp: { readonly app: number; readonly at: Date } | null;
   /** Runners of the key that ended well without a known job, for as long as that counts. */
   readonly unexplained: number;
-  /** Workers of the key that no node takes. */
   readonly withoutNode: number;
   /** Of its key while it waited, the latest first. */
   readonly earlier: readonly EarlierReason[];

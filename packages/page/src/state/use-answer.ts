@@ -3,7 +3,6 @@ import { isResting, onChange, type Watched } from './live.ts';
 import { request } from './request.ts';
 import type { Trouble } from '../answers.ts';
 
-/** What the API answered last, and what is wrong with asking it now. */
 export interface Shown<T> {
   readonly answer: T | undefined;
   readonly trouble: Trouble | undefined;

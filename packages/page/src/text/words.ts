@@ -32,7 +32,6 @@ const TONES: Readonly<Record<string, readonly string[]>> = {
 export const toneOf = (state: string): string | undefined =>
   Object.keys(TONES).find((tone) => TONES[tone]?.includes(state));
 
-/** A share of 1 as people read it. */
 export const percent = (share: number | null): string =>
   share === null ? '–' : share > 0 && share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`;
 
@@ -66,7 +65,6 @@ export function ago(at: string, now: number): string {
 export const until = (at: string, now: number): string =>
   Math.abs(Date.parse(at) - now + 30 * SECOND) <= 31 * SECOND ? 'now' : ago(at, now);
 
-/** From one instant to another, or to now. */
 export const between = (from: string, to: string | null, now: number): string =>
   duration((to === null ? now : Date.parse(to)) - Date.parse(from));
 

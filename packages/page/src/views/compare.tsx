@@ -11,7 +11,6 @@ import { number } from '../text/words.ts';
 
 const SPANS = { '24h': 'Day', '7d': 'Week', '31d': 'Month' };
 
-/** How long jobs were queued and how many failed, on our workers and on all other runners. */
 export function Compare({ query }: ViewProps) {
   const since = query.get('since') ?? '24h';
   const shown = useAnswer<AnswerOf<'compareRunners'>>(

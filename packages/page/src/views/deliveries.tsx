@@ -67,7 +67,6 @@ const COLUMNS: readonly Column<Item<'listRedeliveries'>>[] = [
   ),
 ];
 
-/** One delivery: what became of it each time, and whether Paddock asks for it again. */
 export const Delivery = ({ fields: { delivery: guid = '' } }: ViewProps) => (
   <View<AnswerOf<'findDelivery'>>
     path={at`/deliveries/${guid}`}

@@ -31,7 +31,6 @@ const OF_ACTIVE = ['entity', 'repository', 'pool', 'workflow', 'from', 'to'];
 export const isWaiting = (query: URLSearchParams): boolean =>
   query.get('state') === 'waiting' || (query.has('reason') && !query.has('state'));
 
-/** The filters of all waiting jobs, besides their reason. */
 export const onlyWaiting = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...query].filter(([name]) => OF_ACTIVE.includes(name)));
 

@@ -83,7 +83,6 @@ const COLUMNS: readonly Column<Item<'listJobs'>>[] = [
   figure('Heard of', ({ createdAt }) => <Ago at={createdAt} />),
 ];
 
-/** How many jobs wait for which reason; each leads to the list of these alone. */
 function Waits({ query }: { query: URLSearchParams }) {
   const { answer, trouble } = useAnswer<AnswerOf<'countWaits'>>(
     `/waits?${onlyWaiting(query).toString()}`,

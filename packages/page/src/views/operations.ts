@@ -5,11 +5,9 @@ export interface KindCount {
   readonly kind: string;
   readonly good: number;
   readonly bad: number;
-  /** As `2 out of attempts`, the commonest first. */
   readonly reasons: readonly string[];
 }
 
-/** The sums of each kind, those with failures first, then by name. */
 export function sumByKind(counts: readonly Item<'countOperations'>[]): KindCount[] {
   const byKind = Map.groupBy(counts, ({ kind }) => kind);
   return [...byKind]
@@ -50,7 +48,6 @@ export function subjectOf({ type, id, name }: Item<'listOperations'>['subject'])
   return { said: `${NAMES.get(type) ?? type} ${name ?? id}`, filter, thing: kind && { kind, id } };
 }
 
-/** The same of a filter, as `worker:NAME`. */
 export function readFilter(filter: string) {
   const [type = '', ...id] = filter.split(':');
   return subjectOf({ type, id: id.join(':'), name: null });

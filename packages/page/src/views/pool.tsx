@@ -136,7 +136,6 @@ function Row(pool: Item<'listPools'>) {
   );
 }
 
-/** The last hour of a pool: demand, supply and cap, and how long jobs were queued. */
 function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
   const { answer } = useAnswer<AnswerOf<'lastHour'>>(
     at`/last-hour?pool=${pool}`,

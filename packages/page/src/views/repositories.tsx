@@ -56,7 +56,6 @@ function LastSync({ lastSync }: Item<'listRepositories'>) {
   );
 }
 
-/** One repository: whether Paddock looks for its jobs, to have it done, and what there is of it. */
 export function Repository({ fields: { owner = '', repository: name = '' } }: ViewProps) {
   const path = at`/repositories/${owner}/${name}`;
   return (

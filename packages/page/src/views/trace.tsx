@@ -13,7 +13,6 @@ const FILTERS = [
   ...DATES,
 ];
 
-/** What happened to an entity, the newest first: found by itself, an installation or a job. */
 export function Trace({ fields: { entity, installation, job }, query }: ViewProps) {
   const by = job !== undefined ? 'job' : installation !== undefined ? 'installation' : 'entity';
   const id = job ?? installation ?? entity ?? '';

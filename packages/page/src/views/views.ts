@@ -51,13 +51,11 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
 
 interface Entry {
   readonly name: string;
-  /** The first one is where the entry leads. */
   readonly views: Readonly<Record<string, string>>;
   /** Views that no entry names are found from these. */
   readonly also?: readonly string[];
 }
 
-/** The bar: each entry with its views. */
 export const BAR: readonly Entry[] = [
   { name: 'Fleet', views: { '/': 'Fleet', '/doctor': 'Doctor' }, also: ['/pools'] },
   { name: 'Jobs', views: { '/jobs': 'Jobs' }, also: ['/runs', '/trace/job'] },

@@ -81,7 +81,6 @@ const NODES: readonly Column<Item<'listNodes'>>[] = [
   ),
 ];
 
-/** One worker: why it failed or does not start, then all that is known of it. */
 export const Worker = ({ fields: { worker: name = '' } }: ViewProps) => (
   <View<AnswerOf<'findWorker'>>
     path={at`/workers/${name}`}
