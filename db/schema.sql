@@ -72,6 +72,16 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION must_be_whole(is_whole boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not is_whole then
+    raise serialization_failure using message = 'a job has changed since it was read';
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION note_entity_of_action()
  RETURNS trigger
  LANGUAGE plpgsql

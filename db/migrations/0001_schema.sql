@@ -891,6 +891,14 @@ begin
   end loop;
 end $$;
 
+-- Ends a statement that has not written all that it was given, so that nothing of it is kept.
+create function must_be_whole(is_whole boolean) returns void language plpgsql as $$
+begin
+  if not is_whole then
+    raise serialization_failure using message = 'a job has changed since it was read';
+  end if;
+end $$;
+
 -- Pins the logins that the pools in force name to the only entity that is known to have them.
 create function pin_known_logins() returns void language sql as $$
   with document as (select content from pools_documents order by version desc limit 1)

@@ -72,13 +72,18 @@ const installationOf = (id: number) => sql`from installations where entity_id = 
 
 describe('rows are locked in one order, for any order of the input (B6)', () => {
   test('jobs by id', async () => {
-    const deliveries = [101, 102, 103, 104, 105, 106, 107, 108].map((id) => jobDelivery(id));
-    await recordDeliveries(database.db, deliveries, pools);
+    const ids = [101, 102, 103, 104, 105, 106, 107, 108];
+    await recordDeliveries(
+      database.db,
+      ids.map((id) => jobDelivery(id)),
+      pools,
+    );
+    const begun = ids.map((id) => jobDelivery(id, { runner: 'one' }));
     const isInOrder = await comesFirst(
       job(101),
       sql`from jobs where job_id between 102 and 108`,
-      () => recordDeliveries(database.db, deliveries.toReversed(), pools),
-      deliveries.length - 1,
+      () => recordDeliveries(database.db, begun.toReversed(), pools),
+      ids.length - 1,
     );
     expect(isInOrder).toBe(true);
   });
@@ -104,7 +109,7 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
     await sql`select ${job(301)} for update`.execute(reading);
     const older = recordDeliveries(
       database.db,
-      [301, 302, 303, 304].map((id) => jobDelivery(id)),
+      [jobDelivery(301, { runner: 'one' }), ...[302, 303, 304].map((id) => jobDelivery(id))],
       pools,
     );
     await untilBlocked(database.db);
@@ -123,7 +128,7 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
     await untilBlocked(database.db, { count: 2 });
     await inserting.rollback().execute();
     expect(await Promise.all([older, younger])).toEqual([
-      ['repeated_body', 'repeated_body', 'job_stored', 'repeated_body'],
+      ['job_marked_running', 'repeated_body', 'job_stored', 'repeated_body'],
       ['job_stored', 'job_marked_running'],
     ]);
   });

@@ -18,7 +18,7 @@ import type { EventToAppend } from '../events/append-events.ts';
 import { compareBodies, type GivenBody, type KnownBody } from '../events/repeated-bodies.ts';
 import { type JobToStore, jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
-import { type StoredJob, storeJobs, storeJobAlone, untilStored } from '../jobs/store-jobs.ts';
+import { type StoredJob, storeJobs, storeJobsAtOnce, untilStored } from '../jobs/store-jobs.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { endRefusalsOfRepositories } from '../entities/refusals.ts';
@@ -39,7 +39,14 @@ export interface DeliveryToRecord {
 }
 
 /**
- * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them,
+ * Most jobs that are stored without a transaction around it. That saves a batch three round trips,
+ * which a large one shares among many; and the larger it is, the likelier another writer changes one
+ * of its jobs meanwhile, and all of it is stored again.
+ */
+const MOST_AT_ONCE = 16;
+
+/**
+ * Stores a batch of deliveries, all or none: jobs, the workers bound to them,
  * installations, and one event per delivery. A repeated body leaves a limited number of events.
  * Returns the outcomes in the order of the batch.
  */
@@ -49,13 +56,14 @@ export async function recordDeliveries(
   pools: CurrentPools,
 ): Promise<readonly Outcome[]> {
   const jobs = jobsOf(batch, pools);
-  const [delivery] = batch;
-  const [job] = jobs;
-  if (batch.length === 1 && delivery !== undefined && job !== undefined) {
-    const stored = await storeJobAlone(db, job, pools.version, (results) =>
-      results.flatMap((result) => (result.leavesRow ? [eventOf(delivery, result)] : [])),
+  if (jobs.length === batch.length && jobs.length <= MOST_AT_ONCE) {
+    const stored = await storeJobsAtOnce(db, jobs, pools.version, (results) =>
+      batch.flatMap((delivery, nth) => {
+        const result = results[nth];
+        return result?.leavesRow === true ? [eventOf(delivery, result)] : [];
+      }),
     );
-    if (stored !== undefined) return [stored.outcome];
+    if (stored !== undefined) return stored.map(({ outcome }) => outcome);
   }
   return untilStored(() =>
     db.transaction().execute(async (trx) => {

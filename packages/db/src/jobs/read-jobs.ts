@@ -227,21 +227,22 @@ export async function readJobs(
 }
 
 /**
- * The same for a statement alone, without locking or writing anything. Undefined if there is more to
- * learn from it than its job.
+ * The same, without locking or writing anything. Leaves out statements from which there is more to
+ * learn than their jobs.
  */
-export async function lookAtJob(db: Db, job: JobToStore): Promise<StatedJob | undefined> {
-  const [known] = await stated(db, CompiledQuery.raw(LOOK, [parameterOf([job])]));
-  return known && { ...job, ...known };
+export async function lookAtJobs(db: Db, jobs: readonly JobToStore[]): Promise<StatedJob[]> {
+  const rows = await stated(db, CompiledQuery.raw(LOOK, [parameterOf(jobs)]));
+  return rows.flatMap(({ position, ...known }) => {
+    const job = jobs[position - 1];
+    return job === undefined ? [] : [{ ...job, ...known }];
+  });
 }
 
-type Stated = Omit<StatedJob, keyof JobToStore>;
+type Stated = Omit<StatedJob, keyof JobToStore> & { readonly position: number };
 
 /** Rows in the order of their statements. */
 async function stated(db: Db, query: CompiledQuery): Promise<Stated[]> {
-  const { rows } = await db.executeQuery<Stated & { readonly position: number }>(
-    query as CompiledQuery<Stated & { readonly position: number }>,
-  );
+  const { rows } = await db.executeQuery<Stated>(query as CompiledQuery<Stated>);
   rows.sort((a, b) => a.position - b.position);
   return rows.map((row) => ({ ...row, row: withUtc(row.row) }));
 }

@@ -5,7 +5,7 @@ import { rowsOf } from '../rows.ts';
 import type { Trx } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import { jobToStore } from './read-jobs.ts';
-import { isFound, type StoredJob, storeJobs } from './store-jobs.ts';
+import { bindingsOf, isFound, type StoredJob, storeJobs } from './store-jobs.ts';
 
 /** Binds the workers that run jobs which were just stored. */
 export async function bindRunners(
@@ -24,12 +24,7 @@ export async function bindRunners(
           ),
           pools.version,
         );
-  await bindWorkers(
-    trx,
-    [...stored, ...earlier].flatMap(({ worker, jobId }) =>
-      worker === undefined ? [] : [{ worker, jobId }],
-    ),
-  );
+  await bindWorkers(trx, bindingsOf([...stored, ...earlier]));
 }
 
 /**

@@ -10,12 +10,13 @@ import {
   each,
   isKnownEntity,
   type JobToStore,
-  lookAtJob,
+  lookAtJobs,
   MERGED,
   readJobs,
   type StatedJob,
 } from './read-jobs.ts';
-import { forgottenFailures } from '../workers/failing-keys.ts';
+import { type Binding, bindingWorkers } from '../workers/failing-keys.ts';
+import { sqlStateOf } from '../connection/errors.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { storableLabels } from '@paddock/domain/pools/labels';
 import { preparedText } from '../connection/prepared.ts';
@@ -39,7 +40,7 @@ const ALL = { ...LASTING, ...MERGED };
 
 const GIVEN = `given as materialized (
     select * from json_to_recordset($1::json) as given(${each(ALL, (property, _column, type) => `${property} ${type}`)},
-      "isInDoubt" boolean, "isHidden" boolean, "isNew" boolean, "byLogin" text, "wasRevision" integer, worker text)
+      "isInDoubt" boolean, "isHidden" boolean, "wasRevision" integer, "byLogin" text)
   )`;
 
 /** Passes over a row that another transaction has committed meanwhile. */
@@ -50,44 +51,27 @@ const inserting = (condition: string): string => `inserted as (
     on conflict (job_id) do nothing returning 1
   )`;
 
-/** Ends a statement: events are appended only if `isWhole`, on which `further` may depend. */
-const appendingIfWhole = (
-  isWhole: string,
-  further = '',
-): string => `written as materialized (select ${isWhole} as is_whole),
-  ${further} appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
-  select is_whole as "isWhole" from written`;
-
-// New rows come first, and updates wait for them. Another batch may have read before one of our
-// known jobs had its row, and insert it: that waits while the row is being updated, but not while it
-// is only locked.
-const updating = (condition: string): string => `updated as (
+// Rows that were read are locked first, and updated last. Another batch may have read before one of
+// our known jobs had its row, and insert it: that waits while the row is being updated, but not while
+// it is only locked. The arrays keep each look-up one by the index in every plan.
+const writing = (binding = ''): string =>
+  preparedText(`with ${GIVEN}, locked as materialized (
+    select from jobs where job_id = any(array(select "jobId" from given where "wasRevision" is not null))
+    order by job_id for no key update
+  ), ${inserting('"wasRevision" is null and (select count(*) from locked) >= 0')}, updated as (
     update jobs set ${each(MERGED, (property, column) => `${column} = given.${property}`)},
       lookup_due_at = case when "isInDoubt" then lookup_due_at end,
       seen_queued_at = case when "isInDoubt" then seen_queued_at end,
       hidden_since = case when "isHidden" then hidden_since end
     from given cross join (select count(*) from inserted) new_rows
-    where job_id = any(array(select "jobId" from given)) and job_id = "jobId" and ${condition}
+    where job_id = any(array(select "jobId" from given)) and job_id = "jobId" and revision = "wasRevision"
     returning 1
-  )`;
-const IS_WHOLE =
-  '(select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given)';
-
-const WRITE_JOBS = preparedText(
-  `with ${GIVEN}, ${inserting('"isNew"')}, ${updating('not "isNew"')}, ${appendingIfWhole(IS_WHOLE)}`,
-);
-
-/** The row is written if it is the one that was read. */
-const WRITE_JOB =
-  preparedText(`with ${GIVEN}, ${inserting('"isNew"')}, ${updating('revision = "wasRevision"')},
-  ${appendingIfWhole(
-    IS_WHOLE,
-    `bound as (
-      update workers set assigned_job_id = "jobId", assigned_at = coalesce(assigned_at, now()), unexplained_until = null
-      from given cross join written where is_whole and pod_name = (select worker from given) and assigned_job_id is null
-      returning demand_key
-    ), ${forgottenFailures},`,
-  )}`);
+  ), written as materialized (
+    select must_be_whole((select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given))
+  )${binding}, appended as (${appendingGiven('$2', '$3')})
+  select from written`);
+const WRITE = writing();
+const WRITE_AND_BIND = writing(`, ${bindingWorkers('$4', 'cross join written')}`);
 
 const NAMES = {
   entity_id: '"entityId"',
@@ -96,36 +80,41 @@ const NAMES = {
   entity_name: '"entityName"',
   by_login: '"byLogin"',
 };
-const WRITE_NEW_JOB = preparedText(
-  `with ${GIVEN}, ${inserting(isKnownEntity((column) => NAMES[column]))}, ${appendingIfWhole('exists (select from inserted)')}`,
-);
+const WRITE_NEW_JOB =
+  preparedText(`with ${GIVEN}, ${inserting(isKnownEntity((column) => NAMES[column]))},
+  written as materialized (select exists (select from inserted) as is_whole),
+  appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
+  select is_whole as "isWhole" from written`);
 
 /** A job's row as merged. */
 interface JobToWrite {
   readonly facts: DeliveredStatement;
   readonly row: JobRow;
-  /** It had no row. */
-  readonly isNew: boolean;
+  /** Of the row that was read; null: there was none. */
   readonly wasRevision: number | null;
 }
 
-/** Writes jobs and events in one statement. False: nothing is written that may be kept. */
+/**
+ * Writes jobs, events and bindings in one statement. Rejects with a serialization failure if a job
+ * is not as it was read.
+ */
 async function write(
   db: Db,
-  statement: string,
-  jobs: Iterable<object>,
+  jobs: Iterable<JobToWrite>,
   events: readonly EventToAppend[],
-): Promise<boolean> {
-  const values = [JSON.stringify([...jobs]), ...eventParameters(events)];
-  const { rows } = await db.executeQuery<{ isWhole: boolean }>(
-    CompiledQuery.raw(statement, values),
+  bindings: readonly Binding[],
+): Promise<void> {
+  const given = JSON.stringify(Array.from(jobs, givenOf));
+  const values = [given, ...eventParameters(events)];
+  await db.executeQuery(
+    bindings.length === 0
+      ? CompiledQuery.raw(WRITE, values)
+      : CompiledQuery.raw(WRITE_AND_BIND, [...values, JSON.stringify(bindings)]),
   );
-  return rows[0]?.isWhole === true;
 }
 
-const givenOf = ({ facts, row, isNew, wasRevision }: JobToWrite) => ({
+const givenOf = ({ facts, row, wasRevision }: JobToWrite) => ({
   ...row,
-  isNew,
   wasRevision,
   jobId: facts.jobId,
   entityId: facts.entity.id,
@@ -156,21 +145,21 @@ export interface StoredJob {
   readonly leavesRow: boolean;
 }
 
-/** A new job got a row between reading and writing. */
-class JobAppeared extends Error {
-  override readonly name = 'JobAppeared';
-}
+/** The events to store with these results. */
+type EventsOf = (stored: readonly StoredJob[]) => readonly EventToAppend[];
 
-/** Runs a transaction that stores jobs until no other has committed one of the new ones. */
+/** Runs a transaction that stores jobs until no other has changed one of them meanwhile. */
 export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await store();
     } catch (error) {
-      if (!(error instanceof JobAppeared)) throw error;
+      if (!isOutdated(error)) throw error;
     }
   }
 }
+
+const isOutdated = (error: unknown): boolean => sqlStateOf(error) === '40001';
 
 /**
  * Merges statements into the rows of their jobs: reads and locks the rows, merges, and writes them
@@ -189,12 +178,11 @@ export async function storeJobs(
     eventsOf = () => [],
   }: {
     readonly mentions?: readonly InstallationMention[];
-    readonly eventsOf?: ((stored: readonly StoredJob[]) => readonly EventToAppend[]) | undefined;
+    readonly eventsOf?: EventsOf | undefined;
   } = {},
 ): Promise<StoredJob[]> {
   const { stored, writes } = mergeAll(await readJobs(trx, jobs, mentions), poolsVersion);
-  const isWhole = await write(trx, WRITE_JOBS, writes.values().map(givenOf), eventsOf(stored));
-  if (!isWhole) throw new JobAppeared('A new job has a row by now.');
+  await write(trx, writes.values(), eventsOf(stored), []);
   return stored;
 }
 
@@ -218,7 +206,6 @@ function mergeAll(stated: readonly StatedJob[], poolsVersion: number) {
       writes.set(jobId, {
         facts: writes.get(jobId)?.facts ?? facts,
         row: after,
-        isNew: job.row === null,
         wasRevision: job.revision,
       });
     const name = isUnbound ? job.worker?.podName : undefined;
@@ -240,42 +227,55 @@ export const isFound = ({ before, changed, place }: StoredJob): boolean =>
   before === undefined && changed && 'ignored' in place;
 
 /**
- * Stores a statement that comes alone, as most do, without a transaction around it: what is read is
- * not locked, and written only if it is the same by then. Undefined, with nothing written, if it is
- * not, or if there is more to store than the job, its worker and the event: that takes the long way.
+ * Stores statements without a transaction around it: what is read is not locked, and all is written
+ * only if it is the same by then. Undefined, with nothing written, if it is not, or if there is more
+ * to store than jobs, their workers and events: that takes `storeJobs`.
  */
-export async function storeJobAlone(
+export async function storeJobsAtOnce(
   db: Db,
-  job: JobToStore,
+  jobs: readonly JobToStore[],
   poolsVersion: number,
-  eventsOf: (stored: readonly StoredJob[]) => readonly EventToAppend[],
-): Promise<StoredJob | undefined> {
-  const added = await storeNewJob(db, job, poolsVersion, eventsOf);
-  if (added !== undefined) return added;
-  const stated = await lookAtJob(db, job);
-  if (stated === undefined) return undefined;
-  const { stored, writes } = mergeAll([stated], poolsVersion);
-  const [result] = stored;
-  if (result === undefined || isFound(result)) return undefined;
-  const { worker, changed } = result;
-  if (worker !== undefined && !changed) return undefined;
-  const given = writes.values().map((one) => ({ ...givenOf(one), worker }));
-  return (await write(db, WRITE_JOB, given, eventsOf(stored))) ? result : undefined;
+  eventsOf: EventsOf,
+): Promise<readonly StoredJob[] | undefined> {
+  const [job] = jobs;
+  if (job !== undefined && jobs.length === 1) {
+    const added = await storeNewJob(db, job, poolsVersion, eventsOf);
+    if (added !== undefined) return added;
+  }
+  const stated = await lookAtJobs(db, jobs);
+  if (stated.length < jobs.length) return undefined;
+  const { stored, writes } = mergeAll(stated, poolsVersion);
+  if (stored.some(isFound)) return undefined;
+  try {
+    await write(db, writes.values(), eventsOf(stored), bindingsOf(stored));
+    return stored;
+  } catch (error) {
+    if (isOutdated(error)) return undefined;
+    throw error;
+  }
 }
 
-/** Stores the job without reading it first if it is new and waits: a person waits for it too. */
+/** The workers that run jobs, and are bound to none yet. */
+export const bindingsOf = (stored: readonly StoredJob[]): Binding[] =>
+  stored.flatMap(({ worker, jobId }) => (worker === undefined ? [] : [{ worker, jobId }]));
+
+/** Stores a job that is new and waits, without reading it first: a person waits for it too. */
 async function storeNewJob(
   db: Db,
   job: JobToStore,
   poolsVersion: number,
-  eventsOf: (stored: readonly StoredJob[]) => readonly EventToAppend[],
-): Promise<StoredJob | undefined> {
+  eventsOf: EventsOf,
+): Promise<readonly StoredJob[] | undefined> {
   const { status, installationId, runnerName } = job.facts;
   if (status !== 'pending' || runnerName !== null || installationId === null) return undefined;
   if ('ignored' in job.place) return undefined;
   const { stored, writes } = mergeAll([{ ...job, ...UNKNOWN, installationId }], poolsVersion);
-  const given = writes.values().map((one) => ({ ...givenOf(one), byLogin: job.byLogin }));
-  return (await write(db, WRITE_NEW_JOB, given, eventsOf(stored))) ? stored[0] : undefined;
+  const given = Array.from(writes.values(), (one) => ({ ...givenOf(one), byLogin: job.byLogin }));
+  const values = [JSON.stringify(given), ...eventParameters(eventsOf(stored))];
+  const { rows } = await db.executeQuery<{ isWhole: boolean }>(
+    CompiledQuery.raw(WRITE_NEW_JOB, values),
+  );
+  return rows[0]?.isWhole === true ? stored : undefined;
 }
 
 /** Of a job without a row and a runner. */

@@ -6,8 +6,8 @@ import {
   type Proof,
 } from '@paddock/domain/matching/failure-classes';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
-import { type RawBuilder, sql } from 'kysely';
-import { prepared } from '../connection/prepared.ts';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { prepared, preparedText } from '../connection/prepared.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
@@ -95,18 +95,6 @@ export async function noteKeySuccess(
 }
 
 /**
- * For a WITH, after `bound` with the demand keys of workers that have got a job: forgets all
- * failures of these keys. A CTE, because a batch of deliveries has no time for a further statement.
- */
-export const forgottenFailures = `
-  failing as materialized (
-    select demand_key from demand_keys where failures > 0 and demand_key in (select demand_key from bound)
-    order by demand_key for no key update
-  ), forgotten as (
-    update demand_keys k set ${noFailures} from failing where k.demand_key = failing.demand_key
-  )`;
-
-/**
  * Forgets what keys had against them before the pools in force, where these changed the key's pool:
  * failures, and a runner group that lets in too much. That may end the cause.
  */
@@ -188,24 +176,34 @@ export interface Binding {
 }
 
 /**
- * Assigns workers to the jobs that GitHub says they run. A runner runs one job in its life, so a
- * bound worker stays as it is. The job explains an unexplained end, and is a success of the worker's
- * key. Locks workers in order of their names, after any jobs, and then keys in order.
+ * For a WITH: assigns workers to the jobs that GitHub says they run, given as Bindings. A runner runs
+ * one job in its life, so a bound worker stays as it is. The job explains an unexplained end, and is
+ * a success of the worker's key. Locks workers in order of their names, and then keys in order.
  */
+export const bindingWorkers = (
+  bindings: `$${number}`,
+  after = '',
+): string => `binding as materialized (
+    select worker, min("jobId") as job_id
+    from json_to_recordset(${bindings}::json) as given(worker text, "jobId" bigint) ${after}
+    group by worker
+  ), locked_workers as materialized (
+    select pod_name from workers where pod_name = any(array(select worker from binding)) and assigned_job_id is null
+    order by pod_name for no key update
+  ), bound as (
+    update workers set assigned_job_id = binding.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
+    from binding where workers.pod_name = any(array(select pod_name from locked_workers)) and workers.pod_name = worker
+    returning workers.demand_key
+  ), failing as materialized (
+    select demand_key from demand_keys where failures > 0 and demand_key in (select demand_key from bound)
+    order by demand_key for no key update
+  ), forgotten as (
+    update demand_keys k set ${noFailures} from failing where k.demand_key = failing.demand_key
+  )`;
+const BIND_WORKERS = preparedText(`with ${bindingWorkers('$1')} select from bound`);
+
+/** Assigns workers to their jobs. Call it after any jobs are locked. */
 export async function bindWorkers(trx: Trx, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return;
-  await sql`${prepared}
-    with binding as materialized (
-      select worker, min("jobId") as job_id
-      from json_to_recordset(${JSON.stringify(bindings)}::json) as given(worker text, "jobId" bigint)
-      group by worker
-    ), locked as materialized (
-      select pod_name from workers where pod_name = any(array(select worker from binding)) and assigned_job_id is null
-      order by pod_name for no key update
-    ), bound as (
-      update workers set assigned_job_id = binding.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
-      from binding where workers.pod_name = any(array(select pod_name from locked)) and workers.pod_name = worker
-      returning workers.demand_key
-    ), ${sql.raw(forgottenFailures)}
-    select from bound`.execute(trx);
+  await trx.executeQuery(CompiledQuery.raw(BIND_WORKERS, [JSON.stringify(bindings)]));
 }

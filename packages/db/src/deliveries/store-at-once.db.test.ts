@@ -3,7 +3,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
-import { type StoredJob, storeJobAlone, storeJobs } from '../jobs/store-jobs.ts';
+import { type StoredJob, storeJobsAtOnce, storeJobs } from '../jobs/store-jobs.ts';
 import type { EventToAppend } from '../events/append-events.ts';
 import type { Trx } from '../schema/tables.ts';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -41,7 +41,7 @@ const partsOf = ({ parsed, appId, guid, bodyDigest }: DeliveryToRecord) => {
 };
 const store = (delivery: DeliveryToRecord) => {
   const { job, eventsOf } = partsOf(delivery);
-  return storeJobAlone(database.db, job, pools.version, eventsOf);
+  return storeJobsAtOnce(database.db, [job], pools.version, eventsOf);
 };
 const storeLong = async (trx: Trx, delivery: DeliveryToRecord) => {
   const { job, eventsOf } = partsOf(delivery);
@@ -88,7 +88,7 @@ test('deliveries that come alone leave the rows that the way for all cases leave
   for (const delivery of all) {
     const stored = await store(delivery);
     expect(stored).toBeDefined();
-    short.push(stored?.outcome);
+    short.push(stored?.[0]?.outcome);
   }
   expect(short).toEqual([
     'job_stored',
