@@ -199,20 +199,20 @@ async function twoHours(answer: number, jobs: number, cycle?: RedeliveryScene['c
 
 describe('after an outage (E1)', () => {
   test('of ingress for two hours: two cycles and the requests of a minute, with as many pages as before', async () => {
-    await scene.cycle();
-    const pagesBefore = await twoHours(503, 10, scene.cycle);
+    const cycle = () => scene.cycle({ config: { redeliveryRequestsPerMinute: 60 } });
+    await cycle();
+    const pagesBefore = await twoHours(503, 4, cycle);
     expect(await accepted()).toEqual(new Set());
     for (let nth = 0; nth < 2; nth++) {
       await scene.pass(5);
       // The window's edge falls now on this, now on that side of a page's.
-      expect((await scene.cycle())['pages']).toBeLessThanOrEqual(pagesBefore + 1);
+      expect((await cycle())['pages']).toBeLessThanOrEqual(pagesBefore + 1);
     }
     // The second cycle could ask for no more than a minute's worth.
     await scene.pass(1);
-    expect(await scene.cycle()).toMatchObject({ moreDue: false });
-    expect((await accepted()).size).toBe(240);
-    // A net: on a busy machine some thousand calls take minutes.
-  }, 900_000);
+    expect(await cycle()).toMatchObject({ moreDue: false });
+    expect((await accepted()).size).toBe(96);
+  });
 
   test('Paddock down for two hours: one listing down to the last one, and no delivery is missing', async () => {
     await scene.queueJobs(1, {});
