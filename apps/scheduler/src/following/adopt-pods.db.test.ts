@@ -75,13 +75,6 @@ describe('one of our pods without a row is adopted (E6)', () => {
     expect(await world.failing()).toEqual([]);
   });
 
-  test('it counts as supply: no second worker is made for its job (P3)', async () => {
-    await startWorker();
-    await forget();
-    await relist();
-    expect(await world.match()).toMatchObject({ reserved: 0 });
-  });
-
   test('its own annotations give the facts of an entity that the database has lost', async () => {
     const before = await startWorker();
     await forget('jobs', 'installations');

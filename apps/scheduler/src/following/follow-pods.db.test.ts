@@ -35,6 +35,10 @@ describe('a pod’s state goes into its worker’s row', () => {
       completed_at: expect.any(Date),
     });
     expect(await pods.tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
+    const graceMs = Number((await pods.row(name)).unexplained_until) - Date.now();
+    expect(graceMs).toBeGreaterThan(30_000);
+    expect(graceMs).toBeLessThan(61_000);
+    expect(await world.match()).toMatchObject({ reserved: 0 });
   });
 
   test('Failed: the reason at once, the diagnosis by a task, and no unexplained end (C3, C8, P5)', async () => {
@@ -125,15 +129,6 @@ describe('a pod’s state goes into its worker’s row', () => {
       new Map([[odd.name, 'pending'], ...others.map(({ name }) => [name, 'running'] as const)]),
     );
   });
-});
-
-test('an unexplained end counts against one waiting job for a grace (C3)', async () => {
-  const name = await pods.startWorker('succeeded');
-  await pods.relist();
-  const graceMs = ((await pods.row(name)).unexplained_until?.getTime() ?? 0) - Date.now();
-  expect(graceMs).toBeGreaterThan(30_000);
-  expect(graceMs).toBeLessThan(61_000);
-  expect(await world.match()).toMatchObject({ reserved: 0 });
 });
 
 const asked = { stopping_at: new Date(), stop_reason: 'idle' };
