@@ -15,7 +15,7 @@ describe('simulated deliveries', () => {
     await receiver.stop();
   });
 
-  const queue = (repo = 'acme/api') => world.github.queueJob({ repo, labels: ['none'] });
+  const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
   const logged = async () => (await world.github.truth()).deliveries;
 
   test('log dropped actions as failed, and omitted ones nowhere', async () => {
@@ -27,17 +27,6 @@ describe('simulated deliveries', () => {
     expect(await logged()).toMatchObject([{ action: 'queued', statusCode: 502 }]);
     const counts = { deliveries: 1, failedDeliveries: 1, redelivered: 0 };
     expect(await world.github.report()).toMatchObject(counts);
-  });
-
-  test('go to installations that cover the repository and are not suspended, and to subscribed Apps', async () => {
-    await world.github.suspend(world.user.installationId);
-    await queue('mona/tool');
-    await world.github.setApp(world.appId, { events: [] });
-    await queue('acme/api');
-    await world.github.settled();
-    expect(receiver.received.map(({ event, action }) => [event, action])).toEqual([
-      ['installation', 'suspend'],
-    ]);
   });
 });
 
@@ -62,24 +51,6 @@ describe('who may call the simulated GitHub', () => {
     ['valid for longer than ten minutes', () => ({ exp: seconds() + 700 })],
   ])('refuses an App with a token %s', async (_what, claims) => {
     expect(await statusOf('/app', await appAuthorization(world, claims()))).toBe(401);
-  });
-
-  test('accepts calls as long as the budget lasts', async () => {
-    const caller = { installationId: world.organization.installationId };
-    await world.github.setRateLimit({ caller, resource: 'core', remaining: 1 });
-    expect(await statusOf('/orgs/acme/actions/runners', acme)).toBe(200);
-    expect(await statusOf('/orgs/acme/actions/runners', acme)).toBe(403);
-  });
-
-  test('makes exactly the matching call fail', async () => {
-    const authorization = await appAuthorization(world);
-    await world.github.failNext({ method: 'GET', path: '^/app$', status: 502, after: 1, times: 2 });
-    const statuses: number[] = [];
-    for (let n = 0; n < 4; n += 1) statuses.push(await statusOf('/app', authorization));
-    expect(statuses).toEqual([200, 502, 502, 200]);
-    await world.github.failNext({ path: '^/app$', status: 500 });
-    await world.github.clearFaults();
-    expect(await statusOf('/api/v3/app', authorization)).toBe(200);
   });
 
   const RUNNERS = '/orgs/acme/actions/runners';

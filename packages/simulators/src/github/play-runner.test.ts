@@ -121,21 +121,4 @@ describe('a simulated runner', () => {
     await end;
     expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: true });
   });
-
-  test('ends a cancelled job as cancelled, running or waiting', async () => {
-    const running = await queueLong();
-    const { end } = await begin('worker-1', never, 'busy');
-    await world.github.cancelJob(running.id);
-    const { exitCode, log } = await end;
-    expect(exitCode).toBe(0);
-    expect(log.at(-1)).toContain('completed with result: Canceled');
-    expect(await jobOf(running.id)).toMatchObject({ conclusion: 'cancelled', killed: false });
-
-    const waiting = await world.github.queueJob({ repo: 'acme/api', labels: LABELS });
-    expect(await world.github.cancelJob(waiting.id)).toMatchObject({
-      status: 'completed',
-      conclusion: 'cancelled',
-      runnerName: null,
-    });
-  });
 });
