@@ -77,11 +77,4 @@ describe('listening (A7)', () => {
     await notify('two', 'after');
     await waitFor('the notification', () => woken.includes('two after'));
   });
-
-  test('closes its connection when it stops', async () => {
-    stop.abort();
-    await listening;
-    await sessionsToEnd();
-    expect(errors).toEqual([]);
-  });
 });

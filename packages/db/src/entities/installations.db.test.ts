@@ -70,17 +70,14 @@ beforeEach(async () => {
 const itself = (found: readonly { appId: number; installationId: number }[]) =>
   found.map((row) => [row.appId, row.installationId]);
 
-describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, serving) => {
-  const expected = serving === undefined ? [] : [[serving, serving]];
-  let podName: string;
-  beforeEach(async () => {
-    await install(database.db, known);
-    podName = await putWork(rowsApp);
-  });
-
-  test('in every sweep, and in none if no App may ask', async () => {
+test.each(CASES)(
+  'an entity is served by %s in every sweep, task and pass, and in no sweep if no App may ask (A12)',
+  async (_name, known, rowsApp, serving) => {
     const { db } = database;
     const appIds = APP_IDS;
+    const expected = serving === undefined ? [] : [[serving, serving]];
+    await install(db, known);
+    const podName = await putWork(rowsApp);
     const found = [
       await findOverdueWorkers(db, { readingsApartMs: 0, appIds, limit: 9 }),
       await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds }),
@@ -88,34 +85,23 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
       await findDueRepositories(db, { most: 9, activeMs: 86_400_000, appIds }),
     ];
     expect(found.map(itself)).toEqual(found.map(() => expected));
-  });
-
-  test('in every task; when no App may ask, a worker is stopped without a call of GitHub', async () => {
-    const { db } = database;
-    const stop = await findWorkerToStop(db, podName, APP_IDS);
-    expect(stop).toMatchObject(
+    // Where no App may ask, a worker is stopped without a call of GitHub.
+    expect(await findWorkerToStop(db, podName, appIds)).toMatchObject(
       serving === undefined
         ? { isRefused: true }
         : { isRefused: false, appId: serving, installationId: serving },
     );
-    const provision = await findWorkerToProvision(db, podName, APP_IDS);
-    expect(provision).toMatchObject({
+    expect(await findWorkerToProvision(db, podName, appIds)).toMatchObject({
       appId: serving ?? rowsApp,
       installationId: serving ?? OLD_INSTALLATION,
     });
-  });
-
-  test('in the matching of demand', async () => {
-    const { db } = database;
     await db.deleteFrom('workers').execute();
-    expect((await findDemand(db, APP_IDS)).map(({ installationId }) => installationId)).toEqual([
+    expect((await findDemand(db, appIds)).map(({ installationId }) => installationId)).toEqual([
       serving ?? OLD_INSTALLATION,
     ]);
-    expect(await findWarmKeys(db, { lifetimeMs: 1, appIds: APP_IDS })).toHaveLength(
-      expected.length,
-    );
-  });
-});
+    expect(await findWarmKeys(db, { lifetimeMs: 1, appIds })).toHaveLength(expected.length);
+  },
+);
 
 test('the row’s App serves an unknown entity, if it is configured (A12)', async () => {
   const podName = await putWork(OWN);

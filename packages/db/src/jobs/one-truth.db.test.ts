@@ -71,7 +71,7 @@ describe('the final row of a job', () => {
         }
         expect(await truth()).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -87,7 +87,7 @@ describe('the final row of a job', () => {
           expect(await truth()).toEqual(expected);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });

@@ -22,13 +22,18 @@ export interface Installed {
 const before = (app: number): Installed => ({ app, minutes: 9 });
 
 /** The known facts of the entity, the App of its rows, and the App that serves it. */
-export const CASES: readonly (readonly [string, readonly Installed[], number, number?])[] = [
+export const CASES: readonly (readonly [
+  string,
+  readonly Installed[],
+  number,
+  number | undefined,
+])[] = [
   ['the only App', [{ app: OWN }], OWN, OWN],
   ['its own App before one that was told of later', [before(OWN), { app: OTHER }], OWN, OWN],
   ['the App that replaced one not configured', [{ app: REMOVED }, before(OTHER)], REMOVED, OTHER],
   ['the App that works', [{ app: OWN, state: 'suspended' }, before(OTHER)], OWN, OTHER],
   ['of two others the one told of last', [before(OWN), { app: OTHER }], REMOVED, OTHER],
-  ['no App, if the only one was uninstalled', [{ app: OWN, state: 'deleted' }], OWN],
+  ['no App, if the only one was uninstalled', [{ app: OWN, state: 'deleted' }], OWN, undefined],
 ];
 
 /** Stores the known facts of the entity. */

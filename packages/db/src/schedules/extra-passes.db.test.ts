@@ -63,10 +63,10 @@ describe('an extra pass (E1, E9)', () => {
   test('is the further from the last one the longer trouble lasts, a minute at most, and the first after a rest is at once', async () => {
     const takenIn = async (minutes: number) => {
       let count = 0;
-      for (let step = 0; step < minutes * 6; step++) {
+      for (let step = 0; step < minutes * 3; step++) {
         await want({ forMs: 12_000 });
         count += (await take()).length;
-        await pass(10);
+        await pass(20);
       }
       return count;
     };
