@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -26,33 +26,34 @@ const SUBJECTS = [
   { asked: 'sweeps' },
 ].map(({ asked, subject = asked, name = null }) => ({ asked, subject, name }));
 
-describe.each(SUBJECTS)('a switch of $asked (F5, C12, E6)', ({ asked, subject, name }) => {
-  const set = (person: string, note?: string) =>
-    ask(setSwitchEndpoint, database.db, { subject: asked, note }, person);
-  const lift = (person: string, note?: string) =>
-    ask(liftSwitchEndpoint, database.db, { subject: asked, note }, person);
+const set = (asked: string, person: string, note?: string) =>
+  ask(setSwitchEndpoint, database.db, { subject: asked, note }, person);
+const lift = (asked: string, person: string, note?: string) =>
+  ask(liftSwitchEndpoint, database.db, { subject: asked, note }, person);
 
-  test('answers how it stands, is listed, and is lifted', async () => {
+test.each(SUBJECTS)(
+  'a switch of $asked answers how it stands, is listed, and is lifted (F5, C12, E6)',
+  async ({ asked, subject, name }) => {
     const held = { by: 'ada', since: expect.any(String), note: 'new image' };
-    expect(await set('ada', 'new image')).toEqual({ subject, held });
+    expect(await set(asked, 'ada', 'new image')).toEqual({ subject, held });
     expect(await list()).toEqual([{ subject, name, ...held }]);
-    expect(await lift('grace')).toEqual({ subject, held: null });
+    expect(await lift(asked, 'grace')).toEqual({ subject, held: null });
     expect(await list()).toEqual([]);
-  });
+  },
+);
 
-  test('keeps who asked first, and the audit has everybody', async () => {
-    await set('ada', 'mine');
-    expect(await set('grace', 'also mine')).toMatchObject({ held: { by: 'ada' } });
-    await lift('grace', 'over');
-    await lift('linus');
-    expect((await actions()).map((row) => [row.person, row.endpoint, row.note])).toEqual([
-      ['linus', 'liftSwitch', null],
-      ['grace', 'liftSwitch', 'over'],
-      ['grace', 'setSwitch', 'also mine'],
-      ['ada', 'setSwitch', 'mine'],
-    ]);
-    expect((await actions())[0]?.subject).toEqual({ subject });
-  });
+test('a switch keeps who asked first, and the audit has everybody (F5)', async () => {
+  await set('entity:ACME', 'ada', 'mine');
+  expect(await set('entity:acme', 'grace', 'also mine')).toMatchObject({ held: { by: 'ada' } });
+  await lift('entity:acme', 'grace', 'over');
+  await lift('entity:acme', 'linus');
+  expect((await actions()).map((row) => [row.person, row.endpoint, row.note])).toEqual([
+    ['linus', 'liftSwitch', null],
+    ['grace', 'liftSwitch', 'over'],
+    ['grace', 'setSwitch', 'also mine'],
+    ['ada', 'setSwitch', 'mine'],
+  ]);
+  expect((await actions())[0]?.subject).toEqual({ subject: 'entity:90000001' });
 });
 
 test.each([
