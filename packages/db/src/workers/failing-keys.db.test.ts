@@ -92,6 +92,9 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
       { failures: 3, pauses: 1, pause: 30, of: 'pod_refused' },
       { failures: 1, pauses: 0, pause: null },
     ]);
+    // One within the pause does not prolong it.
+    await fail('pod_refused');
+    expect(await keys()).toMatchObject([{ pauses: 1 }, { pauses: 0 }]);
   });
 
   // How many failures and how long a pause is of which class, a table of the domain says.
