@@ -168,11 +168,6 @@ describe('a waiting job (P5)', () => {
     });
   });
 
-  test('shows what it waited for before', () => {
-    const earlier = [{ reason: 'pool_paused', since: secondsAgo(250), until: secondsAgo(120) }];
-    expect(explainWait(factsWith({ ...fullPool, earlier })).earlier).toEqual(earlier);
-  });
-
   test('gets no worker that is stopping', () => {
     const workers = [workerWith({ ...ready, isStopping: true })];
     expect(explainWait(factsWith({ ...fullPool, ...first, workers })).reason).toBe('at_pool_cap');
