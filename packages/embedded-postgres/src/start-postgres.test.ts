@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  access,
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +10,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { createCluster, type NewCluster } from './cluster.ts';
 import { installedNativeFiles } from './native-files.ts';
 import { isFree } from './free-port.ts';
-import { type Postgres, startPostgres } from './start-postgres.ts';
+import { startPostgres } from './start-postgres.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 const onShippedMachines = isShipped() ? describe : describe.skip;
@@ -44,24 +34,6 @@ onShippedMachines('startPostgres', () => {
     expect(await isFree(postgres.port)).toBe(true);
     expect(await exists(postgres.dataDir)).toBe(false);
     await expect(postgres.resume()).rejects.toThrow('stopped for good');
-  });
-
-  test('a server halted in any mode resumes with the same data on the same port', async () => {
-    const postgres = await startPostgres();
-    try {
-      const cluster = await systemFile(postgres);
-      for (const mode of ['smart', 'fast', 'immediate'] as const) {
-        await postgres.halt({ mode });
-        await postgres.halt();
-        expect(await isFree(postgres.port)).toBe(true);
-        await postgres.resume();
-        await postgres.resume();
-        expect(await answersSslRequest(postgres.port)).toBe('N');
-      }
-      expect(await systemFile(postgres)).toBe(cluster);
-    } finally {
-      await postgres.stop();
-    }
   });
 
   test('the server dies with its parent, also when the parent is killed', async () => {
@@ -157,11 +129,6 @@ async function answersSslRequest(port: number): Promise<string> {
   const [answer] = await once(socket, 'data');
   socket.destroy();
   return String(answer);
-}
-
-/** The instant at which the cluster was made: it identifies the cluster. */
-async function systemFile({ dataDir }: Postgres): Promise<number> {
-  return (await stat(join(dataDir, 'PG_VERSION'))).mtimeMs;
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -116,13 +116,11 @@ describe('reading settings (H1, H6)', () => {
     expect(problems.join('\n')).not.toContain('word@');
   });
 
-  test.each(['postgresql://u:p@a,b/x', 'postgresql://a:5432,b:5433/x', 'postgresql:///x?host=a,b'])(
-    'refuses the several hosts of %s, and says so (A11)',
-    (DATABASE_URL) => {
-      const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
-      expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL names several hosts, which/)]);
-    },
-  );
+  test('refuses several hosts that are a parameter, and says so (A11)', () => {
+    const DATABASE_URL = 'postgresql:///x?host=a,b';
+    const { problems } = readSettings(serviceSettings, { DATABASE_URL, PADDOCK_CONFIG: 'x' });
+    expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL names several hosts, which/)]);
+  });
 
   test.each([
     ['hostaddr=10.0.0.1', 'hostaddr'],
