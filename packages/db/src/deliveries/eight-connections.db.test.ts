@@ -15,7 +15,7 @@ import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts'
 import { deliveryToRecord, ofJob } from '../scenes/delivery.scene.ts';
 
 const CONNECTIONS = 8;
-const JOBS = 32;
+const JOBS = 64;
 /** The names tell the runners apart. */
 const RUNNER_ID = 5;
 

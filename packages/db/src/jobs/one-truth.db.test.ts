@@ -71,7 +71,7 @@ describe('the final row of a job', () => {
         }
         expect(await truth()).toEqual(expected);
       }),
-      { numRuns: 30 },
+      { numRuns: 60 },
     );
   });
 
@@ -87,7 +87,7 @@ describe('the final row of a job', () => {
           expect(await truth()).toEqual(expected);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: 40 },
     );
   });
 });

@@ -242,9 +242,9 @@ type Stated = Omit<StatedJob, keyof JobToStore> & { readonly position: number };
 
 /** Rows in the order of their statements. */
 async function stated(db: Db, query: CompiledQuery): Promise<Stated[]> {
-  const { rows } = await db.executeQuery<Stated>(query as CompiledQuery<Stated>);
+  const { rows } = await db.executeQuery<Stated>(query);
   rows.sort((a, b) => a.position - b.position);
-  return rows.map((row) => ({ ...row, row: withUtc(row.row) }));
+  return rows.map((known) => Object.assign(known, { row: withUtc(known.row) }));
 }
 
 const parameterOf = (jobs: readonly JobToStore[]): string =>
