@@ -275,7 +275,7 @@ export const consoleStatements: Readonly<Record<string, PeriodicStatement>> = {
 /** The statements that no schedule runs, by their cause. */
 export const otherStatements: Readonly<Record<string, string>> = {
   'a delivery, or GitHub’s answer instead of one': `
-    recordDeliveries storeDeliveries storeDelivery compareBodies storeJobs storeNewJob readJobs bindRunners
+    recordDeliveries storeDeliveries storeDelivery compareBodies storeJobs storeJobsAtOnce readJobs lookAtJobs bindRunners
     bindWorkers appendEvents recordFindings storeInstallations lockInstallations
     noteInstallations noteOtherRepositories pinLogins repairInstallation
     endRefusalsOfRepositories rememberLostDeliveries recordRedeliveryRequest wantExtraPasses
