@@ -42,6 +42,7 @@ export interface Command {
   readonly words?: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** Throws a WrongUsage. */
   run(given: Given): CommandResult | Promise<CommandResult>;
 }
 

@@ -15,6 +15,7 @@ interface Question {
   readonly doc: string;
   /** What an empty answer means. */
   readonly otherwise?: string;
+  /** Throws a WrongUsage. */
   readonly read: (text: string) => unknown;
 }
 

@@ -36,6 +36,7 @@ export const PATHS = [
 
 export type Path = (typeof PATHS)[number];
 
+/** Undefined: the page has nothing there. */
 export function findPath(
   pathname: string,
 ): { path: Path; fields: Readonly<Record<string, string>> } | undefined {

@@ -4,6 +4,7 @@ import type { Terminal } from '../command.ts';
 
 export interface Live {
   readonly intervalMs: number;
+  /** Never rejects. */
   refresh(): Promise<void>;
   draw(height: number): readonly string[];
 }

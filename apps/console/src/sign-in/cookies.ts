@@ -27,6 +27,7 @@ export function isFromPage(method: string, headers: IncomingHttpHeaders): boolea
   return isOurs && (isReading || headers[PAGE_HEADER] !== undefined);
 }
 
+/** Undefined: the request has no session, or another site caused it. */
 export function sessionOf(method: string, headers: IncomingHttpHeaders): SessionParts | undefined {
   if (!isFromPage(method, headers)) return undefined;
   const [text = ''] = COOKIES.flatMap((cookie) => cookie.exec(headers.cookie ?? '')?.[1] ?? []);

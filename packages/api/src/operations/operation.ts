@@ -110,6 +110,7 @@ export const findOperationEndpoint = endpoint({
   answer: ({ db }, { operation: id }) => readOperation(db, id),
 });
 
+/** Rejects with a Problem if there is none of this id. */
 export async function readOperation(db: Db, id: string): Promise<Operation> {
   const found = await findOperation(db, id);
   if (found === undefined)
