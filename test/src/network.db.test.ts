@@ -228,6 +228,25 @@ describe('the way to GitHub (H4)', () => {
         await proxy.close();
       }
     });
+
+    test('notifications and traces take it too', async () => {
+      const proxy = await startProxy();
+      const env = {
+        NODE_EXTRA_CA_CERTS: authority,
+        NODE_USE_ENV_PROXY: '1',
+        HTTPS_PROXY: proxy.url,
+      };
+      const posting = fileURLToPath(new URL('../../apps/reconciler/src/post.ts', import.meta.url));
+      const program = `import { post } from ${JSON.stringify(posting)};
+        process.stdout.write(String(await post('it', new URL(${JSON.stringify(enterprise.url)}), {}, { signal: AbortSignal.timeout(60_000) })));`;
+      try {
+        const words = ['--input-type=module', '-e', program];
+        expect((await run(process.execPath, words, { env })).stdout).toBe('undefined');
+        expect(proxy.targets).toEqual([new URL(enterprise.url).host]);
+      } finally {
+        await proxy.close();
+      }
+    });
   });
 });
 
