@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { setSwitch } from '@paddock/db/switches';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
-import { kill, useSystem } from './start-system.ts';
+import { useSystem } from './start-system.ts';
 
 const RULES = {
   reconciler: { logEveryMs: 100, redeliveryEverySeconds: 1, redeliverySpacingMs: 500 },
@@ -11,16 +11,12 @@ const RULES = {
 
 /** GitHub reaches no endpoint, until a test starts ingress. */
 const system = useSystem({ scheduler: {} });
-const startReconciler = () => system.start('reconciler', { rules: RULES });
 beforeAll(async () => {
   // Nothing else may find a job.
   for (const sweep of ['discover-jobs', 'look-up-jobs'])
     await setSwitch(system.database.db, sweep, 'test');
-  await startReconciler();
+  await system.start('reconciler', { rules: RULES });
 });
-
-const callsOf = async (operation: string) =>
-  (await system.github.report()).calls[`apps/${operation}`] ?? 0;
 
 /** The sum of a metric over ingress, if it runs, and the reconciler. */
 async function shown(name: string): Promise<number> {
@@ -45,31 +41,13 @@ const WHOLE = { lost: 0, killed: 0, excessWorkers: 0 };
 test('deliveries come from GitHub’s log once the file says so, and nothing restarts', async () => {
   const ids = await system.queueJobs(3, { durationMs: 50 });
   await waitFor('GitHub to be asked for them again', async () => {
-    return (await callsOf('redeliver-webhook-delivery')) > 0;
+    const { calls } = await system.github.report();
+    return (calls['apps/redeliver-webhook-delivery'] ?? 0) > 0;
   });
   expect(await system.jobsThat('pending')).toEqual([]);
   await system.configure({ intake: 'log' });
   expect(await endOf(ids)).toMatchObject(WHOLE);
   expect(await shown('paddock_app_calls_remaining')).toBeLessThan(15_000);
-});
-
-test('no job is lost or runs twice while the reconciler is killed at every call for deliveries', async () => {
-  const { github } = system;
-  const ids: number[] = [];
-  for (const [operation, path] of [
-    ['list-webhook-deliveries', '/app/hook/deliveries$'],
-    ['get-webhook-delivery', String.raw`/app/hook/deliveries/\d+$`],
-  ] as const)
-    for (let nth = 0; nth < 6; nth++) {
-      const before = await callsOf(operation);
-      await github.failNext({ method: 'GET', path, after: nth, hang: true });
-      ids.push(...(await system.queueJobs(4, { durationMs: 50 })));
-      await waitFor('that call', async () => (await callsOf(operation)) > before + nth);
-      await kill(system.running.get('reconciler'));
-      await github.clearFaults();
-      await startReconciler();
-    }
-  expect(await endOf(ids)).toMatchObject(WHOLE);
 });
 
 test('the webhook and the log at once count each job once', async () => {

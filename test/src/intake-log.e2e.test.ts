@@ -19,10 +19,10 @@ beforeAll(async () => {
   await system.start('scheduler');
 });
 
-const callsForDeliveries = async () => {
-  const { calls } = await system.github.report();
-  return (calls['apps/get-webhook-delivery'] ?? 0) + (calls['apps/list-webhook-deliveries'] ?? 0);
-};
+const callsOf = async (operation: string) =>
+  (await system.github.report()).calls[`apps/${operation}`] ?? 0;
+const callsForDeliveries = async () =>
+  (await callsOf('get-webhook-delivery')) + (await callsOf('list-webhook-deliveries'));
 
 test('200 jobs of the log, with the reconciler killed twenty times: none is lost or runs twice', async () => {
   const ids: number[] = [];
@@ -46,4 +46,25 @@ test('200 jobs of the log, with the reconciler killed twenty times: none is lost
   expect(await system.jobsThat('completed')).toHaveLength(200);
   const runners = (await system.github.truth()).jobs.map(({ runnerName }) => runnerName);
   expect(new Set(runners).size).toBe(200);
+});
+
+test('no job is lost or runs twice while the reconciler is killed at every call for deliveries', async () => {
+  const { github } = system;
+  const ids: number[] = [];
+  for (const [operation, path] of [
+    ['list-webhook-deliveries', '/app/hook/deliveries$'],
+    ['get-webhook-delivery', String.raw`/app/hook/deliveries/\d+$`],
+  ] as const)
+    for (let nth = 0; nth < 6; nth++) {
+      const before = await callsOf(operation);
+      await github.failNext({ method: 'GET', path, after: nth, hang: true });
+      ids.push(...(await system.queueJobs(4, { durationMs: 50 })));
+      await waitFor('that call', async () => (await callsOf(operation)) > before + nth);
+      await kill(system.running.get('reconciler'));
+      await github.clearFaults();
+      await system.start('reconciler', { rules: QUICK });
+    }
+  await system.untilJobs(ids, 'completed');
+  await system.untilWorkersEnd();
+  expect(await github.report()).toMatchObject({ lost: 0, killed: 0, excessWorkers: 0 });
 });
