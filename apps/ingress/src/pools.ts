@@ -19,7 +19,7 @@ export interface Pools {
 }
 
 /** The time between two attempts while no document is known, and so no delivery can be taken. */
-const RETRY_MS = 1_000;
+const RETRY_MS = 500;
 
 /**
  * Follows the newest pools document in the database, which the scheduler loads for all replicas.
