@@ -73,7 +73,7 @@ const writing = (binding = ''): string =>
 const WRITE = writing();
 const WRITE_AND_BIND = writing(`, ${bindingWorkers('$4', 'cross join written')}`);
 
-const NAMES = {
+const GIVEN_COLUMNS = {
   entity_id: '"entityId"',
   app_id: '"appId"',
   installation_id: '"installationId"',
@@ -81,7 +81,7 @@ const NAMES = {
   by_login: '"byLogin"',
 };
 const WRITE_NEW_JOB =
-  preparedText(`with ${GIVEN}, ${inserting(isKnownEntity((column) => NAMES[column]))},
+  preparedText(`with ${GIVEN}, ${inserting(isKnownEntity((column) => GIVEN_COLUMNS[column]))},
   written as materialized (select exists (select from inserted) as is_whole),
   appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
   select is_whole as "isWhole" from written`);

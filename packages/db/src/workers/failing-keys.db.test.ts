@@ -97,7 +97,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     expect(await keys()).toMatchObject([{ pauses: 1 }, { pauses: 0 }]);
   });
 
-  // How many failures and how long a pause is of which class, a table of the domain says.
+  // A table of the domain says how many failures a class allows, and how long it pauses.
   test.each([
     ['exit_code', 3, [30, 60, 120, 240, 480, 900, 900]],
     ['not_assigned', 2, [600, 1_200]],

@@ -37,7 +37,7 @@ export const serves = (
   job: { readonly entity: NamedEntity; readonly repoFullName: string },
 ): boolean => servesEntity(gate, job.entity) && servesRepository(gate, job.repoFullName);
 
-/** A pattern with * names nobody: anyone can register a matching login. */
+/** A pattern with * admits nobody by name, because anyone can register a login that matches. */
 export const namesEntities = ({ entities, repositories }: Gate): boolean =>
   (entities?.every((one) => !one.includes('*')) ?? false) ||
   (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);
