@@ -119,13 +119,24 @@ describe('migrate (A10)', () => {
   test('a migration that PostgreSQL gives up for a service’s transaction is tried again', async () => {
     const busy = { url: database.url, schema: 'busy' };
     await migrate(busy);
-    const folder = folderWith({ '9001_first': 'lock jobs; lock workers;' });
+    const folder = folderWith({
+      '9001_first': 'lock jobs; select pg_advisory_xact_lock(9001); lock workers;',
+    });
+    // Who closes the circle looks for it, so the migration does that, and the service never looks.
     await withClient(async (service) => {
-      await service.query('begin; lock busy.workers');
-      const migrating = migrate({ ...busy, folder });
-      await inSchema('busy', (db) => untilBlocked(db, { applicationName: 'paddock-migrate' }));
-      await service.query('lock busy.jobs; commit');
-      expect(await migrating).toEqual({ applied: ['9001_first'] });
+      await service.query("begin; set local deadlock_timeout = '1h'; lock busy.workers");
+      await withClient(async (gate) => {
+        await gate.query('select pg_advisory_lock(9001)');
+        const migrating = migrate({ ...busy, folder });
+        await inSchema('busy', async (db) => {
+          await untilBlocked(db, { applicationName: 'paddock-migrate' });
+          const locked = service.query('lock busy.jobs; commit');
+          await untilBlocked(db, { count: 2 });
+          await gate.query('select pg_advisory_unlock(9001)');
+          await locked;
+        });
+        expect(await migrating).toEqual({ applied: ['9001_first'] });
+      });
     });
   });
 
