@@ -57,7 +57,7 @@ export const ingress: Bench<keyof Sizes> = {
           const measure: Measure = async ({ variant, program: { pid, port = 0 } }, what) => {
             const load = { ...what, firstJobId, port, cpuOf: { pid, dataDir: postgres.dataDir } };
             firstJobId += what.count;
-            await makeRoom(db, load);
+            await putWorkers(db, load);
             thread.postMessage(load, []);
             const [result] = (await once(thread, 'message')) as [LoadResult];
             if (result.refused > 0)
@@ -144,11 +144,10 @@ async function measureAll(
 }
 
 /**
- * Removes the rows that the services have written, so that every measurement begins with the same
- * tables, and adds the workers that will run the jobs.
+ * Adds the workers that will run the jobs. Rows of earlier measurements stay, as in life: after a
+ * TRUNCATE each of the services' connections would make all its plans again.
  */
-async function makeRoom(db: Db, { firstJobId, count }: Load): Promise<void> {
-  await sql`truncate jobs, installation_events, workers`.execute(db);
+async function putWorkers(db: Db, { firstJobId, count }: Load): Promise<void> {
   await sql`
     insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
       k8s_image, pools_version, namespace, pod_uid, running_at, runner_id)
@@ -163,10 +162,10 @@ async function makeRoom(db: Db, { firstJobId, count }: Load): Promise<void> {
  * How many rows are missing or wrong: each job must have one that has completed, and each delivery
  * one.
  */
-async function countMissing(db: Db, { count }: Load): Promise<number> {
+async function countMissing(db: Db, { firstJobId, count }: Load): Promise<number> {
   const { rows } = await sql<{ missing: number }>`
-    select (greatest(0, ${jobsOf(count)} - (select count(*) from jobs where status = 'completed'))
-      + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events)))::integer as missing`.execute(
+    select (greatest(0, ${jobsOf(count)} - (select count(*) from jobs where status = 'completed' and job_id >= ${firstJobId}))
+      + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events where job_id >= ${firstJobId})))::integer as missing`.execute(
     db,
   );
   return rows[0]?.missing ?? Number.NaN;
