@@ -236,7 +236,9 @@ describe('the way to GitHub (H4)', () => {
         NODE_USE_ENV_PROXY: '1',
         HTTPS_PROXY: proxy.url,
       };
-      const posting = fileURLToPath(new URL('../../apps/reconciler/src/post.ts', import.meta.url));
+      const posting = fileURLToPath(
+        new URL('../../apps/reconciler/src/post-json.ts', import.meta.url),
+      );
       const program = `import { post } from ${JSON.stringify(posting)};
         process.stdout.write(String(await post('it', new URL(${JSON.stringify(enterprise.url)}), {}, { signal: AbortSignal.timeout(60_000) })));`;
       try {

@@ -3,7 +3,7 @@ import { createDiagnosePod } from './following/diagnose-pod.ts';
 import { createProvisionWorker } from './provisioning/provision-worker.ts';
 import type { Provisioning } from './provisioning/provisioning.ts';
 import { createRemoveSecret } from './following/remove-secret.ts';
-import { waitingForCluster } from './if-away.ts';
+import { waitingForCluster } from './service-away.ts';
 import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
 import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 

@@ -1,4 +1,4 @@
-import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/diagnose-fleet';
+import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/board-causes';
 import { sql } from 'kysely';
 import { POOLS_IN_FORCE } from './pools/pools-documents.ts';
 import { rowsOf } from './rows.ts';

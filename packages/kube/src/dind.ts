@@ -1,4 +1,4 @@
-import type { Additions, EnvVar, Mount } from './additions.ts';
+import type { Additions, EnvVar, Mount } from './pod-overlay.ts';
 
 const SOCKET = 'unix:///var/run/docker.sock';
 const EXTERNALS = '/home/runner/externals';

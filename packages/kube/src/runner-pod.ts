@@ -26,7 +26,7 @@ import {
   type Volume,
   dropNulls,
   type EnvVar,
-} from './additions.ts';
+} from './pod-overlay.ts';
 import { dindAdditions } from './dind.ts';
 import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
 import type { WireJson } from './core-api.ts';

@@ -1,4 +1,4 @@
-import type { EntityToAsk } from '@paddock/db/entities/told';
+import type { EntityToAsk } from '@paddock/db/entities/whom-to-ask';
 import type { Finding } from '@paddock/db/jobs/record-jobs';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';

@@ -1,6 +1,6 @@
 import { findEndedJobs } from '@paddock/db/jobs/ended-jobs';
 import type { Pass } from '../passes/pass.ts';
-import { post } from '../post.ts';
+import { post } from '../post-json.ts';
 import type { SweepContext } from '../sweep.ts';
 import type { Collector } from './collector.ts';
 import { tellTraces } from './tell-trace.ts';

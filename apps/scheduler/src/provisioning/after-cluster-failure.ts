@@ -3,7 +3,7 @@ import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { CLUSTER_ERROR, POD_REFUSED } from '@paddock/domain/matching/failure-classes';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
-import { ifClusterAway } from '../if-away.ts';
+import { ifClusterAway } from '../service-away.ts';
 import { soonMs } from '../task-run.ts';
 import type { Provisioning } from './provisioning.ts';
 

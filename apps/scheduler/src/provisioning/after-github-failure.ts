@@ -7,7 +7,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import { awaitGitHub } from '../await-github.ts';
-import { ifGitHubAway } from '../if-away.ts';
+import { ifGitHubAway } from '../service-away.ts';
 import { soonMs } from '../task-run.ts';
 import { failWorker, type Provisioning } from './provisioning.ts';
 

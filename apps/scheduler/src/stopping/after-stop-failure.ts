@@ -9,7 +9,7 @@ import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
-import { ifClusterAway, ifGitHubAway } from '../if-away.ts';
+import { ifClusterAway, ifGitHubAway } from '../service-away.ts';
 import { HiddenRunnerError } from './read-evidence.ts';
 
 interface Failing {

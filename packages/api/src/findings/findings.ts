@@ -7,7 +7,7 @@ import { sqlStateOf } from '@paddock/db/connection/errors';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { findLapsedLeases } from '@paddock/db/leases/leases';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { FleetDiagnosis } from '@paddock/domain/why/diagnose-fleet';
+import type { FleetDiagnosis } from '@paddock/domain/why/board-causes';
 import { readSweeps } from '@paddock/queue/read-sweeps';
 import { cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { valuesOf } from '@paddock/runtime/rules';

@@ -11,7 +11,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Trx } from '@paddock/db/schema/tables';
 import { PLACELESS, UNEXPLAINED } from '@paddock/db/states/states';
 import { findSwitches } from '@paddock/db/switches';
-import { installationToday, loginToday } from '@paddock/db/entities/told';
+import { installationToday, loginToday } from '@paddock/db/entities/whom-to-ask';
 import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 
 export interface ExplainedJob {

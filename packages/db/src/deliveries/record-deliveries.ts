@@ -15,7 +15,7 @@ import {
   storeInstallations,
 } from '../entities/installations.ts';
 import type { EventToAppend } from '../events/append-events.ts';
-import { compareBodies, type GivenBody, type KnownBody } from '../events/repeated-bodies.ts';
+import { compareBodies, type GivenBody, type KnownBody } from '../events/replays.ts';
 import { type JobToStore, jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
 import { type StoredJob, storeJobs, storeJobsAtOnce, untilStored } from '../jobs/store-jobs.ts';

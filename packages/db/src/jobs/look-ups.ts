@@ -4,7 +4,12 @@ import { rowsOf } from '../rows.ts';
 import { hasLiveRunner, isUnended } from '../states/states.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
-import { type EntityToAsk, entityToday, installationToday, mayAsk } from '../entities/told.ts';
+import {
+  type EntityToAsk,
+  entityToday,
+  installationToday,
+  mayAsk,
+} from '../entities/whom-to-ask.ts';
 
 /** A job to look up at GitHub. */
 export interface JobToLookUp extends EntityToAsk, JobToJudge {

@@ -14,7 +14,7 @@ import {
   type KnownBody,
   SAID_OF_JOB,
   SAME_BODY,
-} from '../events/repeated-bodies.ts';
+} from '../events/replays.ts';
 import {
   type InstallationMention,
   mentionsParameter,

@@ -7,7 +7,7 @@ import { rowsOf } from '../rows.ts';
 import { recordFindings } from './record-jobs.ts';
 import { storeJobs, untilStored } from './store-jobs.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
-import { loginToday } from '../entities/told.ts';
+import { loginToday } from '../entities/whom-to-ask.ts';
 import type { EventToAppend } from '../events/append-events.ts';
 import { type JobToStore, jobToStore } from './read-jobs.ts';
 

@@ -1,6 +1,6 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-job';
 import { sql } from 'kysely';
-import { type EntityToAsk, installationToday, isUsable, mayAsk } from '../entities/told.ts';
+import { type EntityToAsk, installationToday, isUsable, mayAsk } from '../entities/whom-to-ask.ts';
 import { isPinned } from '../entities/installations.ts';
 import { rowsOf } from '../rows.ts';
 import { waitSince } from './look-ups.ts';

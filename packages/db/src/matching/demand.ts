@@ -1,7 +1,7 @@
 import type { Demand } from '@paddock/domain/matching/snapshot';
 import { NOT_ASSIGNED, OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
-import { installationToday, loginToday, TOLD_ENDS } from '../entities/told.ts';
+import { installationToday, loginToday, TOLD_ENDS } from '../entities/whom-to-ask.ts';
 import { prepared } from '../connection/prepared.ts';
 import { AWAY_SERVICES } from '../outages.ts';
 import type { Db, Trx } from '../schema/tables.ts';

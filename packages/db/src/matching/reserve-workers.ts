@@ -1,7 +1,7 @@
 import type { WarmKey, WorkersToMake } from '@paddock/domain/matching/snapshot';
 import { warmAt, type WarmNumbers } from '@paddock/domain/pools/warm';
 import { type Expression, type RawBuilder, sql } from 'kysely';
-import { installationToday, isUsable } from '../entities/told.ts';
+import { installationToday, isUsable } from '../entities/whom-to-ask.ts';
 import { bearsOwnLogin } from '../entities/installations.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Db, Trx } from '../schema/tables.ts';

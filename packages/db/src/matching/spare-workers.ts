@@ -3,7 +3,7 @@ import type { Returnable, SpareKey } from '@paddock/domain/matching/snapshot';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
 import { deficits } from './demand.ts';
-import { loginToday } from '../entities/told.ts';
+import { loginToday } from '../entities/whom-to-ask.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { RESERVED, RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/states.ts';

@@ -1,7 +1,7 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
 import { sql } from 'kysely';
-import { isUsable, toldPlaces } from '../entities/told.ts';
+import { isUsable, toldPlaces } from '../entities/whom-to-ask.ts';
 import { AWAY_SERVICES } from '../outages.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Db } from '../schema/tables.ts';

@@ -3,7 +3,12 @@ import { sql } from 'kysely';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { rowsOf } from '../rows.ts';
 import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';
-import { type EntityToAsk, entityToday, installationToday, mayAsk } from '../entities/told.ts';
+import {
+  type EntityToAsk,
+  entityToday,
+  installationToday,
+  mayAsk,
+} from '../entities/whom-to-ask.ts';
 import type { Db } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 

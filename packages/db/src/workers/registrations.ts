@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { installationToday, loginToday, mayAsk } from '../entities/told.ts';
+import { installationToday, loginToday, mayAsk } from '../entities/whom-to-ask.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';

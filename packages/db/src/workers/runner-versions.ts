@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EntityToAsk } from '../entities/told.ts';
+import type { EntityToAsk } from '../entities/whom-to-ask.ts';
 import { NOW } from '../milliseconds.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';

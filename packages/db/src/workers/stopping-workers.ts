@@ -5,7 +5,7 @@ import {
   entityToday,
   installationToday,
   refusedForMs,
-} from '../entities/told.ts';
+} from '../entities/whom-to-ask.ts';
 import { rowOf } from '../rows.ts';
 import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
 import { type Binding, bindWorkers } from './failing-keys.ts';

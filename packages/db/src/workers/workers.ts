@@ -8,7 +8,7 @@ import {
   installationToday,
   loginToday,
   refusedForMs,
-} from '../entities/told.ts';
+} from '../entities/whom-to-ask.ts';
 import { prepared } from '../connection/prepared.ts';
 import { rowOf, rowsOf } from '../rows.ts';
 import type { FailureInfo } from '../schema/columns.ts';

@@ -3,7 +3,7 @@ The Service of one of our services, with its Ingress and its route of the Gatewa
 name (behind the release's), service, values, port (of the container), path, pathType and
 routeMatch.
 */}}
-{{- define "paddock.ways" -}}
+{{- define "paddock.serviceAndRoute" -}}
 {{- $name := printf "%s-%s" (include "paddock.fullname" .root) .name -}}
 apiVersion: v1
 kind: Service
