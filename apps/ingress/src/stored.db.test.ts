@@ -113,30 +113,42 @@ const followed = (db: Db) =>
 
 const empty = useTestDatabase();
 
-/**
- * Stores a job that was queued so long ago, and says whether a look-up is wanted beside its ticks.
- */
-async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
+/** Stores a job's delivery, and says whether a look-up is wanted beside its ticks. */
+async function isLookUpWanted(
+  action: 'queued' | 'in_progress' | 'completed',
+  jobId: number,
+  job: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
   const own = empty.dbOf('ingress');
   const pools = followed(own);
   await pools.once();
-  const created_at = new Date(Date.now() - hours * 3_600_000).toISOString();
-  const job = { created_at, runner_name: null };
-  const delivery = ofJob('queued', jobId, { labels: ['linux'], job });
-  const stored = storeDeliveries(own, [delivery], pools.inForce(), () => undefined);
-  expect(await stored).toEqual(['job_stored']);
+  await empty.db.updateTable('schedules').set({ extra_at: null, extra_until: null }).execute();
+  const created_at = new Date().toISOString();
+  const said = { runner_name: null, runner_id: null, created_at, ...job };
+  const delivery = ofJob(action, jobId, { labels: ['linux'], job: said });
+  await storeDeliveries(own, [delivery], pools.inForce(), () => undefined);
   const schedules = await empty.db.selectFrom('schedules').select('extra_at').execute();
   return schedules.some(({ extra_at: extraAt }) => extraAt !== null);
 }
 
-test('a stored job whose approval came after more than a day is looked up at once, and no other', async () => {
+const hoursAgo = (hours: number) => ({
+  created_at: new Date(Date.now() - hours * 3_600_000).toISOString(),
+});
+
+test('a job is looked up at once whose approval came after more than a day, or whose runner GitHub has not named, and no other', async () => {
   await putPools(empty.db, examplePools());
   await empty.db
     .insertInto('schedules')
     .values({ name: 'look-up-jobs', last_tick_at: new Date() })
     .execute();
-  expect(await isLookUpWanted(1, 23)).toBe(false);
-  expect(await isLookUpWanted(2, 25)).toBe(true);
+  expect(await isLookUpWanted('queued', 1, hoursAgo(23))).toBe(false);
+  expect(await isLookUpWanted('queued', 2, hoursAgo(25))).toBe(true);
+  expect(await isLookUpWanted('in_progress', 1, {})).toBe(true);
+  expect(await isLookUpWanted('in_progress', 1, {})).toBe(false);
+  expect(await isLookUpWanted('in_progress', 3, { runner_name: '' })).toBe(true);
+  expect(await isLookUpWanted('in_progress', 4, { runner_name: 'named' })).toBe(false);
+  // It was cancelled while it waited.
+  expect(await isLookUpWanted('completed', 5, {})).toBe(false);
 });
 
 test('the pools that ingress judges by stay while PostgreSQL is away, and follow when it is back (B4, B5)', async () => {

@@ -164,7 +164,7 @@ function parseJob(job: JobAnswer): GitHubJob {
     status: job.status,
     conclusion: job.conclusion,
     labels: job.labels,
-    runnerId: job.runner_id,
+    runnerId: job.runner_id || null,
     runnerName: readRunnerName(job.runner_name ?? '') || null,
     createdAt: job.created_at,
     startedAt: job.started_at,

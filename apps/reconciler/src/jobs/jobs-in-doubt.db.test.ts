@@ -161,10 +161,27 @@ describe('suspects that are only looked up (E4)', () => {
     },
   );
 
+  const elsewhere = { ...running, runner_name: 'a runner of others' };
+
   test('running without one of our workers, for an hour', async () => {
-    await putWaiting(61, running);
-    await putWaiting(59, running);
+    await putWaiting(61, elsewhere);
+    await putWaiting(59, elsewhere);
     expect(await recover()).toEqual({ ...NONE, suspected: 1 });
+  });
+
+  test('running on a runner that GitHub has not named: it may be ours, which looks idle until then', async () => {
+    const job = await putWaiting(90, { ...running, looked_up_at: ago(80), started_at: ago(8) });
+    expect(await recover()).toEqual({ ...NONE, suspected: 1 });
+    for (const [minutes, suspected] of [
+      [3, 0],
+      [5, 1],
+    ] as const) {
+      await setJobs({ looked_up_at: ago(minutes), lookup_due_at: null });
+      expect(await recover()).toEqual({ ...NONE, suspected });
+    }
+    await setJobs({ runner_name: 'a runner of others', looked_up_at: ago(5), lookup_due_at: null });
+    expect(await recover()).toEqual(NONE);
+    expect(await row(job)).toMatchObject(untouched);
   });
 });
 

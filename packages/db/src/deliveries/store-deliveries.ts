@@ -1,5 +1,6 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { lacksRunner } from '@paddock/domain/deliveries/workflow-job-event';
 import { isOldDemand } from '@paddock/domain/jobs/merge-statement';
 import { placeJob } from '@paddock/domain/pools/place-job';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
@@ -12,8 +13,8 @@ import { withQuotedNumbers } from './decode-delivery.ts';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 
 /**
- * Stores a batch, judged by these pools. If a new job's delivery is old, it asks for a look-up at
- * GitHub. `onTimes` gets the times of the stored jobs.
+ * Stores a batch, judged by these pools. If a new job's delivery is old, or news of a job lack its
+ * runner, it asks for a look-up at GitHub. `onTimes` gets the times of the stored jobs.
  */
 export async function storeDeliveries(
   db: Db,
@@ -22,16 +23,18 @@ export async function storeDeliveries(
   onTimes: (times: readonly JobTimes[]) => unknown,
 ): Promise<readonly Outcome[]> {
   const outcomes = await recordDeliveries(db, batch, pools);
-  // Such a job is no demand until a look-up confirms it, so the look-up must not wait for its sweep.
+  // A job waits for what GitHub says, this one or another, so the look-up must not wait for its sweep.
   const needsLookUp = ({ parsed }: DeliveryToRecord, index: number) =>
     parsed.kind === 'job' &&
-    outcomes[index] === 'job_stored' &&
-    isOldDemand(parsed.job, Date.now());
+    ((outcomes[index] === 'job_stored' && isOldDemand(parsed.job, Date.now())) ||
+      (NEWS.has(outcomes[index]) && lacksRunner(parsed.job)));
   if (batch.some(needsLookUp)) await wantExtraPasses(db, { schedule: lookUpJobsTask.kind });
   const { document } = pools;
   onTimes(batch.flatMap(({ parsed }, nth) => jobTimes(document, parsed, outcomes[nth]) ?? []));
   return outcomes;
 }
+
+const NEWS: ReadonlySet<Outcome | undefined> = new Set(['job_stored', 'job_marked_running']);
 
 /** The same for a delivery alone. */
 export const storeDelivery = (

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { onlyRowOf, rowsOf } from '../rows.ts';
 import { isUnanswered } from './look-ups.ts';
 import type { Db, Trx } from '../schema/tables.ts';
@@ -60,9 +60,9 @@ const isUnsettled = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
  * Makes jobs in doubt due for a look-up and wakes the matcher; entities in turn, each with its
  * oldest first. In doubt are: waiting jobs whose key is not held back and has no live worker; jobs
  * whose worker or its runner has ended; waiting jobs with an idle worker; those that a worker with
- * an unexplained end may have run; and at times held back jobs and those that run elsewhere,
- * because their end may be lost. A held back job's next look-up is as far away as the job was old
- * at the last one.
+ * an unexplained end may have run; those that run, and GitHub has not said on which runner; and at
+ * times held back jobs and those that run elsewhere, because their end may be lost. The next look-up
+ * of these is as far away as the job was old at the last one.
  *
  * It moves no status backwards: GitHub's answer settles a doubt. It counts the recovery of a stuck
  * job. One fails here only after GitHub has not answered for so long that it can no longer run; its
@@ -74,8 +74,12 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
   const { perKey, batch } = rules;
   const whyLost = `the job was stuck, ${limit} recoveries did not help, and GitHub has not answered for it for ${Math.round(silenceMs / 60_000)} minutes`;
   const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${milliseconds(stuckAfterMs)}, false)`;
-  const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${milliseconds(firstLookMs)} and (j.looked_up_at is null
-    or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${milliseconds(firstLookMs)}), ${milliseconds(longestLookMs)}) < now()))`;
+  const mayLook = (since: RawBuilder<unknown>, firstMs: number) => sql`(j.looked_up_at is null
+    or j.looked_up_at + least(greatest(j.looked_up_at - ${since}, ${milliseconds(firstMs)}), ${milliseconds(longestLookMs)}) < now())`;
+  const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${milliseconds(firstLookMs)}
+    and ${mayLook(sql`j.created_at`, firstLookMs)})`;
+  const isRunnerDue = sql`(j.lookup_due_at is null and j.runner_name is null
+    and ${mayLook(sql`coalesce(j.started_at, j.created_at)`, 0)})`;
   return rowsOf<JobInDoubt>(db)`
     with keys as (
       -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count
@@ -117,7 +121,7 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
         where waiting > 0 and (held or served))
       union all
       (select j.job_id, 'elsewhere', 5 from jobs j
-        where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and ${isLookDue})
+        where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and (${isLookDue} or ${isRunnerDue}))
       union all
       (select oldest.job_id, 'unexplained_end', 6
         from (select demand_key, max(${toldAt}) as told_at, max(${cameUntil}) as came_until from workers

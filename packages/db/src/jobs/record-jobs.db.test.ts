@@ -55,6 +55,13 @@ test('a queued job is a waiting row with its pool, scope and labels (A2, A6, C2)
 });
 
 describe('a delivery that names a runner', () => {
+  test.each([null, 0])('and has %j for its id binds the worker of that name', async (runner_id) => {
+    await addWorker('pdk-1');
+    const runner = { runner_name: 'pdk-1', runner_id };
+    await record(ofJob('in_progress', 900, { labels: ['k8s'], job: runner }));
+    expect(await worker('pdk-1')).toMatchObject({ assigned_job_id: 900 });
+  });
+
   test('binds the worker of that name once, and explains its end (B7)', async () => {
     await addWorker('pdk-1', { unexplained_until: new Date(Date.now() + 60_000) });
     await record(on('pdk-1', 'in_progress'));

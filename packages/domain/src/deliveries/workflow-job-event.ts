@@ -71,10 +71,11 @@ const payload = z.object({
     runner_name: optionalText.transform((name) =>
       name === null ? null : readRunnerName(name) || null,
     ),
+    // GitHub says 0 where it means none.
     runner_id: z
       .int()
       .nullish()
-      .transform((value) => value ?? null),
+      .transform((value) => value || null),
     created_at: instant,
     started_at: instant,
     completed_at: instant,
@@ -82,6 +83,10 @@ const payload = z.object({
   repository: z.object({ id, full_name: z.string().min(1), private: z.boolean(), owner: entity }),
   installation: z.object({ id }).nullish(),
 });
+
+/** GitHub has given the job to a runner, and not said to which. One of ours looks idle until then. */
+export const lacksRunner = ({ status, runnerName }: JobStatement): boolean =>
+  status === 'running' && runnerName === null;
 
 /** Reads a workflow_job payload. Throws a ZodError if a required field is missing. */
 export function readWorkflowJob(action: WorkflowJobAction, body: unknown): JobStatement {
