@@ -1,4 +1,4 @@
-import { saysAway } from '@paddock/db/connection/errors';
+import { mayPass } from '@paddock/db/connection/errors';
 import { ENOUGH_LEFT } from '@paddock/queue/claim-tasks';
 import type { Task } from '@paddock/queue/kind';
 import { pause } from '@paddock/runtime/pause';
@@ -28,9 +28,9 @@ export function requireTimeLeft(task: Task): void {
 const RETRY_MS = 250;
 
 /**
- * Repeats a statement while PostgreSQL is away and the claim has time left. So a restart of
- * PostgreSQL does not lose what only this run has in memory, such as a JIT config. The statement
- * must be idempotent. Rethrows all other errors.
+ * Repeats a statement while PostgreSQL is away, or refuses it for the moment, and the claim has time
+ * left. So neither a restart of PostgreSQL nor a lost race loses what only this run has in memory,
+ * such as a JIT config. The statement must be idempotent. Rethrows all other errors.
  */
 export async function retryWhileAway<T>(
   { task, signal }: TaskRun,
@@ -40,7 +40,7 @@ export async function retryWhileAway<T>(
     try {
       return await statement();
     } catch (error) {
-      if (!saysAway(error) || signal.aborted || !hasTimeLeft(task)) throw error;
+      if (!mayPass(error) || signal.aborted || !hasTimeLeft(task)) throw error;
       await pause(RETRY_MS, signal);
     }
   }

@@ -31,9 +31,12 @@ export function createRateBudgets() {
       const [limit = NaN, remaining = NaN, reset = NaN] = ['limit', 'remaining', 'reset'].map(
         (name) => Number(headers[`x-ratelimit-${name}`]),
       );
-      if (![limit, remaining, reset].every(Number.isFinite)) return;
+      // Not every number of seconds is an instant.
+      const resetAt = new Date(reset * 1000).getTime();
+      if (![limit, remaining, resetAt].every(Number.isFinite)) return;
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
-      budgets.set(`${caller} ${resource}`, { limit, remaining, resetAt: reset * 1000 });
+      const left = Math.max(0, Math.floor(remaining));
+      budgets.set(`${caller} ${resource}`, { limit, remaining: left, resetAt });
     },
     of: (caller: BudgetOwner, resource: RateResource = 'core') =>
       budgets.get(`${caller} ${resource}`),

@@ -62,6 +62,13 @@ describe('classifyGitHubError', () => {
       'rate_limited',
       [{ ms: 90_000, resource: 'core' }],
     ],
+    [
+      'less than nothing',
+      403,
+      { ...SOON, 'x-ratelimit-remaining': '-1' },
+      'rate_limited',
+      [{ ms: 90_000 }],
+    ],
     ['the last of a budget', 404, SOON, 'not_found', [{ ms: 90_000 }]],
     ['a reset in the past', 429, OVER, 'rate_limited', [{ ms: 1_000 }]],
     ['no header', 429, {}, 'rate_limited', [{ ms: 60_000 }]],

@@ -49,7 +49,8 @@ export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'messa
   ];
 }
 
-const isExhausted = (headers: Headers): boolean => String(headers['x-ratelimit-remaining']) === '0';
+const isExhausted = (headers: Headers): boolean =>
+  /^(?:0|-\d+)$/.test(String(headers['x-ratelimit-remaining']));
 
 /** Milliseconds, negative once it is over; undefined without a reset instant. */
 function untilReset(headers: Headers, now: number): number | undefined {

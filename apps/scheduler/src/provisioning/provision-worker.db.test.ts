@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
 import { examplePools } from '@paddock/testing/demand-rows';
+import { sql } from 'kysely';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
 import { CALLS, taskFor } from '../scenes/stalled-run.scene.ts';
@@ -36,6 +37,46 @@ describe('provisioning', () => {
       'patch secrets': 1,
     });
   });
+
+  test.each([
+    { 'x-ratelimit-remaining': '-1' },
+    { 'x-ratelimit-remaining': '0.5' },
+    { 'x-ratelimit-reset': '99999999999999' },
+  ])('uses a registration although GitHub says %j with it (C6, P1)', async (odd) => {
+    const body = { runner: { id: 77 }, encoded_jit_config: 'config' };
+    const usual = {
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '9',
+      'x-ratelimit-reset': String(Math.ceil(Date.now() / 1_000) + 600),
+      'x-ratelimit-resource': 'actions_runner_registration',
+    };
+    const answer = { status: 201, body, headers: { ...usual, ...odd } };
+    await world.gitHub.failNext({ path: '/generate-jitconfig$', ...answer });
+    await world.queueJob();
+    await world.match();
+    await world.runTasks();
+    expect(await world.workers()).toMatchObject([{ runner_id: 77, pod_uid: expect.any(String) }]);
+  });
+
+  test.each(['40P01', '40001', '25006', '57014', '53100'])(
+    'repeats a statement that PostgreSQL refuses for the moment (%s): its registration is used (C6, P1)',
+    async (state) => {
+      await world.queueJob();
+      await world.match();
+      await sql`create sequence tries`.execute(world.db);
+      await sql`create function refuse() returns trigger language plpgsql security definer as ${sql.lit(
+        `begin if nextval('tries') < 3 then raise exception 'not now' using errcode = '${state}'; end if; return new; end`,
+      )}`.execute(world.db);
+      await sql`create trigger refuse before update of registered_at on workers for each row execute function refuse()`.execute(
+        world.db,
+      );
+      await world.runTasks();
+      await sql`drop function refuse cascade`.execute(world.db);
+      await sql`drop sequence tries`.execute(world.db);
+      expect(await seen.failures()).toEqual([]);
+      await seen.expectOneWorker();
+    },
+  );
 
   test('a runner of that name at GitHub ends the row, not the registration (C6)', async () => {
     await world.gitHub.failNext({ path: '/generate-jitconfig$', status: 409 });

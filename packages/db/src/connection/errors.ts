@@ -53,3 +53,7 @@ export function saysAway(error: unknown): boolean {
     return !(error instanceof TypeError || error instanceof RangeError || isLocalShortage(error));
   return state.startsWith('08') || state.startsWith('57P');
 }
+
+/** The same statement may succeed in a moment: PostgreSQL, not its data, is what stands in its way. */
+export const mayPass = (error: unknown): boolean =>
+  saysAway(error) || isConflict(error) || (sqlStateOf(error) !== undefined && isUnavailable(error));
