@@ -56,10 +56,16 @@ describe('tokens (C7)', () => {
     expect(await small.calls()).toMatchObject({ [MINT]: 2 });
   });
 
-  test('a refused call is not repeated, even with a young token', async () => {
+  test('a refused call is not repeated, even with a young token: it serves the next calls, until all of GitHub must know it', async () => {
     await small.simulator.failNext({ path: '/actions/runners$', status: 401, times: 3 });
-    expect(await failureOf(list())).toMatchObject({ kind: 'unauthorized' });
+    expect(await failureOf(list())).toMatchObject({ kind: 'outdated' });
     expect(await small.calls()).toMatchObject({ [LIST]: 1 });
+    expect(await failureOf(list())).toMatchObject({ kind: 'outdated' });
+    now += 5_000;
+    expect(await failureOf(list())).toMatchObject({ kind: 'unauthorized' });
+    expect(await small.calls()).toMatchObject({ [MINT]: 1, [LIST]: 3 });
+    expect(await list()).toEqual([]);
+    expect(await small.calls()).toMatchObject({ [MINT]: 2 });
   });
 
   test('calls for an installation that is gone or suspended fail as its token does (C9)', async () => {

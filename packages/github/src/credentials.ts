@@ -17,8 +17,9 @@ export type Credentials = {
   /** GitHub accepted this token. */
   readonly noteAccepted: (installationId: number, token: string) => void;
   /**
-   * GitHub refused this token before its time: the next call mints another. False: the token was
-   * new, so another would hardly do better.
+   * GitHub refused this token before its time. While it is young the next call uses it again, since
+   * not all of GitHub knows it yet; later the next call mints another. False: GitHub never accepted
+   * it, so another would hardly do better.
    */
   readonly drop: (installationId: number, token: string) => boolean;
   /**
@@ -71,6 +72,9 @@ export function withoutCredentials(appId: number): Credentials {
   };
 }
 
+/** By then all of GitHub knows a new token. `@octokit/auth-app` waits as long. */
+const SPREADS_MS = 5000;
+
 /** A smaller difference is the network's delay, and the Date header's whole seconds. */
 const TOLERATED_SKEW_MS = 5000;
 
@@ -86,8 +90,8 @@ export function openCredentials(
 ): Credentials {
   const key = parsePrivateKey(appId, privateKey);
   const dropped = new Map<number, string>();
-  /** By installation: its newest token, and whether GitHub has accepted that token. */
-  const newest = new Map<number, { token: string; isProven: boolean }>();
+  /** By installation: its newest token, since when, and whether GitHub has accepted that token. */
+  const newest = new Map<number, { token: string; since: number; isProven: boolean }>();
   let skewMs = 0;
   let readings = 0;
   let signed = { second: Number.NaN, token: { jwt: '', expiresAt: '' } };
@@ -143,16 +147,18 @@ export function openCredentials(
     async installationToken(installationId) {
       const token = await tokenOf(installationId);
       if (newest.get(installationId)?.token !== token)
-        newest.set(installationId, { token, isProven: false });
+        newest.set(installationId, { token, since: now(), isProven: false });
       return token;
     },
     noteAccepted(installationId, token) {
-      if (newest.get(installationId)?.token === token)
-        newest.set(installationId, { token, isProven: true });
+      const known = newest.get(installationId);
+      if (known?.token === token) known.isProven = true;
     },
     drop(installationId, token) {
-      dropped.set(installationId, token);
       const known = newest.get(installationId);
+      if (known?.token === token && !known.isProven && now() - known.since < SPREADS_MS)
+        return true;
+      dropped.set(installationId, token);
       return known?.token !== token || known.isProven;
     },
     clockReadings: () => readings,

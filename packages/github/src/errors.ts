@@ -8,8 +8,8 @@ export type GitHubFailureKind =
   | 'not_found'
   | 'unauthorized'
   /**
-   * GitHub refused credentials that we will not use again. Neither App nor installation is at
-   * fault, and the next call uses others.
+   * GitHub refused credentials that are outdated, or too new. Neither App nor installation is at
+   * fault, and the next call may do better.
    */
   | 'outdated'
   | 'forbidden'
@@ -38,7 +38,7 @@ export type GitHubFailure = {
   readonly operation: string;
 };
 
-/** A refusal (401) of credentials that we will not use again: the next call uses others. */
+/** A refusal (401) of credentials that says nothing of whose they are: the next call may do better. */
 export class OutdatedCredentialsError extends RequestError {
   constructor({ message, status, request, response }: RequestError) {
     super(message, status, { request, ...(response === undefined ? {} : { response }) });
