@@ -195,6 +195,21 @@ describe('an entity whose registrations GitHub answers with (P6)', () => {
   });
 });
 
+test('an entity whose token GitHub does not mint, and says when to ask again: others get theirs, and it goes on within a minute (P6)', async () => {
+  const [ill, well] = [await world.addUser('ill', 'one'), await world.addUser('well', 'one')];
+  const path = `^/app/installations/${ill.installationId}/access_tokens$`;
+  const fault = { path, status: 503, headers: { 'retry-after': '3600' }, times: 3 };
+  await world.gitHub.failNext(fault);
+  await queueOf(ill, 1);
+  await matchAndRun();
+  await queueOf(well, 2);
+  await matchAndRun();
+  expect([await servedOf('ill'), await servedOf('well')]).toEqual([0, 2]);
+  const due = world.db.selectFrom('tasks').select(({ fn }) => fn.max('due_at').as('last'));
+  const { last } = await due.executeTakeFirstOrThrow();
+  expect(Number(last)).toBeLessThan(Date.now() + 61_000);
+});
+
 /** Every class of failure that has rules of its own, and some that have none. */
 const CLASSES = [
   'github_error',

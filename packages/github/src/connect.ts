@@ -189,7 +189,7 @@ type Authorization = {
 type Token = {
   readonly text: string;
   readonly accepted: () => void;
-  /** GitHub answered with 401. True: the next call uses another authorization. */
+  /** GitHub answered with 401. True: the next call may do better. */
   readonly refused: (error: RequestError) => boolean;
 };
 
@@ -240,12 +240,16 @@ function heedWaits(
       await note(response, 'The hourly budget is used up.');
       return response;
     } catch (error) {
-      if (error instanceof RequestError && error.response !== undefined)
+      if (error instanceof RequestError && error.response !== undefined && !isOfOne(error))
         await note(error.response, classifyGitHubError(error).message);
       throw error;
     }
   });
 }
+
+/** No token of one installation: it is at fault, not the App that asks, though a server names a wait. */
+const isOfOne = ({ status, request }: RequestError): boolean =>
+  status >= 500 && request.url.endsWith('/access_tokens');
 
 /** The hourly budget that a call counts against. */
 const resourceOf = (url: string): RateResource =>

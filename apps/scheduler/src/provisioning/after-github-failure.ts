@@ -65,7 +65,10 @@ export async function afterGitHubFailure(
     case 'timeout':
     case 'network':
     case 'unknown':
-      return snooze(Math.max(failure.retryAfterMs ?? 0, soonMs(worker)), failure.message);
+      return awaitGitHub({
+        ...failure,
+        retryAfterMs: Math.max(failure.retryAfterMs ?? 0, soonMs(worker)),
+      });
     default:
       return failure.kind satisfies never;
   }

@@ -49,7 +49,7 @@ export async function afterStopFailure(
   const away = await ifGitHubAway(parts.reach, failure);
   if (away !== undefined) return away;
   if (refusedSubject(failure) === undefined)
-    return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
+    return awaitGitHub({ ...failure, retryAfterMs: failure.retryAfterMs ?? stopRules.retryMs });
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
   await recordRefusal(db, 'scheduler', { call, refusal: failure });
   return awaitGitHub(failure);
