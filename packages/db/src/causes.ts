@@ -1,5 +1,6 @@
 import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/board-causes';
 import { sql } from 'kysely';
+import { ago } from './milliseconds.ts';
 import { POOLS_IN_FORCE } from './pools/pools-documents.ts';
 import { rowsOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
@@ -11,6 +12,9 @@ export const SILENT_SERVICES = sql`
     from instance cross join lateral (values ('ingress', ingress_seen_at), ('scheduler', scheduler_seen_at), ('reconciler', reconciler_seen_at)) lives (service, seen_at)
     where coalesce(seen_at, created_at) < now() - interval '1 minute') silent`;
 
+/** The longest that an upgrade takes. */
+const UPGRADE_MS = 900_000;
+
 /**
  * SQL: versions of services that live side by side, or that are older than the schema, for longer than
  * an upgrade takes: all of them, and since when.
@@ -20,8 +24,8 @@ export const VERSIONS_APART = sql`
       select key, split_part(key, ' ', 2) as version, (value ->> 'schema')::integer as built_for, (value ->> 'since')::float8 as since
       from instance, jsonb_each(versions) where (value ->> 'last')::float8 > extract(epoch from now()) - 60
     ) lives, (select left(name, 4)::integer as newest, "timestamp"::timestamptz as migrated_at from schema_migration order by name desc limit 1) migrated
-    having count(distinct version) > 1 and to_timestamp(max(since)) < now() - interval '15 minutes'
-      or min(built_for) < min(newest) and min(migrated_at) < now() - interval '15 minutes') apart`;
+    having count(distinct version) > 1 and to_timestamp(max(since)) < ${ago(UPGRADE_MS)}
+      or min(built_for) < min(newest) and min(migrated_at) < ${ago(UPGRADE_MS)}) apart`;
 
 /** SQL: pools whose runners have a version that GitHub no longer serves. */
 export const ENDED_VERSIONS = sql`
@@ -58,11 +62,11 @@ export interface Cause {
 }
 
 /** What lasts shorter ends by itself, or flaps. */
-const LASTING = sql`interval '5 minutes'`;
+const LASTING_MS = 300_000;
 
 /** What a person must act on, one row for each thing that it is about, the oldest first. */
 export const findCauses = (db: Db) => rowsOf<Cause>(db)`
-  select name, subject, min(since) as since, min(message) as message, coalesce(min(since) < now() - ${LASTING}, true) as "isLasting" from (
+  select name, subject, min(since) as since, min(message) as message, coalesce(min(since) < ${ago(LASTING_MS)}, true) as "isLasting" from (
     select 'service_silent' as name, service as subject, since, null as message from ${SILENT_SERVICES}
     union all select 'cluster_unavailable', service, since, message from outages where service = 'cluster'
     union all select refused_reason, name, refused_since, refused_message from ${REFUSALS}
