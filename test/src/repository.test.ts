@@ -210,8 +210,8 @@ test('people pause each sweep by the kind of its task (F5)', () => {
 
 test('the table says how often each task is tried, for every enqueuer (D4, D12)', () => {
   const made: NewTask[] = [
-    provisionTask({ podName: 'a', deliveryGuid: null }),
-    ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
+    ...[provisionTask, stopTask].map((task) => task({ podName: 'a', deliveryGuid: null })),
+    ...[diagnoseTask, removeSecretTask].map((task) => task('a')),
     ...sweepSchedules(CADENCES, [1]).map(({ task }) => task),
     lookUpJobsTask,
   ];

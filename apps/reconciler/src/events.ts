@@ -8,6 +8,7 @@ import type { LookUpNote } from '@paddock/db/jobs/look-ups';
 import type { StoredJob } from '@paddock/db/jobs/store-jobs';
 import type { HeldStop, StopRequest } from '@paddock/db/workers/worker-stops';
 import type { EndingVersion } from '@paddock/db/workers/runner-versions';
+import type { WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import { line, listed, tellEvents } from '@paddock/runtime/events';
@@ -129,8 +130,8 @@ const TABLE = {
     line.warn('GitHub did not answer when a pool’s runner version ends', { pool, failure }),
   stopsRequested: (stops: readonly StopRequest[]) =>
     line.warn('requested the stop of workers past a deadline', listed(stops)),
-  stopsWithoutTask: (podNames: readonly string[]) =>
-    line.warn('enqueued stops of workers again that had no task', listed(podNames)),
+  stopsWithoutTask: (workers: readonly WorkerOfTask[]) =>
+    line.warn('enqueued stops of workers again that had no task', listed(workers)),
   stopsHeldUp: (stops: readonly HeldStop[]) =>
     line.error('workers cannot be stopped: see the obstacle of each stop', listed(stops)),
   runnersNotRead: (entity: string, failure: FailureIfShown) =>

@@ -69,8 +69,12 @@ async function startCheckScene(database: TestDatabase) {
         .executeTakeFirstOrThrow(),
     tasks: async () =>
       (
-        await db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('subject_id').execute()
-      ).map((task) => `${task.kind} ${task.subject_id}`),
+        await db
+          .selectFrom('tasks')
+          .select(['kind', 'subject_id', 'delivery_guid'])
+          .orderBy('subject_id')
+          .execute()
+      ).map((task) => `${task.kind} ${task.subject_id}${task.delivery_guid ?? ''}`),
     async listCalls(): Promise<number> {
       const { calls } = await world.github.report();
       return (

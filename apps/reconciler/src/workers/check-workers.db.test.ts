@@ -85,9 +85,9 @@ const endLong = async ({ id }: { id: number }, podName: string) => {
 
 describe('an idle runner', () => {
   test('is stopped where no job of its key waits; one with such a job is another matter: GitHub does not assign it (C11)', async () => {
-    const podName = await scene.putRunning(11);
+    const podName = await scene.putRunning(11, 'online', { delivery_guid: ' of its job' });
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
-    expect(await scene.tasks()).toEqual([`stop-worker ${podName}`]);
+    expect(await scene.tasks()).toEqual([`stop-worker ${podName} of its job`]);
     expect(await scene.sweep()).toEqual(NOTHING);
     const other = await scene.putRunning(11);
     const { id: entity_id } = scene.world.organization;
@@ -155,9 +155,10 @@ test('no worker is read that is not due: not the assigned, the stopping, the end
 
 test('a stop without a task gets one; one held up for long is reported to people, with its obstacle', async () => {
   const stopping = { stopping_at: minutesAgo(3), stop_reason: 'pod_gone' } as const;
-  const podName = await scene.putRunning(60, 'none', stopping);
+  const ofJob = { ...stopping, delivery_guid: ' of its job' };
+  const podName = await scene.putRunning(60, 'none', ofJob);
   expect(await scene.sweep()).toEqual({ ...NOTHING, forgotten: 1 });
-  expect(await scene.tasks()).toEqual([`stop-worker ${podName}`]);
+  expect(await scene.tasks()).toEqual([`stop-worker ${podName} of its job`]);
   const stop_held_by = 'its log cannot be read';
   await scene.set({ stop_held_by, stop_held_since: ago(61) });
   expect(await scene.sweep()).toEqual({ ...NOTHING, heldUp: 1 });

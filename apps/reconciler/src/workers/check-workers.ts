@@ -178,12 +178,13 @@ async function request(
 ): Promise<number> {
   if (stops.length === 0) return 0;
   const asked = await db.transaction().execute(async (trx) => {
-    const names = await requestStops(trx, stops);
+    const workers = await requestStops(trx, stops);
+    const names = new Set(workers.map(({ podName }) => podName));
     const isJobless = stops.some(
-      ({ podName, reason }) => names.includes(podName) && JOBLESS.has(reason),
+      ({ podName, reason }) => names.has(podName) && JOBLESS.has(reason),
     );
-    await enqueue(trx, [...names.map(stopTask), ...(isJobless ? [lookUpJobsTask] : [])]);
-    return new Set(names);
+    await enqueue(trx, [...workers.map(stopTask), ...(isJobless ? [lookUpJobsTask] : [])]);
+    return names;
   });
   events.stopsRequested(stops.filter(({ podName }) => asked.has(podName)));
   return asked.size;
@@ -196,13 +197,13 @@ async function takeUpForgotten(
   dryRun: boolean,
 ): Promise<number> {
   const kind = WORKER_TASK.stopWorker;
-  const podNames = await findStopsWithoutTask(db, {
+  const workers = await findStopsWithoutTask(db, {
     kind,
     olderThanMs: config.forgottenStopMs,
     limit: MOST_FORGOTTEN,
   });
-  if (podNames.length === 0 || dryRun) return podNames.length;
-  await enqueueAlone(db, podNames.map(stopTask));
-  events.stopsWithoutTask(podNames);
-  return podNames.length;
+  if (workers.length === 0 || dryRun) return workers.length;
+  await enqueueAlone(db, workers.map(stopTask));
+  events.stopsWithoutTask(workers);
+  return workers.length;
 }

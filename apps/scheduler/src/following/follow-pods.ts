@@ -226,10 +226,7 @@ async function takeAbsence({ db, events }: Following, podNames: readonly string[
   await markPodsDeleted(db, podNames);
   const vanished = await db.transaction().execute(async (trx) => {
     const workers = await stopVanishedWorkers(trx, podNames);
-    await enqueue(
-      trx,
-      workers.map(({ podName }) => stopTask(podName)),
-    );
+    await enqueue(trx, workers.map(stopTask));
     return workers;
   });
   events.podsVanished(vanished);

@@ -40,9 +40,9 @@ export async function stopUnstartable(
   }
   if (unstartable.length === 0) return 0;
   const requested = await db.transaction().execute(async (trx) => {
-    const podNames = await requestStops(trx, unstartable);
-    await enqueue(trx, podNames.map(stopTask));
-    return new Set(podNames);
+    const workers = await requestStops(trx, unstartable);
+    await enqueue(trx, workers.map(stopTask));
+    return new Set(workers.map(({ podName }) => podName));
   });
   const stopped = unstartable.filter(({ podName }) => requested.has(podName));
   for (const ofPool of Map.groupBy(stopped, ({ pool }) => pool).values())

@@ -211,8 +211,8 @@ describe('giving reservations back', () => {
 describe('stopping spare workers (C3)', () => {
   test('registered workers beyond the waiting jobs, the oldest first, each once, with its task (D14)', async () => {
     const [oldest, middle, newest] = [
-      await putRegistered(30),
-      await putRegistered(20),
+      await putRegistered(30, { delivery_guid: 'guid' }),
+      await putRegistered(20, { delivery_guid: 'guid' }),
       await putRegistered(10),
     ];
     await scene.putJobs(1);
@@ -224,7 +224,7 @@ describe('stopping spare workers (C3)', () => {
       [newest]: null,
     });
     expect(await tasks()).toEqual(
-      [oldest, middle].toSorted().map((name) => ['stop-worker', name, null]),
+      [oldest, middle].toSorted().map((name) => ['stop-worker', name, 'guid']),
     );
     expect((await scene.match()).stopped).toEqual([]);
     expect(await scene.alive()).toHaveLength(3);

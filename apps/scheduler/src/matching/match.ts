@@ -137,7 +137,7 @@ async function applyPlan(
   await saveKeyStates(trx, plan.states);
   await enqueue(trx, [
     ...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask),
-    ...stopped.map(({ podName }) => stopTask(podName)),
+    ...stopped.map(stopTask),
   ]);
   return { reserved, ended: plan.giveBack, stopped, takenBack };
 }

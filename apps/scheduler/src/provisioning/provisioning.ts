@@ -28,10 +28,10 @@ export async function failWorker(
   worker: WorkerToProvision,
   why: { reason: FailReason; message: string },
 ): Promise<Outcome> {
-  const { podName } = worker;
+  const { podName, deliveryGuid } = worker;
   const hasEnded = await db.transaction().execute(async (trx) => {
     const ended = await failUnstartedWorker(trx, podName, why);
-    if (ended) await enqueue(trx, [removeSecretTask(podName)]);
+    if (ended) await enqueue(trx, [removeSecretTask(podName, deliveryGuid)]);
     return ended;
   });
   if (hasEnded) events.workerNotStarted(worker, why.reason);

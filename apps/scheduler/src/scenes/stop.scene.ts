@@ -69,7 +69,7 @@ export async function setStopScene(world: SchedulerWorld, rules: Partial<typeof 
   const askToStop = (podName: string, reason: StopReason = 'idle') =>
     db.transaction().execute(async (trx) => {
       await requestStops(trx, [{ podName, reason }]);
-      await enqueue(trx, [stopTask(podName)]);
+      await enqueue(trx, [stopTask({ podName, deliveryGuid: null })]);
     });
   /**
    * Runs due tasks, again and again as if all waits were over, until the worker has ended or no

@@ -195,13 +195,13 @@ async function endUnplaced(attempt: Attempt): Promise<Outcome> {
 }
 
 async function end({ db, events, worker }: Attempt): Promise<Outcome> {
-  const { podName, stopReason } = worker;
+  const { podName, stopReason, deliveryGuid } = worker;
   const ended = await db.transaction().execute(async (trx) => {
     const isOver = await endStoppedWorker(trx, podName, {
       hadPod: worker.podUid !== null,
       message: describeStop(stopReason),
     });
-    if (isOver) await enqueue(trx, [removeSecretTask(podName)]);
+    if (isOver) await enqueue(trx, [removeSecretTask(podName, deliveryGuid)]);
     return isOver;
   });
   if (!ended) return snooze(RETRY_MS, CHANGED);

@@ -133,14 +133,11 @@ export const drainPoolEndpoint = endpoint({
         await setSwitch(trx, `pool:${pool}`, caller.person, request.note);
       }
       const { stopping, busy } = await countPoolToDrain(trx, pool);
-      const names = dryRun ? [] : await drainWorkers(trx, { pool });
-      await enqueue(
-        trx,
-        names.map((name) => stopTask(name)),
-      );
+      const drained = dryRun ? [] : await drainWorkers(trx, { pool });
+      await enqueue(trx, drained.map(stopTask));
       const output: DrainedPool = dryRun
         ? { dryRun, stopping, busy }
-        : { stopping: names.length, busy };
+        : { stopping: drained.length, busy };
       const subject = { type: dryRun ? 'dry-run' : 'pool', id: pool };
       const task = { kind: 'drain-pool', subject, requestedBy: caller.person };
       const id = await recordDone(trx, task, output);

@@ -167,12 +167,12 @@ export const drainWorkerEndpoint = endpoint({
   output: operation,
   answer: (caller, { worker }, request) =>
     startOperation(caller, request, async (trx) => {
-      await drainWorkers(trx, { podName: worker });
+      const [drained] = await drainWorkers(trx, { podName: worker });
       const state = await findDrainState(trx, worker);
       if (state === undefined) throw notFound('There is no worker of this name.');
       if (state === 'ended') throw refused('The worker has ended.');
       if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
-      return stopTask(worker);
+      return stopTask(drained ?? { podName: worker, deliveryGuid: null });
     }),
 });
 

@@ -1,5 +1,6 @@
 import type { SpareStops } from '@paddock/domain/matching/plan-spare';
 import type { Returnable, SpareKey } from '@paddock/domain/matching/snapshot';
+import type { WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
 import { deficits } from './demand.ts';
@@ -26,8 +27,7 @@ export async function findSpareKeys(db: Db): Promise<SpareKey[]> {
 }
 
 /** A worker whose end is asked for. */
-export interface SpareWorker {
-  podName: string;
+export interface SpareWorker extends WorkerOfTask {
   demandKey: number;
 }
 
@@ -81,16 +81,16 @@ async function stop(
     )
     update workers w set stopping_at = now(), stop_reason = ${reason}::text
     from locked where w.pod_name = locked.pod_name
-    returning w.pod_name as "podName", w.demand_key as "demandKey"`.execute(trx);
+    returning w.pod_name as "podName", w.demand_key as "demandKey", w.delivery_guid as "deliveryGuid"`.execute(
+    trx,
+  );
   return rows;
 }
 
 /** A worker that serves again. */
-export interface TakenBack {
-  podName: string;
+export interface TakenBack extends WorkerOfTask {
   /** If not, its provisioning has to go on: it ended when the worker was to end. */
   hasPod: boolean;
-  deliveryGuid: string | null;
 }
 
 /** Surplus workers that were asked to end and can serve again, the newest first. */

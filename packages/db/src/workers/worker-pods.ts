@@ -1,3 +1,4 @@
+import type { WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import { jsonText } from '@paddock/domain/text/storable';
 import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
@@ -174,8 +175,7 @@ export const recordPodStates = (db: Db, states: readonly PodState[], unexplained
       array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`;
 
 /** A worker whose known pod is not in the cluster. */
-export interface VanishedWorker {
-  podName: string;
+export interface VanishedWorker extends WorkerOfTask {
   pool: string;
   status: Status;
 }
@@ -212,7 +212,7 @@ export const stopVanishedWorkers = (trx: Trx, podNames: readonly string[]) =>
     -- By name alone: with another condition PostgreSQL may read an index of live workers for each
     -- of them.
     where w.pod_name = locked.pod_name
-    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`;
+    returning w.pod_name as "podName", w.k8s_pool as pool, w.status, w.delivery_guid as "deliveryGuid"`;
 
 /** Namespaces that may have our pods: those of the pools in force and of live workers. */
 export async function findNamespaces(db: Db): Promise<string[]> {

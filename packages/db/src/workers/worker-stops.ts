@@ -1,7 +1,7 @@
 import { type NotNull, sql } from 'kysely';
 import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
-import { hasNoTask } from './workers.ts';
+import { hasNoTask, OF_TASK } from './workers.ts';
 import { ago } from '../milliseconds.ts';
 import {
   isLive,
@@ -11,6 +11,7 @@ import {
   STOPPING,
   UNASSIGNED,
 } from '../states/states.ts';
+import type { WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 
 export interface StopRequest {
@@ -36,10 +37,10 @@ export const ANSWER_AGE_LIMIT = sql`interval '5 minutes'`;
  * its key's jobs still wait: that job may have been cancelled without a delivery.
  *
  * Each needs its `stop-worker` task in the same transaction. Workers that have ended, are assigned
- * or are stopping are left alone; returns the names of the others.
+ * or are stopping are left alone; returns the others.
  */
-export async function requestStops(trx: Trx, requests: readonly StopRequest[]): Promise<string[]> {
-  const rows = await rowsOf<{ podName: string }>(trx)`
+export const requestStops = (trx: Trx, requests: readonly StopRequest[]) =>
+  rowsOf<WorkerOfTask>(trx)`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)
     ), locked as (
@@ -50,18 +51,16 @@ export async function requestStops(trx: Trx, requests: readonly StopRequest[]): 
     update workers w set stopping_at = now(), stop_reason = locked.reason,
       unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${ANSWER_AGE_LIMIT} end
     from locked where w.pod_name = locked.pod_name and ${mayBeAsked('locked.reason')}
-    returning w.pod_name as "podName"`;
-  return rows.map(({ podName }) => podName);
-}
+    returning w.pod_name as "podName", w.delivery_guid as "deliveryGuid"`;
 
 /** Stopping workers without a task: it failed, was discarded, or was lost in a restore. */
-export async function findStopsWithoutTask(
+export const findStopsWithoutTask = (
   db: Db,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
-): Promise<string[]> {
-  const rows = await db
+): Promise<WorkerOfTask[]> =>
+  db
     .selectFrom('workers as w')
-    .select('pod_name')
+    .select(OF_TASK)
     .where(isLive('w'))
     .where('stopping_at', '<', ago(olderThanMs))
     .where(hasNoTask(kind))
@@ -69,8 +68,6 @@ export async function findStopsWithoutTask(
     .orderBy('pod_name')
     .limit(limit)
     .execute();
-  return rows.map((row) => row.pod_name);
-}
 
 /** A worker that cannot be stopped, and why. */
 export interface HeldStop {
@@ -133,10 +130,10 @@ const isMeant = (drained: Drained) =>
 
 /**
  * Requests the stop of workers because a person asked for it: from now on they are no supply. Each
- * needs its `stop-worker` task in the same transaction. Returns their names. Workers that are
+ * needs its `stop-worker` task in the same transaction. Returns them. Workers that are
  * assigned, have ended, or are stopping anyway are left alone.
  */
-export async function drainWorkers(trx: Trx, drained: Drained): Promise<string[]> {
+export function drainWorkers(trx: Trx, drained: Drained): Promise<WorkerOfTask[]> {
   const locked = trx
     .selectFrom('workers')
     .select('pod_name')
@@ -144,14 +141,13 @@ export async function drainWorkers(trx: Trx, drained: Drained): Promise<string[]
     .where(MAY_DRAIN)
     .orderBy('pod_name')
     .forNoKeyUpdate();
-  const rows = await trx
+  return trx
     .updateTable('workers')
     .set({ stopping_at: sql`coalesce(stopping_at, now())`, stop_reason: DRAINED })
     .where('pod_name', '=', sql<string>`any (array(${locked}))`)
     .where(MAY_DRAIN)
-    .returning('pod_name')
+    .returning(OF_TASK)
     .execute();
-  return rows.map((row) => row.pod_name);
 }
 
 /** How many workers of a pool a drain would stop now, and how many run a job. */

@@ -1,4 +1,5 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
+import type { WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type RawBuilder, sql, type UpdateObject } from 'kysely';
@@ -200,6 +201,9 @@ export const hasNoTask = (kind: string) => sql<boolean>`
   not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'queued' offset 0)
   and not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'running' offset 0)`;
 
+/** What a task about a worker names. */
+export const OF_TASK = ['pod_name as podName', 'delivery_guid as deliveryGuid'] as const;
+
 /**
  * Workers that wait for a pod without a task: theirs has ended in an error, or was discarded. A
  * stopping worker waits for no pod.
@@ -207,10 +211,10 @@ export const hasNoTask = (kind: string) => sql<boolean>`
 export const findForgottenWorkers = (
   db: Db,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
-): Promise<{ podName: string; deliveryGuid: string | null }[]> =>
+): Promise<WorkerOfTask[]> =>
   db
     .selectFrom('workers as w')
-    .select(['pod_name as podName', 'delivery_guid as deliveryGuid'])
+    .select(OF_TASK)
     .where('status', '=', sql.lit('pending'))
     .where('pod_uid', 'is', null)
     .where('stopping_at', 'is', null)

@@ -18,7 +18,10 @@ test.each([
   ],
   [diagnoseTask('pod-1'), { kind: 'diagnose-pod', subject: worker }],
   [removeSecretTask('pod-1'), { kind: 'remove-secret', subject: worker }],
-  [stopTask('pod-1'), { kind: 'stop-worker', subject: worker }],
+  [
+    stopTask({ podName: 'pod-1', deliveryGuid: 'g' }),
+    { kind: 'stop-worker', subject: worker, deliveryGuid: 'g' },
+  ],
   [
     lookUpJobsTask,
     { kind: 'look-up-jobs', subject: { type: 'schedule', id: 'look-up-jobs' }, maxAttempts: 3 },

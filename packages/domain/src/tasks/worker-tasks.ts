@@ -15,8 +15,13 @@ export interface WorkerTask {
 /** The delivery whose work the worker does: each line in the log about its tasks names it. */
 type Guid = string | null;
 
-export const provisionTask = (worker: { podName: string; deliveryGuid: Guid }): WorkerTask =>
-  aboutWorker(WORKER_TASK.provisionWorker, worker.podName, worker.deliveryGuid);
+export interface WorkerOfTask {
+  podName: string;
+  deliveryGuid: Guid;
+}
+
+export const provisionTask = ({ podName, deliveryGuid }: WorkerOfTask) =>
+  aboutWorker(WORKER_TASK.provisionWorker, podName, deliveryGuid);
 
 export const diagnoseTask = (podName: string, deliveryGuid: Guid = null) =>
   aboutWorker(WORKER_TASK.diagnosePod, podName, deliveryGuid);
@@ -25,7 +30,8 @@ export const removeSecretTask = (podName: string, deliveryGuid: Guid = null) =>
   aboutWorker(WORKER_TASK.removeSecret, podName, deliveryGuid);
 
 /** Enqueue it in the transaction that sets `stopping_at`. */
-export const stopTask = (podName: string) => aboutWorker(WORKER_TASK.stopWorker, podName, null);
+export const stopTask = ({ podName, deliveryGuid }: WorkerOfTask) =>
+  aboutWorker(WORKER_TASK.stopWorker, podName, deliveryGuid);
 
 const aboutWorker = (kind: string, podName: string, deliveryGuid: Guid): WorkerTask => ({
   kind,
