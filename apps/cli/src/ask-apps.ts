@@ -23,6 +23,6 @@ export async function askApp(
 ): Promise<CheckedApp> {
   const found = await problemsOf(github.asApp(appId), { atRepositories, now });
   if ('problems' in found) return found;
-  const problem = `App ${appId}: ${apiUrl} cannot be asked: ${found.unanswered}`;
+  const problem = `App ${appId}: ${apiUrl} cannot be asked: ${found.unanswered.replace(/\.$/, '')}; check github.apiUrl, and proxy, DNS and certificates on the way there, or wait if GitHub is busy`;
   return { problems: [problem], installations: [] };
 }

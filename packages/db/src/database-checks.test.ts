@@ -14,6 +14,8 @@ const FIT: DatabaseFacts = {
   lacking: [],
   idleTriggers: [],
   powerless: [],
+  unvacuumed: [],
+  uninherited: [],
   version: SCHEMA_VERSION,
   connections: 97,
 };
@@ -25,6 +27,7 @@ test.each<[string, Partial<DatabaseFacts>]>([
   ['has the encoding SQL_ASCII', { encoding: 'SQL_ASCII' }],
   ['PostgreSQL takes no writes', { isReadOnly: true }],
   ['grant it the role prod_ingress', { mayUse: false, isMember: false }],
+  ['alter role someone inherit', { mayUse: false, uninherited: ['prod_ingress'] }],
   ['the role prod_ingress is missing, or has no rights', { mayUse: false, isMember: null }],
   ['lacks rights in the schema prod (insert on jobs): grant it', { lacking: ['insert on jobs'] }],
   ['switched off (a on jobs): switch them on again', { idleTriggers: ['a on jobs'] }],
@@ -43,6 +46,7 @@ test.each([
   ['allows the login someone 9 connections, and this process alone may use 10', { connections: 9 }],
   ['PostgreSQL 19 is newer than', { server: 19 }],
   ['indexes of texts may miss rows: reindex database', { isCollationOld: true }],
+  ['autovacuum is switched off for jobs: switch it on', { unvacuumed: ['jobs'] }],
 ])('what should be mended although a service works: %s (A11)', (warning, differing) => {
   expect(warningOf({ ...FIT, ...differing }, 10) ?? 'nothing').toContain(warning);
 });

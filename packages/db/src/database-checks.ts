@@ -25,10 +25,14 @@ export interface DatabaseFacts {
   readonly isMember: boolean | null;
   /** Some of the role's rights that the login lacks, as `insert on jobs`. */
   readonly lacking: readonly string[];
+  /** Some tables of the schema that autovacuum passes over. */
+  readonly unvacuumed: readonly string[];
   /** Some triggers of the schema that are switched off, as `jobs_touch on jobs`. */
   readonly idleTriggers: readonly string[];
   /** The roles of services that are there and have no rights in it: made after the migration, for one. */
   readonly powerless: readonly string[];
+  /** The roles of services that the login is a member of, and whose rights it does not inherit. */
+  readonly uninherited: readonly string[];
   /** The number of the schema's newest migration; undefined: none is to be seen. */
   readonly version: number | undefined;
   /** Most connections that server, database and role allow the login, with all its processes. */
@@ -40,6 +44,7 @@ export async function readDatabaseFacts(
   db: Db,
   { schema, role = '' }: Place,
 ): Promise<DatabaseFacts> {
+  const roles = SERVICES.map((service) => roleOf(schema, service));
   const facts = await onlyRowOf<Omit<DatabaseFacts, 'version'>>(db)`
     select current_setting('server_version_num')::integer / 10000 as server,
       current_setting('server_encoding') as encoding,
@@ -61,9 +66,18 @@ export async function readDatabaseFacts(
         where relnamespace = to_regnamespace(${schema}) and not tgisinternal and tgenabled not in ('O', 'A') order by 1 limit 3
       ) as "idleTriggers",
       array(
-        select rolname::text from pg_roles where rolname = any(${SERVICES.map((service) => roleOf(schema, service))}::text[])
+        select relname::text from pg_class where relnamespace = to_regnamespace(${schema}) and relkind = 'r'
+          and ('off' in (current_setting('autovacuum'), current_setting('track_counts'))
+            or exists (select from unnest(reloptions) one where one ~ '^autovacuum_enabled=(f|of|n|0)')) order by 1 limit 3
+      ) as unvacuumed,
+      array(
+        select rolname::text from pg_roles where rolname = any(${roles}::text[])
           and not has_schema_privilege(rolname, to_regnamespace(${schema}), 'usage') order by 1
       ) as powerless,
+      array(
+        select rolname::text from pg_roles where rolname = any(${roles}::text[])
+          and pg_has_role(oid, 'member') and not pg_has_role(oid, 'usage')
+      ) as uninherited,
       least(
         current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
           - coalesce(current_setting('reserved_connections', true)::integer, 0),
@@ -95,8 +109,12 @@ const OF_SERVER: readonly Check[] = [
 ];
 
 const OF_SCHEMA: readonly Check[] = [
-  ({ mayUse, isMember, login }, { schema, role }) => {
+  ({ mayUse, isMember, login, powerless, uninherited: [idle] }, { schema, role }) => {
     if (mayUse !== false) return undefined;
+    if (idle !== undefined)
+      return `the login ${login} does not inherit the rights of its role ${idle}: revoke the role, alter role ${login} inherit, and grant it again`;
+    if (role === undefined && powerless.length > 0)
+      return `neither the login ${login} nor the roles ${powerless.join(', ')} may use the schema ${schema}: run the migration again with a role that may grant rights`;
     return role === undefined || isMember === false
       ? `the login ${login} may not use the schema ${schema}: grant it the role ${role ?? `${schema}_console`}`
       : `the login ${login} may not use the schema ${schema}: the role ${role} is missing, or has no rights in it. Create it if it is missing, then run the migration again`;
@@ -139,13 +157,15 @@ export const whyUnfit = firstOf([...OF_SERVER, ...OF_SCHEMA]);
 
 /** What to mend although a service works. `need`: most connections of one process. */
 export function warningOf(
-  { server, connections, login, isCollationOld }: DatabaseFacts,
+  { server, connections, login, isCollationOld, unvacuumed }: DatabaseFacts,
   need: number,
 ): string | undefined {
   if (connections < need)
     return `PostgreSQL allows the login ${login} ${connections} connections, and this process alone may use ${need}: raise the limit of the role, the database or the server, or lower the pool size`;
   if (isCollationOld)
     return "the system's collation has another version than when the database was made, so indexes of texts may miss rows: reindex database, then alter database … refresh collation version";
+  if (unvacuumed.length > 0)
+    return `autovacuum is switched off for ${unvacuumed.join(', ')}: switch it on, or these tables grow and each statement takes longer`;
   return server > NEWEST_SERVER
     ? `PostgreSQL ${server} is newer than those that this version of Paddock was tested with, ${OLDEST_SERVER} to ${NEWEST_SERVER}`
     : undefined;

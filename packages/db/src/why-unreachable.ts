@@ -24,7 +24,7 @@ export function whyUnreachable(error: unknown): string | undefined {
         : undefined;
     case '28000':
     case '28P01':
-      return `PostgreSQL refused the login: ${said}. Check the user and the password in DATABASE_URL.`;
+      return `PostgreSQL refused the login: ${said}. Check the user and the password in DATABASE_URL, and that the role and pg_hba.conf let it in.`;
     case '3D000':
       return `PostgreSQL has no such database: ${said}. Create it, or correct DATABASE_URL.`;
     default:

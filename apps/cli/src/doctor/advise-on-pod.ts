@@ -19,8 +19,20 @@ const ADVICE: readonly (readonly [words: RegExp, advice: string])[] = [
     /exceeded quota/,
     "raise the ResourceQuota, or lower what the pool's template requests: it leaves no room for one pod",
   ],
+  [
+    /match these scopes/,
+    'add a ResourceQuota that counts the priority class of the pod, or correct priorityClassName of the template',
+  ],
   [/PriorityClass/, 'create the PriorityClass, or correct priorityClassName of the template'],
   [/RuntimeClass/, 'create the RuntimeClass, or correct runtimeClassName of the template'],
+  [
+    /security context constraint/,
+    "let the pool's service account use a constraint that takes the pod, or correct the securityContext of the template",
+  ],
+  [
+    /node (?:label )?selector|tolerations .*conflict/,
+    'correct nodeSelector or tolerations of the template: the namespace has rules for them',
+  ],
   [
     /service ?account/i,
     'create the service account, or correct serviceAccountName of the template',
@@ -30,11 +42,12 @@ const ADVICE: readonly (readonly [words: RegExp, advice: string])[] = [
     "change requests and limits of the pool's template, or the LimitRange of the namespace",
   ],
   [
-    /denied the request/,
-    "exempt Paddock's namespace from this webhook, or follow what it asks for",
+    /denied (?:the )?request/,
+    "exempt Paddock's namespace from this webhook or policy, or follow what it asks for",
   ],
   [/failed calling webhook/, 'mend or remove this webhook: the cluster takes no pod without it'],
   [/by a webhook or a policy/, "exempt Paddock's pods from that"],
+  [/etcdserver/, "mend the cluster's etcd: it stores nothing now"],
 ];
 
 export const adviseOnPod = ({ kind, message }: KubeFailure): string =>

@@ -76,10 +76,10 @@ async function checkNamespace(
         `The cluster takes no Secret of the pool ${pool.name} (${wordsOf(ofSecret)}): let the namespace ${namespace} have one for each worker`,
       );
     if (failure?.kind === 'not_found' || rights.includes('secrets get')) continue;
-    for (const name of pullSecretsOf(pool))
+    for (const name of new Set(secretsIn(pool.template?.spec)))
       if (!(await secretExists(cluster, { namespace, name })))
         mend(
-          `The pool ${pool.name} names the pull secret ${name}, which is not in the namespace ${namespace}: create it there`,
+          `The template of the pool ${pool.name} names the Secret ${name}, which is not in the namespace ${namespace}: create it there`,
         );
   }
 }
@@ -87,8 +87,15 @@ async function checkNamespace(
 /** Without the call. */
 const wordsOf = ({ message }: KubeFailure): string => message.replace(/^[^:]*: /, '');
 
-const pullSecretsOf = ({ template }: Pool): string[] =>
-  asList(asRecord(template?.spec)['imagePullSecrets']).flatMap((one) => {
-    const { name } = asRecord(one);
-    return typeof name === 'string' ? [name] : [];
+/** The Secrets that a part of a template names: to pull images, for variables, and as volumes. */
+const secretsIn = (part: unknown): string[] =>
+  Object.entries(Array.isArray(part) ? part : asRecord(part)).flatMap(([key, value]) => {
+    if (key === 'imagePullSecrets') return asList(value).flatMap(secretNamed);
+    return /^secret(?:Ref|KeyRef)?$/.test(key) ? secretNamed(value) : secretsIn(value);
   });
+
+/** None where the pod starts without it. */
+function secretNamed(reference: unknown): string[] {
+  const { name, secretName = name, optional } = asRecord(reference);
+  return typeof secretName === 'string' && optional !== true ? [secretName] : [];
+}

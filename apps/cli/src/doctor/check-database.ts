@@ -1,4 +1,5 @@
 import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
+import { sqlStateOf } from '@paddock/db/connection/errors';
 import { UNGUARDED, unguardedHost } from '@paddock/db/connection/database-url';
 import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';
 import { whyPooled } from '@paddock/db/connection/readiness';
@@ -6,7 +7,13 @@ import { readDatabaseFacts, whyUnfit } from '@paddock/db/database-checks';
 import { proveMechanisms } from '@paddock/db/prove-mechanisms';
 import type { Db } from '@paddock/db/schema/tables';
 import { explainCauses, whyUnreachable } from '@paddock/db/why-unreachable';
-import { checkFacts, type Finding, findingsOf, messageOf } from '@paddock/api/findings/findings';
+import {
+  checkFacts,
+  type Finding,
+  findingsOf,
+  INSUFFICIENT_PRIVILEGE,
+  messageOf,
+} from '@paddock/api/findings/findings';
 
 interface Given {
   readonly url: string;
@@ -39,7 +46,14 @@ export async function checkDatabase({ url, connection, schema, now }: Given): Pr
         `The database calls itself ${foreign}: Paddock is tested with PostgreSQL itself; use that`,
       );
   } catch (error) {
-    mend(explainCauses(error, whyUnreachable) ?? `PostgreSQL cannot be asked: ${messageOf(error)}`);
+    const cure =
+      sqlStateOf(error) === INSUFFICIENT_PRIVILEGE
+        ? '; run the migration again with a role that may grant rights'
+        : '';
+    mend(
+      explainCauses(error, whyUnreachable) ??
+        `PostgreSQL cannot be asked: ${messageOf(error)}${cure}`,
+    );
   }
   return found;
 }
@@ -48,7 +62,10 @@ export async function checkDatabase({ url, connection, schema, now }: Given): Pr
 async function whyUnfitNow(db: Db, config: ConnectionConfig, schema: string): Promise<string[]> {
   const pooled = await whyPooled(config, schema);
   if (typeof pooled === 'string') return [pooled];
-  if (!pooled) return ['it has no two connections left: raise max_connections, or end some'];
+  if (!pooled)
+    return [
+      'it has no two connections left: raise the limit of the role, the database or the server, or end some',
+    ];
   const why = whyUnfit(await readDatabaseFacts(db, { schema }), { schema });
   if (why !== undefined) return [why];
   const reasons = new Set<string>();

@@ -91,11 +91,11 @@ async function checkDeliveries(
     const isTaken = intake === 'log';
     if (isTaken) remark(costOfLog(appId, github.budgetOf(`app ${appId}`)));
     const judged = isTaken ? undefined : judgeDeliveries(deliveries);
-    if (!isTaken && db !== undefined && (await wentElsewhere(db, deliveries)))
+    if (judged !== undefined) (judged.isSure ? mend : remark)(`App ${appId}: ${judged.sentence}`);
+    else if (!isTaken && db !== undefined && (await wentElsewhere(db, deliveries)))
       mend(
         `App ${appId}: its newest deliveries were answered well, and this database has none of them: its webhook URL leads to another installation; correct it`,
       );
-    if (judged !== undefined) (judged.isSure ? mend : remark)(`App ${appId}: ${judged.sentence}`);
     else if (deliveries.length === 0)
       remark(
         `App ${appId}: GitHub has sent no delivery for days; if jobs were queued, make its webhook active`,
@@ -142,7 +142,10 @@ async function checkInstallation(
     const { kind, message } = classifyGitHubError(error);
     // An Enterprise Server without limits has no such page.
     if (kind === 'not_found') return { said: [], isMend: false };
-    const why = `GitHub refuses App ${appId} what is of ${login} (${message}): look at ${settingsUrl}`;
+    const cure = /IP allow list/i.test(message)
+      ? 'have an owner there add the addresses from which Paddock calls GitHub to that list'
+      : `look at ${settingsUrl}`;
+    const why = `GitHub refuses App ${appId} what is of ${login} (${message}): ${cure}`;
     return { said: [why], isMend: true };
   }
 }
@@ -159,6 +162,7 @@ const SURELY = 3;
 const CAUSES: Readonly<Record<number, string>> = {
   400: 'set the content type of the webhook to application/json',
   401: 'the webhook secret of the App differs from that of ingress, or ingress has no such App: give both the same',
+  403: "something before ingress refuses GitHub: let the addresses of GitHub's webhooks through",
   404: 'the webhook URL has another path: it ends with /webhooks/github',
   405: 'the webhook URL leads elsewhere: it ends with /webhooks/github of ingress',
   408: 'the way to ingress is too slow: look at the proxies before it',
@@ -166,6 +170,8 @@ const CAUSES: Readonly<Record<number, string>> = {
   503: 'ingress can store none: its readiness says why',
 };
 
+const REDIRECTED =
+  'the webhook URL only leads to another address, and GitHub does not follow: give the App that one';
 const UNREACHED =
   'check the webhook URL, its name in the DNS, its certificate, and what stands before ingress';
 
@@ -180,12 +186,13 @@ function judgeDeliveries(
   const alike = other === -1 ? attempts.length : other;
   const until = attempts.findIndex(gotThrough);
   const what = alike === 1 ? 'the newest delivery' : `the newest ${alike} deliveries`;
+  const isRedirect = statusCode >= 300 && statusCode < 400;
   const answer = statusCode === 0 ? status : `${statusCode}, ${status}`;
   return {
-    sentence: `${what} failed (${answer}): ${CAUSES[statusCode] ?? UNREACHED}`,
+    sentence: `${what} failed (${answer}): ${CAUSES[statusCode] ?? (isRedirect ? REDIRECTED : UNREACHED)}`,
     isSure: (until === -1 ? attempts.length : until) >= SURELY,
   };
 }
 
 const gotThrough = ({ statusCode }: Pick<Attempt, 'statusCode'>): boolean =>
-  statusCode >= 200 && statusCode < 400;
+  statusCode >= 200 && statusCode < 300;

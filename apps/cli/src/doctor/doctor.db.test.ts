@@ -75,7 +75,7 @@ describe('paddock doctor', () => {
     const { database } = world;
     const login = 'paddock_doctor_login';
     await withConnection(database.url, async (client) => {
-      await client.query(`create role ${login} login connection limit 5`);
+      await client.query(`create role ${login} login noinherit connection limit 5`);
       await client.query(
         'create database paddock_doctor_ascii encoding sql_ascii template template0',
       );
@@ -92,6 +92,18 @@ describe('paddock doctor', () => {
       ]);
       await withConnection(database.url, (client) =>
         client.query(`grant paddock_scheduler to ${login}`),
+      );
+      expect((await examine(ofLogin)).slice(0, 1)).toEqual([
+        expect.objectContaining({
+          sentence: expect.stringContaining(
+            'does not inherit the rights of its role paddock_scheduler: revoke',
+          ),
+        }),
+      ]);
+      await withConnection(database.url, (client) =>
+        client.query(
+          `revoke paddock_scheduler from ${login}; alter role ${login} inherit; grant paddock_scheduler to ${login}`,
+        ),
       );
       expect((await examine(ofLogin)).slice(0, 1)).toEqual([
         expect.objectContaining({

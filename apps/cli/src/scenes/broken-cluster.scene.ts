@@ -31,6 +31,10 @@ export const CLUSTER: Breaks = {
     /kubeconfig file \/no\/such cannot be read/,
     { environment: () => ({ PADDOCK_KUBECONFIG: '/no/such' }) },
   ],
+  'a kubeconfig without a context': [
+    /current context of the kubeconfig file \S+ has no cluster/,
+    { environment: (given) => ({ PADDOCK_KUBECONFIG: given.PADDOCK_CONFIG }) },
+  ],
   'no cluster': [
     /The cluster was not checked: PADDOCK_KUBECONFIG is not set/,
     { level: 'unchecked', environment: () => ({ PADDOCK_KUBECONFIG: undefined }) },
@@ -92,6 +96,32 @@ export const CLUSTER: Breaks = {
     /: exempt Paddock's namespace from this webhook/,
     refuses('admission webhook "policy.example.com" denied the request: no latest'),
   ],
+  'a policy of the cluster that denies the pod': [
+    /: exempt Paddock's namespace from this webhook or policy/,
+    refuses(
+      onPods("ValidatingAdmissionPolicy 'tags' with binding 'all' denied request: no latest"),
+    ),
+  ],
+  'a security context constraint of OpenShift': [
+    /: let the pool's service account use a constraint/,
+    refuses(
+      onPods(
+        'unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount]',
+      ),
+    ),
+  ],
+  'a quota by priority that counts the pod nowhere': [
+    /: add a ResourceQuota that counts the priority class/,
+    refuses(onPods('insufficient quota to match these scopes: [{PriorityClass In [high]}]')),
+  ],
+  'node selectors that the namespace does not allow': [
+    /: correct nodeSelector or tolerations/,
+    refuses(onPods('pod node label selector conflicts with its namespace node label selector')),
+  ],
+  'an etcd that is full': [
+    /: mend the cluster's etcd/,
+    refuses('etcdserver: mvcc: database space exceeded', 500, 'InternalError'),
+  ],
   'a webhook that is away': [
     /: mend or remove this webhook/,
     refuses(
@@ -118,7 +148,29 @@ export const CLUSTER: Breaks = {
     refuses('Pod "paddock-dry-run" is invalid: spec.tolerations[0]: Invalid value', 422, 'Invalid'),
   ],
   'a pull secret that is not there': [
-    /names the pull secret registry, which is not in the namespace runners: create it/,
+    /names the Secret registry, which is not in the namespace runners: create it/,
     template({ imagePullSecrets: [{ name: 'registry' }] }),
+  ],
+  'a Secret with a variable that is not there': [
+    /names the Secret npm, which is not in the namespace runners: create it/,
+    template({
+      containers: [
+        {
+          name: 'runner',
+          env: [
+            { name: 'A', valueFrom: { secretKeyRef: { name: 'npm', key: 'token' } } },
+            { name: 'B', valueFrom: { secretKeyRef: { name: 'b', key: 'b', optional: true } } },
+          ],
+        },
+      ],
+    }),
+  ],
+  'a Secret with all variables that is not there': [
+    /names the Secret npm, which/,
+    template({ containers: [{ name: 'runner', envFrom: [{ secretRef: { name: 'npm' } }] }] }),
+  ],
+  'a Secret with files that is not there': [
+    /names the Secret certificates, which/,
+    template({ volumes: [{ name: 'tls', secret: { secretName: 'certificates' } }] }),
   ],
 };

@@ -22,8 +22,34 @@ export const GITHUB: Breaks = {
     { environment: () => ({ APP_KEY: 'half of a PEM' }) },
   ],
   'an address where no GitHub is': [
-    /App 1001: http:\/\/127\.0\.0\.1:1 cannot be asked/,
+    /App 1001: http:\/\/127\.0\.0\.1:1 cannot be asked: .*; check github\.apiUrl, and proxy, DNS/,
     { github: { apiUrl: 'http://127.0.0.1:1' } },
+  ],
+  'a GitHub that is busy': [
+    /cannot be asked: Unicorn; .*or wait if GitHub is busy/,
+    {
+      act: ({ github }) => github.failNext({ ...ALL, status: 503, body: { message: 'Unicorn' } }),
+      mend: ({ github }) => github.clearCallFaults(),
+    },
+  ],
+  'an App that was deleted': [
+    /GitHub refuses its id with this private key \(Integration not found\): compare both/,
+    {
+      act: ({ github }) =>
+        github.failNext({ ...ALL, status: 404, body: { message: 'Integration not found' } }),
+      mend: ({ github }) => github.clearCallFaults(),
+    },
+  ],
+  'an organisation that lets in some addresses only': [
+    /GitHub refuses App 1001 what is of acme .*: have an owner there add the addresses/,
+    {
+      act: ({ github }) => github.failNext({ ...ALL, path: '/access_tokens$', ...UNLISTED }),
+      mend: ({ github }) => github.clearCallFaults(),
+    },
+  ],
+  'a private key in an empty file': [
+    /private key of App 1001 is read from the file \/dev\/null, which is empty/,
+    { github: { apps: [{ id: 1001, privateKey: { file: '/dev/null' } }] } },
   ],
   'a clock of this machine that is off by minutes': [
     /App 1001: the clock of this machine is ahead of GitHub's.*by NTP/,
@@ -83,6 +109,14 @@ export const GITHUB: Breaks = {
     /newest 3 deliveries failed \(404, .* ends with \/webhooks\/github/,
     { act: (world) => deliver(world, 404), mend: (world) => deliver(world, 200) },
   ],
+  'a webhook URL that is redirected': [
+    /newest 3 deliveries failed \(301, .*: the webhook URL only leads to another address/,
+    { act: (world) => deliver(world, 301), mend: (world) => deliver(world, 200) },
+  ],
+  'a firewall before ingress': [
+    /newest 3 deliveries failed \(403, .*let the addresses of GitHub's webhooks through/,
+    { act: (world) => deliver(world, 403), mend: (world) => deliver(world, 200) },
+  ],
   'an ingress that can store nothing': [
     /newest 3 deliveries failed \(503, .*its readiness says why/,
     { act: (world) => deliver(world, 503), mend: (world) => deliver(world, 200) },
@@ -101,7 +135,7 @@ export const GITHUB: Breaks = {
     },
   ],
   'deliveries that are taken from GitHub’s log': [
-    /App 1001: deliveries are taken from GitHub’s log, by up to 720 calls .*: 15000 are enough for 4260 jobs an hour; 149\d\d are left until 20/,
+    /App 1001: deliveries are taken from GitHub’s log, by up to 720 calls .*: 15000 are enough for 4260 jobs an hour; 14\d{3} are left until 20/,
     {
       level: 'remark',
       configure: (config) => ({ ...config, github: { ...config.github, intake: 'log' } }),
@@ -115,6 +149,15 @@ export const GITHUB: Breaks = {
       mend: (world) => leave(world, 5_000),
     },
   ],
+};
+
+const ALL = { path: '.', times: 1_000 };
+const UNLISTED = {
+  status: 403,
+  body: {
+    message:
+      'the `acme` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.',
+  },
 };
 
 const PERMISSIONS = {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { roleOf, SERVICES as SERVICES_OF_PADDOCK } from '@paddock/db/connection/schema-name';
 import type { Level } from '@paddock/api/findings/findings';
 import type { Installation } from './installation.scene.ts';
 
@@ -41,6 +43,10 @@ export const CONFIGURATION: Breaks = {
       configure: ({ pools: [pool], ...rest }) => ({ ...rest, pools: [{ ...pool, maxWorker: 1 }] }),
     },
   ],
+  'a file that is indented with tabs': [
+    /line 2: Tabs are not allowed as indentation/,
+    { act: ({ file }) => writeFileSync(file, 'github:\n\tapps: []\n') },
+  ],
   'two pools of one name': [
     /pools\.1\.name: .*/,
     {
@@ -70,6 +76,11 @@ export const CONFIGURATION: Breaks = {
     { level: 'unchecked', environment: () => ({ PADDOCK_CONFIG: undefined }) },
   ],
 };
+
+const revokeAll = (on: string) =>
+  `revoke all on ${on} from ${SERVICES_OF_PADDOCK.map((service) => roleOf('paddock', service)).join(', ')}`;
+const ofDatabase = (change: string) =>
+  `do $$ begin execute format('alter database %I ${change}', current_database()); end $$`;
 
 export const DATABASE: Breaks = {
   'a wrong password': [
@@ -132,6 +143,28 @@ export const DATABASE: Breaks = {
   'a role without rights': [
     /roles paddock_reconciler have no rights .*: run the migration again/,
     { sql: ['revoke all on schema paddock from paddock_reconciler', 'migrate'] },
+  ],
+  'all roles without rights, as after a restore': [
+    /neither the login \S+ nor the roles paddock_console, paddock_ingress, .* may use the schema paddock: run the migration again/,
+    { sql: [revokeAll('schema paddock'), 'migrate'] },
+  ],
+  'a table without rights': [
+    /cannot be asked: permission denied for table schema_migration; run the migration again/,
+    { sql: [revokeAll('all tables in schema paddock'), 'migrate'] },
+  ],
+  'a database that allows one connection': [
+    /no two connections left: raise the limit of the role, the database or the server/,
+    { sql: [ofDatabase('connection limit 1'), ofDatabase('connection limit -1')] },
+  ],
+  'autovacuum that is switched off': [
+    /autovacuum is switched off for jobs: switch it on/,
+    {
+      level: 'remark',
+      sql: [
+        'alter table jobs set (autovacuum_enabled = off)',
+        'alter table jobs reset (autovacuum_enabled)',
+      ],
+    },
   ],
   'triggers that are switched off': [
     /switched off \(jobs_touch on jobs\): switch them on again/,

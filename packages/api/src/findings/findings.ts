@@ -76,7 +76,7 @@ export async function checkFacts(
   return found;
 }
 
-const INSUFFICIENT_PRIVILEGE = '42501';
+export const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** What people want, and what they have to lift. */
 const WILLED: ReadonlySet<string> = new Set(['making_stopped', 'pool_paused']);
