@@ -10,15 +10,7 @@ import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
 const program = new Command('bench').showHelpAfterError();
-const benches: Readonly<Record<string, Bench>> = {
-  all,
-  burst,
-  faults,
-  growth,
-  ingress,
-  match,
-  queue,
-};
+const benches: Record<string, Bench> = { all, burst, faults, growth, ingress, match, queue };
 for (const [name, { about, numbers, parts, run }] of Object.entries(benches)) {
   const command = program
     .command(name)
@@ -30,15 +22,8 @@ for (const [name, { about, numbers, parts, run }] of Object.entries(benches)) {
     command
       .addOption(new Option('--fault <name>').choices(parts))
       .option('--tape <folder>', 'records the services’ metrics there, for the tests of alerts');
-  command.action(async ({ fault, tape, json, ...given }: Given) => {
-    const {
-      tables,
-      notes = '',
-      failed,
-    } = await run(given, {
-      ...(fault && { fault }),
-      ...(tape && { tape }),
-    });
+  command.action(async ({ json, ...given }: Given) => {
+    const { tables, notes = '', failed } = await run(given, given);
     if (json === true) console.log(JSON.stringify({ tables, failed: failed === true }));
     else {
       for (const rows of tables) console.table(rows);

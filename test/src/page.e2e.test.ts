@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AnswerOf, ENDPOINTS } from '@paddock/api/endpoints';
 import { makeToken } from '@paddock/console/scenes/console.scene';
+import { firstLine } from '@paddock/testing/chromium';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putKey } from '@paddock/api/scenes/ask.scene';
 import { noteAway } from '@paddock/db/outages';
@@ -15,7 +16,6 @@ import {
   bringJudge,
   cutOffInBar,
   describeInBrowser,
-  firstLine,
   flaws,
   keepPicture,
   reach,

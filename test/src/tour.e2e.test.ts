@@ -8,11 +8,12 @@ import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { NOT_SERVED } from '@paddock/domain/pools/place-job';
 import type { WaitAnswer } from '@paddock/domain/why/explain-wait';
 import type { WorkerState } from '@paddock/domain/why/worker-progress';
+import { firstLine } from '@paddock/testing/chromium';
 import { appProgram } from '@paddock/testing/processes';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { z } from 'zod';
-import { firstLine, signIn, usePages } from './scenes/browser.scene.ts';
+import { signIn, usePages } from './scenes/browser.scene.ts';
 
 /** What the console's API answers to a GET. */
 type Read = <T>(path: string) => Promise<T>;

@@ -96,8 +96,7 @@ interface Load {
  * job to the creation of its pod; `seconds` is from the burst's first job to its last pod.
  */
 async function measure(stage: Stage, { organizations, jobs }: Load) {
-  const [{ db } = { db: undefined }] = stage.environments;
-  if (db === undefined) throw new Error('The stage has no environment.');
+  const { db } = stage.environment;
   await sql`create extension pg_stat_statements`.execute(db);
   // Another organisation has the jobs before the burst: they must not use the burst's registrations
   // of that minute.
@@ -146,7 +145,7 @@ async function measure(stage: Stage, { organizations, jobs }: Load) {
 
 /** Organisations take equal turns to queue jobs. GitHub bounds the registrations of each. */
 async function makeOrganizations(
-  { github, environments }: Stage,
+  { github, environment }: Stage,
   logins: readonly string[],
 ): Promise<Queue> {
   for (const login of logins) {
@@ -158,7 +157,7 @@ async function makeOrganizations(
   let turn = 0;
   const queueOne = async (): Promise<QueuedJob> => {
     const repo = `${logins[turn++ % logins.length]}/shop`;
-    const labels = environments[0]?.labels ?? [];
+    const { labels } = environment;
     const queuedAt = performance.timeOrigin + performance.now();
     const { id } = await github.queueJob({ repo, labels, durationMs: JOB_MS });
     return { id, queuedAt };

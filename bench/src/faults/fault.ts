@@ -92,9 +92,9 @@ export interface Fault {
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
   readonly isTunnelled?: true;
   /**
-   * What the first line of the board says, as `NAME: SENTENCE`, within 5 s of the first job that the
-   * fault holds back. The fault lasts until then. Absent: it holds back no job that is known, several
-   * do at once, or chance decides whether one is held back.
+   * Words of the board's first line, within 5 s of the first job that the fault holds back. The fault
+   * lasts until then. Absent: it holds back no job that is known, several do at once, or chance
+   * decides whether one is held back.
    */
   readonly board?: RegExp;
   readonly begin?: Beginning;

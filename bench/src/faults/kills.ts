@@ -78,18 +78,18 @@ export const goAway = github({ path: '', status: 500 });
  * finds what the dead one has left. So it goes twenty times.
  */
 export async function killWhileItTries(stage: Stage): Promise<void> {
-  const { services = [], scheduler, db } = stage.environments[0] ?? {};
+  const { services, scheduler, db } = stage.environment;
   const isAway = async () =>
-    (await db?.selectFrom('outages').select('service').execute())?.length === 1;
+    (await db.selectFrom('outages').select('service').execute()).length === 1;
   // It asks GitHub too, and would tell the scheduler.
   await services.at(-1)?.kill();
   for (let kill = 0; kill < KILLS_WHILE_IT_TRIES; kill++) {
     await until(isAway, 'No scheduler has noted that GitHub is away.');
     await goAway.end(stage);
     await untilAsked(stage);
-    await scheduler?.kill();
+    await scheduler.kill();
     await goAway.start(stage);
-    await scheduler?.start();
+    await scheduler.start();
   }
 }
 

@@ -34,7 +34,7 @@ const LONG = [18_000, 24_000] as const;
 const REPLACED = 1;
 const REPEATED = { deliveriesRepeated: 1 };
 const FIRST_THIRD = { from: 0, to: 1 / 3 };
-const CLUSTER_AWAY = /^cluster_unavailable: /;
+const CLUSTER_AWAY = /The cluster has not answered since/;
 const MIDDLE = { from: 1 / 3, to: 2 / 3 };
 
 /** Redelivery repairs it, alone. */
@@ -112,7 +112,7 @@ const silent: Fault = {
  */
 const failing = (fault: Fault, runners: RunnerFaults): Fault => ({
   ...fault,
-  board: /^workers_failing: /,
+  board: /fail before they have a job/,
   atUsualTimes: true,
   begin: strikes({
     ...FIRST_THIRD,
@@ -154,7 +154,7 @@ const refusal = (nth: number, status: number, message?: string): Strike => ({
 const refusing: Fault = {
   name: 'github-refuses',
   signs: { githubErrors: 1, githubRefusals: 1, githubLimits: 1 },
-  board: /^github_(unavailable|budget): /,
+  board: /GitHub has (not answered since|asked Paddock to make no runners)/,
   atUsualTimes: true,
   begin: strikes(
     refusal(0, 500),
@@ -310,7 +310,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'github-hangs',
     signs: { githubCallsFailed: 1 },
-    board: /^github_unavailable: /,
+    board: /GitHub has not answered since/,
     atUsualTimes: true,
     begin: strikes({ ...MIDDLE, ...github({ path: '', hang: true }) }),
   },
@@ -319,7 +319,7 @@ export const FAULTS: readonly Fault[] = [
     // repository alone.
     name: 'repository-refuses',
     signs: { githubRefusals: 1 },
-    board: /^repository_refused: /,
+    board: /GitHub refuses to register runners at mona\/dotfiles/,
     begin: strikes({
       from: 0,
       to: 1,
@@ -356,7 +356,7 @@ export const FAULTS: readonly Fault[] = [
     // jobs have run. They live long enough that as many run at once as may.
     name: 'one-entity-first',
     signs: { environmentsAtCap: 1 },
-    board: /^at_(entity|pool)_cap: /,
+    board: /maxWorkers of (acme|the pool linux) is/,
     oneFirst: true,
     tightCaps: true,
     excess: 0,

@@ -77,7 +77,7 @@ async function untilCapIsSilent(stage: Stage): Promise<void> {
 
 /** More than the scheduler has slots for registrations. */
 const ALL_WAIT: Hit = { ...UMBRA_JOBS, first: 40 };
-const AWAY = /^github_unavailable: /;
+const AWAY = /GitHub has not answered since/;
 const WHY_AWAY = whySays(ALL_WAIT, AWAY);
 
 /** Every call of the organisation's installation, and the App's about it. */
@@ -101,7 +101,7 @@ const ROWS: readonly Row[] = [
       status: 502,
       body: SERVER_ERROR,
     }),
-    why: /^workers_failing: .*502.*generate-jitconfig/,
+    why: /fail before they have a job.*502.*generate-jitconfig/,
   },
   webhook('webhook-conflicts', 409, 'Conflict'),
   webhook('webhook-unavailable', 503, 'ServiceUnavailable'),
@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
     atUsualTimes: true,
     hit: UMBRA_JOBS,
     strike: umbraCalls({ status: 500, body: SERVER_ERROR }),
-    why: /^workers_failing: .*GitHub answered 500/,
+    why: /fail before they have a job.*GitHub answered 500/,
   },
   {
     // Each call takes its whole time limit: others go on in slots that the silent ones lend.
@@ -120,7 +120,7 @@ const ROWS: readonly Row[] = [
     atUsualTimes: true,
     hit: ALL_WAIT,
     strike: umbraCalls({ hang: true }),
-    why: /^workers_failing: .*GitHub/,
+    why: /fail before they have a job.*GitHub/,
   },
   {
     name: 'repository-hidden',
@@ -132,7 +132,7 @@ const ROWS: readonly Row[] = [
       status: 404,
       body: { message: 'Not Found' },
     }),
-    why: /^repository_gone: /,
+    why: /GitHub does not show the repository mona\/garage to the App/,
   },
   {
     // GitHub has announced neither the runs that fail nor some of others' jobs, so only a pass that
@@ -149,7 +149,7 @@ const ROWS: readonly Row[] = [
     signs: { githubCallsFailed: 1 },
     hit: { ...BACKLOG, inOneRun: true },
     strike: { start: github({ path: UMBRA_RUN, page: 2, emptied: true }).start },
-    why: /^at_pool_cap: /,
+    why: /maxWorkers of the pool walled is/,
   },
   {
     // Nor does this one.
@@ -163,7 +163,7 @@ const ROWS: readonly Row[] = [
       },
       first: untilCapIsSilent,
     },
-    why: /^(at_pool_cap|workers_failing): /,
+    why: /maxWorkers of the pool walled is|fail before they have a job/,
   },
   {
     // A fresh one believes what the dead one has noted, and asks GitHub only once that is back.
@@ -184,7 +184,7 @@ const ROWS: readonly Row[] = [
       end: async (stage) => {
         await goAway.end(stage);
         // The reconciler.
-        await stage.environments[0]?.services.at(-1)?.start();
+        await stage.environment.services.at(-1)?.start();
       },
     },
   },

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
+import { API } from '@paddock/api/endpoints';
+import { messageOf } from '@paddock/api/findings/findings';
+import { CHROMIUM, openBoard } from '@paddock/testing/chromium';
+import { startConsole } from '@paddock/testing/processes';
 import { sql } from 'kysely';
+import { say } from '../bench.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Fault, Progress } from './fault.ts';
 import { complaintsOf, othersStarts, waitedAfter } from './judge.ts';
@@ -25,7 +29,7 @@ const READ_BOARD_EVERY_MS = 250;
 /** From the first job that is held back until the first line of the board says why. */
 const NAMED_WITHIN_MS = 5_000;
 /** From the last job that is queued: how long a fault may hold back none. */
-const HELD_BACK_WITHIN_MS = 120_000;
+const HELD_WITHIN_MS = 120_000;
 
 /**
  * Queues jobs while the fault is at work, and watches until nothing is left. `patienceMs`: how long
@@ -35,17 +39,20 @@ export async function playFault(stage: Stage, fault: Fault, jobs: number, patien
   const { github, cluster, broken } = stage;
   const lastsMs = lengthOf(fault, jobs);
   const before = await readSigns(stage);
-  const begun = performance.now();
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
   const { progress, advance, held, overAt, readBoard } = createProgress();
   const meanwhile = await fault.begin?.(stage, progress);
-  const acting = meanwhile?.().then(() => [], messagesOf) ?? Promise.resolve([]);
-  const unheld = progress
-    .reached(1)
-    .then(() => sleep(HELD_BACK_WITHIN_MS, undefined, { ref: false }));
-  const watching = watchBoard(stage, fault, Promise.race([acting, unheld])).finally(readBoard);
+  const board = await bringBoard(stage, fault);
+  const begun = performance.now();
+  const acting = Promise.resolve(meanwhile?.()).then(
+    () => [],
+    (error: unknown) => [messageOf(error)],
+  );
+  const unheld = progress.reached(1).then(() => sleep(HELD_WITHIN_MS, 0, { ref: false }));
+  const end = Promise.race([acting, unheld]);
+  const watching = watchBoard(stage, fault, board, end).finally(readBoard);
   const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance, held });
   const [queued, ...failures] = await Promise.race([
     Promise.all([queueing, acting, watching]),
@@ -82,11 +89,6 @@ export async function playFault(stage: Stage, fault: Fault, jobs: number, patien
   };
 }
 
-/** The signs that a fault waited for in vain, in words. */
-const messagesOf = (error: unknown): string[] => [
-  error instanceof Error ? error.message : String(error),
-];
-
 /** The time over which the jobs are spread, in milliseconds. */
 function lengthOf(
   { atUsualTimes = false, stretch = 1, betweenJobsMs }: Fault,
@@ -104,14 +106,17 @@ function createProgress() {
   let over: number | undefined;
   const board = Promise.withResolvers<void>();
   const waiting = new Map<() => void, number>();
+  const advance = (share: number): void => {
+    reachedShare = share;
+    for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();
+  };
   const progress: Progress = {
     share: () => reachedShare,
-    reached(share) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      if (reachedShare >= share) resolve();
-      else waiting.set(resolve, share);
-      return promise;
-    },
+    reached: (share) =>
+      new Promise((resolve) => {
+        waiting.set(resolve, share);
+        advance(reachedShare);
+      }),
     boardRead: () => board.promise,
     holdUp: (until) => void (holding = Promise.allSettled([holding, until])),
     over: () => void (over = Date.now()),
@@ -121,10 +126,7 @@ function createProgress() {
     held: () => holding,
     overAt: () => over,
     readBoard: () => board.resolve(),
-    advance(share: number): void {
-      reachedShare = share;
-      for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();
-    },
+    advance,
   };
 }
 
@@ -142,38 +144,58 @@ async function untilSettled(
   }
 }
 
+/** The board as a person sees it; where there is no Chromium, as the API tells it. */
+async function bringBoard({ postgres, environment: { db, schema } }: Stage, { board }: Fault) {
+  if (board === undefined) return undefined;
+  const caller = { db, person: 'faults', from: 'terminal' } as const;
+  if (CHROMIUM === undefined)
+    return {
+      by: 'the API (there is no Chromium)',
+      async read() {
+        const [first] = (await API.listDiagnoses.answer(caller, {})).items;
+        return `${first?.sentence} ${first?.advice}`;
+      },
+    };
+  const asked = { name: 'faults', access: 'read', oneTime: true };
+  const { token } = await API.createToken.answer(caller, API.createToken.input.parse(asked));
+  const { at, stop } = await startConsole(postgres.url(), schema);
+  const { read, close } = await openBoard(CHROMIUM, `${at}/#sign-in=${token}`);
+  return { by: 'the page', read, close: () => Promise.all([close(), stop()]) };
+}
+
 /**
  * Watches the first line of the board until it names the cause. Resolves with a complaint where it
  * does not in time, or where the fault held back no job until `end`.
  */
 async function watchBoard(
-  { environments: [environment] }: Stage,
-  { board, hit }: Fault,
+  { environment: { db } }: Stage,
+  { name, board: cause, hit }: Fault,
+  board: Awaited<ReturnType<typeof bringBoard>>,
   end: Promise<unknown>,
 ): Promise<string[]> {
-  if (board === undefined || environment === undefined) return [];
-  const { db } = environment;
-  const over = new AbortController();
-  void end.finally(() => over.abort());
+  if (board === undefined || cause === undefined) return [];
+  const over = end.then(() => true);
   let heldAt: number | undefined;
-  while (!over.signal.aborted) {
-    const { rows } = await sql`
+  try {
+    while (!(await Promise.race([over, sleep(READ_BOARD_EVERY_MS, false)]))) {
+      const { rows } = await sql`
       select from jobs join demand_keys using (demand_key)
       where wants_worker and wait_reason is not null and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`.execute(
-      db,
-    );
-    // What holds a job back for a moment may be over before the board is read.
-    heldAt = rows.length > 0 ? (heldAt ?? performance.now()) : undefined;
-    const lateMs = performance.now() - (heldAt ?? Infinity);
-    const { items } = await listDiagnosesEndpoint.answer(
-      { db, person: 'faults', from: 'terminal' },
-      {},
-    );
-    const said = `${items[0]?.name}: ${items[0]?.sentence}`;
-    if (heldAt !== undefined && board.test(said)) return [];
-    if (lateMs > NAMED_WITHIN_MS)
-      return [`The board's first line does not say why jobs are held back, but ${said}`];
-    await sleep(READ_BOARD_EVERY_MS);
+        db,
+      );
+      // What holds a job back for a moment may be over before the board is read.
+      heldAt = rows.length > 0 ? (heldAt ?? performance.now()) : undefined;
+      const said = await board.read();
+      const lateMs = performance.now() - (heldAt ?? Infinity);
+      if (heldAt !== undefined && cause.test(said)) {
+        say(`${name}: ${board.by} names the cause after ${(lateMs / 1_000).toFixed(1)} s: ${said}`);
+        return [];
+      }
+      if (lateMs > NAMED_WITHIN_MS)
+        return [`The first line of ${board.by} does not say why jobs are held back, but ${said}`];
+    }
+    return ['The fault held back no job, so the board had nothing to name.'];
+  } finally {
+    await board.close?.();
   }
-  return ['The fault held back no job, so the board had nothing to name.'];
 }

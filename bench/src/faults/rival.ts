@@ -44,8 +44,7 @@ async function watchRace(stage: Stage, progress: Progress): Promise<void> {
 }
 
 /** The live workers, those that ended without a job and the longest life of one, and paused keys. */
-async function look({ environments: [environment] }: Stage) {
-  if (environment === undefined) throw new Error('There is no environment.');
+async function look({ environment }: Stage) {
   const { rows } = await sql<{ live: number; idle: number; longest: number; paused: string[] }>`
     select count(*) filter (where completed_at is null)::int as live,
       count(*) filter (where assigned_at is null and completed_at is not null)::int as idle,

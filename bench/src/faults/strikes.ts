@@ -134,11 +134,10 @@ export const whySays =
 async function askWhy(stage: Stage, hit: Hit): Promise<string | undefined> {
   const { jobs } = await stage.github.truth();
   const job = jobs.find(({ repo, status }) => isHit(hit, repo) && status === 'queued');
-  const [environment] = stage.environments;
-  if (environment === undefined || job === undefined) return undefined;
-  const caller = { db: environment.db, person: 'faults', from: 'terminal' } as const;
-  const { reason, sentence, advice } = await whyJobEndpoint.answer(caller, { job: job.id });
-  return `${reason}: ${sentence} ${advice}`;
+  if (job === undefined) return undefined;
+  const caller = { db: stage.environment.db, person: 'faults', from: 'terminal' } as const;
+  const { sentence, advice } = await whyJobEndpoint.answer(caller, { job: job.id });
+  return `${sentence} ${advice}`;
 }
 
 /** The entity has all the workers that it may have, or all jobs have run. */

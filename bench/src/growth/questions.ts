@@ -1,8 +1,7 @@
 import { API, ENDPOINTS } from '@paddock/api/endpoints';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
-import { startService } from '@paddock/testing/processes';
-import { admitLogins, createLogins, urlFor } from '@paddock/testing/service-logins';
+import { startConsole } from '@paddock/testing/processes';
 import { say, quantileOf, toHundredths } from '../bench.ts';
 import type { Given } from './active.ts';
 
@@ -113,20 +112,15 @@ export async function measurePages(
   { postgres, schema, db }: { postgres: Postgres; schema: string; db: Db },
   given: Given,
 ) {
-  const logins = await createLogins(postgres.url());
-  await admitLogins(postgres.url(), logins, schema);
   const { token } = await API.createToken.answer(
     { db, person: 'bench', from: 'terminal' },
     API.createToken.input.parse({ name: 'bench', access: 'operate' }),
   );
-  const console = await startService({
-    app: 'console',
-    env: { DATABASE_URL: urlFor(postgres.url(), logins, 'console'), PADDOCK_SCHEMA: schema },
-  });
+  const { at, stop } = await startConsole(postgres.url(), schema);
   const timeOf = async (path: string): Promise<number> => {
-    const url = `http://127.0.0.1:${console.port}/api/v1/${path}`;
+    const headers = { authorization: `Bearer ${token}` };
     const began = performance.now();
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`${at}/api/v1/${path}`, { headers });
     const text = await answer.text();
     const took = performance.now() - began;
     if (answer.status !== 200)
@@ -147,7 +141,6 @@ export async function measurePages(
     }
     return pages;
   } finally {
-    console.kill('SIGTERM');
-    await console.exited;
+    await stop();
   }
 }

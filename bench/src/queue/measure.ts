@@ -89,18 +89,14 @@ export async function measureStarts(
 
 /** Resolves once the tasks have started, and all are settled. */
 async function settled<T>(contender: Contender, started: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new Error(`${contender.variant} has not settled all tasks in ${LIMIT_MS} ms.`));
-  }, LIMIT_MS);
+  const late = sleep(LIMIT_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`${contender.variant} has not settled all tasks in ${LIMIT_MS} ms.`);
+  });
+  late.catch(() => undefined); // too late to matter
   const untilSettled = async (): Promise<void> => {
     while (await contender.hasUnsettled());
   };
-  try {
-    const result = await Promise.race([started, late.promise]);
-    await Promise.race([untilSettled(), late.promise]);
-    return result;
-  } finally {
-    clearTimeout(timer);
-  }
+  const result = await Promise.race([started, late]);
+  await Promise.race([untilSettled(), late]);
+  return result;
 }

@@ -119,6 +119,8 @@ async function startStage(postgres: Postgres, options: StageOptions, undo: Undo)
     environments.push(environment);
     await Promise.all(environment.services.map(({ start }) => start()));
   }
+  const [environment] = environments;
+  if (environment === undefined) throw new Error('A stage has one environment at least.');
   return {
     github,
     cluster: connectControl<RemoteKubeControl>(clusterUrl),
@@ -126,6 +128,8 @@ async function startStage(postgres: Postgres, options: StageOptions, undo: Undo)
     /** Between the services and PostgreSQL, if the fault needs one. */
     tunnel,
     environments,
+    /** The first of them, and mostly the only one. */
+    environment,
     /** Uniform in [0, 1), the same in every run. */
     random: seededRandom(SEED),
     /** Rejects when one of the processes ends by itself; never resolves. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
 
 /** Where a Chromium is installed; undefined: nowhere that is usual. */
 export const CHROMIUM = [
@@ -6,3 +7,28 @@ export const CHROMIUM = [
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ].find((path) => existsSync(path));
+
+export async function startChromium(executablePath: string): Promise<Browser> {
+  // Few of those that ask where Chromium is start it.
+  const { chromium } = await import('playwright-core');
+  // The sandbox needs rights that a container may not have; the pages are ours.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/** What the console's board says first of what holds back work. */
+export const firstLine = (page: Page): Locator => page.locator('.trouble, .held').first();
+
+/**
+ * Opens the board by a link that signs in once. `read` returns its first line, which is empty while
+ * nothing holds back work.
+ */
+export async function openBoard(executablePath: string, link: string) {
+  const browser = await startChromium(executablePath);
+  const page = await browser.newPage();
+  await page.goto(link);
+  await page.locator('h1').waitFor();
+  return {
+    read: async () => (await firstLine(page).allTextContents()).join(''),
+    close: () => browser.close(),
+  };
+}

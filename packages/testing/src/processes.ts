@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Program, startProgram } from '@paddock/processes/start-program';
+import { admitLogins, createLogins, urlFor } from './service-logins.ts';
 
 /**
  * The program that the run's set-up has bundled under this name; its source where a test runs
@@ -42,3 +43,18 @@ export const startService = ({
   env,
 }: ServiceStart): Promise<Program> =>
   startProgram({ program, env: { PATH: process.env['PATH'], ...LOCAL, ...env } });
+
+/** The console with its own rights only, on a database whose services have no logins yet. */
+export async function startConsole(url: string, schema: string) {
+  const logins = await createLogins(url);
+  await admitLogins(url, logins, schema);
+  const { port, kill, exited } = await startService({
+    app: 'console',
+    env: { DATABASE_URL: urlFor(url, logins, 'console'), PADDOCK_SCHEMA: schema },
+  });
+  const stop = () => {
+    kill('SIGTERM');
+    return exited;
+  };
+  return { at: `http://127.0.0.1:${port}`, stop };
+}

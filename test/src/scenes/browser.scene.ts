@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Console } from '@paddock/console/scenes/console.scene';
-import { CHROMIUM } from '@paddock/testing/chromium';
+import { CHROMIUM, startChromium } from '@paddock/testing/chromium';
 import { late } from '@paddock/testing/use-test-database';
 import { PATIENCE_MS } from '@paddock/testing/wait-for';
 import axe from 'axe-core';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { MISSING } from './fleet.scene.ts';
 
 /** Tests in a browser: skipped by their names where there is none. */
@@ -18,8 +18,7 @@ export function useBrowser(): Browser {
   const executablePath = CHROMIUM;
   if (executablePath !== undefined) {
     beforeAll(async () => {
-      // The sandbox needs rights that a container may not have; the pages are ours.
-      browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      browser = await startChromium(executablePath);
       const newContext = browser.newContext.bind(browser);
       browser.newContext = async (options) => {
         const context = await newContext(options);
@@ -63,9 +62,6 @@ export function troublesOf(page: Page): readonly string[] {
   });
   return troubles;
 }
-
-/** What the board says first of what holds back work. */
-export const firstLine = (page: Page): Locator => page.locator('.trouble, .held').first();
 
 /** Waits until the view has its answers. */
 export async function settled(page: Page): Promise<void> {
