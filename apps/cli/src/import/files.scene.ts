@@ -4,9 +4,12 @@ export interface GoodFile {
   readonly text: string;
   readonly name?: string;
   readonly words?: readonly string[];
+  /** Files that are imported with it, by their path beside it. */
+  readonly beside?: Readonly<Record<string, string>>;
   readonly config: object;
   /** Parts of the sentences beside the output. */
   readonly says?: readonly string[];
+  readonly saysNot?: readonly string[];
 }
 
 /** As `kubectl get -o yaml` shows one, without what does not matter. */
@@ -270,7 +273,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
   },
 ];
 
-interface BadFile {
+export interface BadFile {
   readonly what: string;
   readonly text: string;
   readonly name?: string;
@@ -279,16 +282,6 @@ interface BadFile {
 }
 
 export const BAD_FILES: readonly BadFile[] = [
-  {
-    what: 'an Application whose values are in a file',
-    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { sources: [{ chart: gha-runner-scale-set, helm: { valueFiles: [$values/x.yaml] } }] }',
-    says: 'valueFiles: its values are in $values/x.yaml: import that file.',
-  },
-  {
-    what: 'an Application with values that are no YAML',
-    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { helm: { values: "a: [" } } }',
-    says: 'arc.yaml: Application a: is no YAML:',
-  },
   {
     what: 'a Deployment, which has a template too,',
     text: 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: d }\nspec: { template: { spec: { containers: [{ name: runner }] } } }',
@@ -320,7 +313,7 @@ export const BAD_FILES: readonly BadFile[] = [
     what: 'a file of Terraform without a release',
     name: 'main.tf',
     text: 'resource "aws_vpc" "x" {}',
-    says: 'main.tf: is empty.',
+    says: 'main.tf: holds no runner set: no helm_release',
   },
   {
     what: 'keys of the wrong types',

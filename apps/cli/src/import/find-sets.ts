@@ -1,8 +1,9 @@
+import { dirname, join, resolve } from 'node:path';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { asValues, fromValues } from './from-values.ts';
-import { withParameters } from './helm-values.ts';
+import { merged, withParameters } from './helm-values.ts';
 import { valueOf, whyUnreadable } from './read-documents.ts';
 import { numberOf, type RunnerSet, textOf, textsOf } from './runner-set.ts';
 
@@ -37,10 +38,23 @@ export function findSets(
   const scalers = documents.flatMap(({ value }) =>
     objectsIn(value).filter(({ kind }) => kind === 'HorizontalRunnerAutoscaler'),
   );
-  return documents.flatMap(({ from, value }) => {
+  const ofReleases = new Set<string>();
+  const valuesIn = (path: string): Mapping | undefined => {
+    const [one, another] = documents.filter(({ from }) =>
+      resolve(fileOf(from)).endsWith(resolve('/', path.replace(/^\$[^/]*\//, ''))),
+    );
+    if (one === undefined || another !== undefined) return undefined;
+    ofReleases.add(one.from);
+    return asRecord(one.value);
+  };
+  const found = documents.map(({ from, value }) => {
     const place = { from, ...given, given: given.name, key: nameOf(from), depth: 0 };
-    const found = caught(from, () => within(value, place, scalers));
-    if (found.length > 0) return found;
+    return caught(from, () => within(value, place, { scalers, valuesIn }));
+  });
+  return documents.flatMap(({ from, value }, index) => {
+    if (ofReleases.has(from)) return [];
+    const here = found[index] ?? [];
+    if (here.length > 0) return here;
     const object = asRecord(value);
     const what = textOf(object['kind']);
     if (what !== undefined) return [{ from: placeOf(object, from), remark: `holds no runner set` }];
@@ -53,6 +67,15 @@ export function findSets(
     ];
   });
 }
+
+/** The other documents of an import, as far as one of them has use for them. */
+interface Others {
+  readonly scalers: readonly Mapping[];
+  /** The values of the only file whose path ends so. It is then no release of its own. */
+  readonly valuesIn: (path: string) => Mapping | undefined;
+}
+
+const fileOf = (from: string): string => from.replace(/, document \d+$/, '');
 
 /** What was found, up to a text in there that is no YAML, or is nested too deeply. */
 function caught(from: string, find: () => Generator<Found>): Found[] {
@@ -70,21 +93,21 @@ const objectsIn = (value: unknown): Mapping[] =>
     ? [asRecord(value)]
     : asList(asRecord(value)['items']).map(asRecord);
 
-function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Generator<Found> {
+function* within(value: unknown, place: Place, others: Others): Generator<Found> {
   if (place.depth > MOST_DEEP) return;
   const down = { ...place, depth: place.depth + 1 };
   if (Array.isArray(value)) {
-    for (const one of value) yield* within(one, down, scalers);
+    for (const one of value) yield* within(one, down, others);
     return;
   }
   if (typeof value === 'string') {
-    if (looksLikeValues(value)) yield* within(valueOf(value), down, scalers);
+    if (looksLikeValues(value)) yield* within(valueOf(value), down, others);
     return;
   }
   if (!isRecord(value)) return;
   const { kind, apiVersion } = value;
   if (typeof kind === 'string' && (typeof apiVersion === 'string' || OF_SETS.test(kind))) {
-    yield* caught(placeOf(value, place.from), () => ofKind(kind, value, down, scalers));
+    yield* caught(placeOf(value, place.from), () => ofKind(kind, value, down, others));
     return;
   }
   if (isRecord(value['matcherConfig'])) {
@@ -96,18 +119,24 @@ function* within(value: unknown, place: Place, scalers: readonly Mapping[]): Gen
     yield { set: fromValues(values, place) };
     return;
   }
+  // In kustomize, the name is that of the chart.
+  const chart = value['chart'] ?? (value['repo'] === undefined ? undefined : value['name']);
   const release = {
     ...down,
     name:
       textOf(value['releaseName']) ??
       textOf(value['release_name']) ??
-      textOf(value['name']) ??
+      (chart === value['name'] ? undefined : textOf(value['name'])) ??
       place.name,
     namespace: textOf(value['namespace']) ?? textOf(value['release_namespace']) ?? place.namespace,
   };
+  const found =
+    typeof chart === 'string' ? [...ofRelease({ ...value, chart }, release, others)] : [];
+  yield* found;
+  if (found.length > 0) return;
   // Holders of anchors, as in the configuration file, are no releases.
   for (const [key, one] of Object.entries(value).filter(([name]) => !name.startsWith('x-')))
-    yield* within(one, { ...release, key: WRAPPINGS.has(key) ? place.key : key }, scalers);
+    yield* within(one, { ...release, key: WRAPPINGS.has(key) ? place.key : key }, others);
 }
 
 /** Kinds that people also write without the version. */
@@ -127,12 +156,7 @@ const WRAPPINGS = new Set([
 const looksLikeValues = (text: string): boolean =>
   /^(?:githubConfig(?:Url|Secret)|(?:min|max)Runners|runnerScaleSetName|scaleset):/m.test(text);
 
-function* ofKind(
-  kind: string,
-  object: Mapping,
-  place: Place,
-  scalers: readonly Mapping[],
-): Generator<Found> {
+function* ofKind(kind: string, object: Mapping, place: Place, others: Others): Generator<Found> {
   const spec = asRecord(object['spec']);
   const from = placeOf(object, place.from);
   const metadata = asRecord(object['metadata']);
@@ -146,7 +170,7 @@ function* ofKind(
     case 'Runner':
       // One that a RunnerDeployment has made comes with it.
       if (asList(metadata['ownerReferences']).length > 0) return;
-      yield { set: fromRunnerDeployment(object, from, scalers) };
+      yield { set: fromRunnerDeployment(object, from, others.scalers) };
       return;
     case 'HorizontalRunnerAutoscaler':
       yield {
@@ -157,6 +181,7 @@ function* ofKind(
     case 'RunnerReplicaSet':
     case 'EphemeralRunner':
     case 'EphemeralRunnerSet':
+    case 'AutoscalingListener':
       yield { from, remark: 'is made by another object: that one is imported' };
       return;
     case 'HelmRelease': {
@@ -164,9 +189,9 @@ function* ofKind(
       const name = textOf(metadata['name']);
       const release = textOf(spec['releaseName']) ?? (target && name ? `${target}-${name}` : name);
       const namespace = target ?? textOf(metadata['namespace']);
-      yield* within(spec['values'], { ...here, name: release, namespace }, scalers);
-      const others = asList(spec['valuesFrom']).map(asRecord);
-      for (const other of others)
+      yield* within(spec['values'], { ...here, name: release, namespace }, others);
+      const elsewhere = asList(spec['valuesFrom']).map(asRecord);
+      for (const other of elsewhere)
         yield {
           from,
           remark: `spec.valuesFrom: values of ${String(other['kind'])} ${String(other['name'])} are not read here: \`helm get values\` has all of them`,
@@ -174,62 +199,90 @@ function* ofKind(
       return;
     }
     case 'Application':
-      yield* ofApplication(object, here, scalers);
+      yield* ofApplication(object, here, others);
       return;
     case 'ApplicationSet':
-      yield* ofApplication(asRecord(spec['template']), here, scalers);
+      yield* ofApplication(asRecord(spec['template']), here, others);
       return;
     case 'ConfigMap':
-      yield* within(object['data'], here, scalers);
+      yield* within(object['data'], here, others);
       return;
     default:
       if (kind.endsWith('List') || object['items'] !== undefined)
         for (const item of asList(object['items'])) {
-          const found = [...within(item, place, scalers)];
+          const found = [...within(item, place, others)];
           yield* found;
           if (found.length === 0)
             yield { from: placeOf(asRecord(item), place.from), remark: 'holds no runner set' };
         }
-      // Other programs' releases, as HelmChart of k3s. Kubernetes' own groups have no dot.
-      else if (/\..*\//.test(String(object['apiVersion']))) {
+      // Other programs' releases, as HelmChart of k3s, and nothing of Kubernetes itself.
+      else if (/^(?!.*\.k8s\.io\/).*\..*\//.test(String(object['apiVersion']))) {
         const { kind: _kind, apiVersion: _version, metadata: _metadata, ...rest } = object;
         const name = textOf(metadata['name']);
         const namespace = textOf(spec['targetNamespace']) ?? textOf(metadata['namespace']);
-        yield* within(rest, { ...here, name, namespace }, scalers);
+        yield* within(rest, { ...here, name, namespace }, others);
       }
   }
 }
 
 /** An Application of Argo CD: of each source its values, which the parameters change. */
-function* ofApplication(
-  object: Mapping,
-  place: Place,
-  scalers: readonly Mapping[],
-): Generator<Found> {
+function* ofApplication(object: Mapping, place: Place, others: Others): Generator<Found> {
   const { source, sources, destination } = asRecord(object['spec']);
-  for (const one of [source, ...asList(sources)]) {
-    const { helm, chart } = asRecord(one);
-    const { valuesObject, values, parameters, valueFiles, releaseName } = asRecord(helm);
+  for (const one of [source, ...asList(sources)].map(asRecord)) {
+    const helm = asRecord(one['helm']);
+    const { valuesObject, values, parameters, valueFiles, releaseName } = helm;
     const release = {
       ...place,
       name: textOf(releaseName) ?? textOf(asRecord(object['metadata'])['name']),
       namespace: textOf(asRecord(destination)['namespace']),
     };
-    const inline = valuesObject ?? (typeof values === 'string' ? valueOf(values) : undefined);
-    const changed = withParameters(asRecord(inline), asList(parameters).map(asRecord));
-    const isOfSets = /gha-runner-scale-set(?!-controller)/.test(textOf(chart) ?? '');
-    const found = [...within(changed, release, scalers)];
-    yield* found;
-    for (const file of asList(valueFiles).map(String))
-      if (found.length > 0 || isOfSets)
-        yield found.length > 0
-          ? { from: place.from, remark: `valueFiles: ${file} is not read here: import it as well` }
-          : {
-              from: place.from,
-              refused: `valueFiles: its values are in ${file}: import that file`,
-            };
+    const files = textsOf(valueFiles).map((file) =>
+      file.startsWith('$') ? file : join(textOf(one['path']) ?? '', file),
+    );
+    const inline = valuesObject ?? values;
+    yield* ofRelease({ chart: one['chart'], files, values: inline, parameters }, release, others);
   }
 }
+
+const isOfSets = (chart: unknown): boolean =>
+  /gha-runner-scale-set(?!-controller)/.test(textOf(chart) ?? '');
+
+/** A chart of the same repository may have that of the sets as a part. */
+const isOwn = (chart: unknown): boolean => /^$|^[./]|\$/.test(textOf(chart) ?? '');
+
+/** The files of values that a release names, its own values above them, and what changes these. */
+function* ofRelease(release: Mapping, place: Place, others: Others): Generator<Found> {
+  const own = [release['values'], release['valuesInline']].flat();
+  const named = ['valuesFile', 'valuesFiles', 'valueFiles'].flatMap((key) => release[key] ?? []);
+  const beside = [...named, ...own.filter((one) => typeof one === 'string' && isPath(one))];
+  const files = asList(
+    release['files'] ?? textsOf(beside).map((one) => join(dirname(fileOf(place.from)), one)),
+  );
+  const layers = [
+    ...files.map((file) => others.valuesIn(String(file))),
+    ...own.map((one) => asRecord(typeof one === 'string' && !isPath(one) ? valueOf(one) : one)),
+  ];
+  const changes = [release['parameters'], release['set']].flatMap(asList).map(asRecord);
+  const values = withParameters(layers.map((one) => one ?? {}).reduce(merged, {}), changes);
+  const found = [...within(values, place, others)];
+  yield* found;
+  for (const [at, file] of files.map(String).entries())
+    if (layers[at] !== undefined) continue;
+    else if (found.length > 0)
+      yield { from: place.from, remark: `valueFiles: ${file} is not read here: import it as well` };
+    else if (isOfSets(release['chart']))
+      yield {
+        from: place.from,
+        refused: `valueFiles: its values are in ${file}: import that file`,
+      };
+    else if (isOwn(release['chart']))
+      yield {
+        from: place.from,
+        remark: `valueFiles: its values are in ${file}: if it has runners, import it as well`,
+      };
+}
+
+const isPath = (text: string): boolean => /^[^\n:]+\.(?:ya?ml|json)(?:\.gotmpl)?$/.test(text);
 
 function placeOf(object: Mapping, file: string): string {
   const { name, namespace } = asRecord(object['metadata']);

@@ -27,10 +27,18 @@ export function asValues(mapping: Mapping): ChartValues | undefined {
   const containers = asList(asRecord(asRecord(mapping['template'])['spec'])['containers']);
   const isTemplate = containers.some((one) => asRecord(one)['name'] === RUNNER_CONTAINER);
   const isMode = asRecord(mapping['containerMode'])['type'] !== undefined;
-  return SIGNS.some((key) => Object.hasOwn(mapping, key)) || isTemplate || isMode
+  const isIt = SIGNS.some((key) => Object.hasOwn(mapping, key)) || isTemplate || isMode;
+  return isIt && !isUmbrella(mapping)
     ? { values: mapping, notes: ignoredIn(mapping), endings: STABLE }
     : undefined;
 }
+
+/** Values of a chart that has this one as a part, beside keys of its own. */
+const isUmbrella = (mapping: Mapping): boolean =>
+  Object.entries(mapping).some(
+    ([key, part]) =>
+      !KEYS.has(key) && !key.startsWith('x-') && Object.hasOwn(asRecord(part), 'githubConfigUrl'),
+  );
 
 interface Release {
   readonly from: string;
@@ -56,7 +64,13 @@ export function fromValues({ values, notes, endings }: ChartValues, release: Rel
   const tls = trusted(modeSpec, values['githubServerTLS']);
   const meta = asRecord(values['resourceMeta']);
   const secret = values['githubConfigSecret'];
-  const all = [...notes, ...secretNotes(secret), ...tls.notes];
+  const guessed =
+    names.length === 0 && release.given === undefined
+      ? [
+          `runnerScaleSetName: is not said here; the label is ${name}, by the file or key: --name has the release's name`,
+        ]
+      : [];
+  const all = [...guessed, ...notes, ...secretNotes(secret), ...tls.notes];
   const set = fromScaleSet(
     {
       metadata: {

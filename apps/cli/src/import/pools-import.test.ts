@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { CommandResult } from '../command.ts';
 import { runCommand } from '../run-command.ts';
 import { BAD_FILES, GOOD_FILES, SCALE_SET } from './files.scene.ts';
+import { BAD_RELEASES, RELEASE_FILES } from './releases.scene.ts';
 import { WRAPPED_FILES } from './wrappings.scene.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-import-'));
@@ -14,6 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function fileWith(text: string, name = 'arc.yaml'): string {
   const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   return file;
 }
@@ -60,13 +62,15 @@ const cpuSecondsSince = (began: NodeJS.CpuUsage): number => {
 };
 
 describe('paddock pools import', () => {
-  test.each([...GOOD_FILES, ...WRAPPED_FILES])(
+  test.each([...GOOD_FILES, ...WRAPPED_FILES, ...RELEASE_FILES])(
     '$what',
-    async ({ text, words, name, config, says = [] }) => {
-      const result = await imported(text, words, name);
+    async ({ text, words = [], name, beside = {}, config, says = [], saysNot = [] }) => {
+      const others = Object.entries(beside).map(([path, content]) => fileWith(content, path));
+      const result = await imported(text, [...others, ...words], name);
       const written = parse(result.stdout) as { pools: object[] };
       expect(written).toMatchObject(config);
       for (const sentence of says) expect(saidBy(result)).toContain(sentence);
+      for (const part of saysNot) expect(saidBy(result)).not.toContain(part);
       const checked = await runCommand(
         ['pools', 'check', fileWith(result.stdout, 'made.yaml')],
         {},
@@ -76,14 +80,17 @@ describe('paddock pools import', () => {
     },
   );
 
-  test.each(BAD_FILES)('$what becomes no pool, and a sentence says why', async (file) => {
-    const began = process.cpuUsage();
-    const { text, words, name, says } = file;
-    const result = await imported(text, words, name);
-    expect(result.code).toBe(1);
-    expect(saidBy(result)).toContain(says);
-    expect(cpuSecondsSince(began)).toBeLessThan(2);
-  });
+  test.each([...BAD_FILES, ...BAD_RELEASES])(
+    '$what becomes no pool, and a sentence says why',
+    async (file) => {
+      const began = process.cpuUsage();
+      const { text, words, name, says } = file;
+      const result = await imported(text, words, name);
+      expect(result.code).toBe(1);
+      expect(saidBy(result)).toContain(says);
+      expect(cpuSecondsSince(began)).toBeLessThan(2);
+    },
+  );
 
   test('the standard input is a file, too', async () => {
     const terminal = { input: Readable.from([SCALE_SET]), output: null, notes: null };

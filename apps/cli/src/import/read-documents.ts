@@ -28,6 +28,8 @@ const MOST_ALIASES = 10_000;
 const FILLED_IN =
   'has {{ … }}, which another program fills in: import what that makes of it, as of `helm template` or `helmfile template`';
 
+const NO_RELEASE = 'holds no runner set: no helm_release of one with values, and no matcherConfig';
+
 /**
  * As Helm and kubectl read YAML, by its version 1.1: `0644` is octal, and `yes` is true. They know
  * neither its instants nor numbers such as 1:30.
@@ -56,8 +58,11 @@ export function readDocuments(file: string, text: string): readonly ReadDocument
   }
 }
 
-export const whyUnreadable = (error: unknown): string =>
-  error instanceof RangeError ? 'is nested too deeply' : `is no YAML: ${(error as Error).message}`;
+export function whyUnreadable(error: unknown): string {
+  if (error instanceof RangeError) return 'is nested too deeply';
+  const [message = ''] = (error as Error).message.split(/:?\n/);
+  return message === FILLED_IN ? FILLED_IN : `is no YAML: ${message}`;
+}
 
 function read(file: string, text: string): ReadDocument[] {
   const json = asJson(text);
@@ -69,7 +74,10 @@ function read(file: string, text: string): ReadDocument[] {
         problem: `has more than ${MOST_OF_YAML} characters: have kubectl write JSON (-o json), or import it in parts`,
       },
     ];
-  if (isTerraform(extname(file), text)) return readTerraform(file, text, valueOf);
+  if (isTerraform(extname(file), text)) {
+    const found = readTerraform(file, text, valueOf);
+    return found.length > 0 ? found : [{ from: file, problem: NO_RELEASE }];
+  }
   const lineCounter = new LineCounter();
   const documents = [
     ...parseAllDocuments(text, { ...AS_KUBERNETES, lineCounter, prettyErrors: false }),
@@ -103,6 +111,8 @@ export function valueOf(text: string): unknown {
   const [document] = [...parseAllDocuments(text, AS_KUBERNETES)];
   const [error] = document?.errors ?? [];
   if (document === undefined || !('contents' in document)) return undefined;
+  if (text.includes('{{') && (error !== undefined || isFilledIn(document)))
+    throw new Error(FILLED_IN);
   if (error !== undefined) throw error;
   return asValue(document);
 }

@@ -1,5 +1,4 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
-import { merged, withParameters } from './helm-values.ts';
 import type { ReadDocument } from './read-documents.ts';
 
 export const isTerraform = (extension: string, text: string): boolean =>
@@ -9,11 +8,16 @@ export const isTerraform = (extension: string, text: string): boolean =>
 interface Block {
   readonly from: string;
   readonly texts: string[];
+  readonly files: string[];
   readonly parameters: { name: string; value: unknown }[];
   name?: string;
   namespace?: string;
+  chart?: string;
   isEncoded?: boolean;
 }
+
+/** A file beside this one, as `templatefile("${path.module}/values.yaml", …)`. */
+const FILE = /\b(?:template)?file\(\s*"(?:\$\{path\.\w+\}\/)?((?:[^"$]|\$\{[^}]*\})+)"/g;
 
 /**
  * The Helm values that here-documents of `helm_release` hold, with what `set` changes of them, and
@@ -25,15 +29,21 @@ export function readTerraform(
   parse: (yaml: string) => unknown,
 ): ReadDocument[] {
   const releases = blocksOf(file, text).flatMap((block): ReadDocument[] => {
-    const { from, texts, parameters, isEncoded, name, namespace } = block;
+    const { from, texts, files, parameters, isEncoded, name, namespace, chart } = block;
+    if (chart?.endsWith('-controller') === true) return [];
     if (isEncoded === true && texts.length === 0)
       return [
         { from, problem: 'has yamlencode(…): import what it makes, as of `helm get values`' },
       ];
-    if (texts.length === 0 && parameters.length === 0) return [];
+    if ([texts, files, parameters].every((list) => list.length === 0)) return [];
     try {
-      const values = texts.map((one) => asRecord(parse(one))).reduce(merged, {});
-      return [{ from, value: { name, namespace, values: withParameters(values, parameters) } }];
+      const values = texts.map((one) => asRecord(parse(one)));
+      return [
+        {
+          from,
+          value: { name, namespace, chart: chart ?? '', files, values, parameters },
+        },
+      ];
     } catch (error) {
       return [{ from, problem: `in its values: ${(error as Error).message}` }];
     }
@@ -76,20 +86,22 @@ function blocksOf(file: string, text: string): Block[] {
     const [, label] = /^\s*resource\s+"helm_release"\s+"([^"]+)"/.exec(line) ?? [];
     if (/^\s*(?:resource|module|data|locals|variable|output)\b/.test(line)) block = undefined;
     if (label !== undefined) {
-      block = { from: `${file}: helm_release ${label}`, texts: [], parameters: [] };
+      block = { from: `${file}: helm_release ${label}`, texts: [], files: [], parameters: [] };
       blocks.push(block);
     }
     end = /<<-?\s*(\w+)\s*$/.exec(line)?.[1];
     if (block === undefined) continue;
     if (/yamlencode\(/.test(line)) block.isEncoded = true;
-    const [, opening] = /^\s*set(?:_\w+)?\s*(=\s*\[|\{)/.exec(line) ?? [];
+    block.files.push(...[...line.matchAll(FILE)].flatMap(([, path = '']) => path));
+    const [, opening] = /^\s*(?:dynamic\s+)?"?set(?:_\w+)?"?\s*(=\s*\[|\{)/.exec(line) ?? [];
     if (opening !== undefined) set = opening === '{' ? '}' : ']';
-    const said = [...line.matchAll(/\b(name|namespace|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g)];
+    const said = [...line.matchAll(/\b(name|namespace|chart|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g)];
     for (const [, key = '', quoted, bare] of said) {
       const isLiteral = bare === undefined || /^(?:\d+|true|false)$/.test(bare);
       const value = quoted ?? (isLiteral ? (bare ?? '') : `\${${bare}}`);
       if (set === undefined && key === 'name') block.name = value;
       if (set === undefined && key === 'namespace') block.namespace = value;
+      if (set === undefined && key === 'chart') block.chart = value;
       if (set !== undefined && key === 'name') block.parameters.push({ name: value, value: '' });
       const last = block.parameters.at(-1);
       if (set !== undefined && key === 'value' && last !== undefined) last.value = value;

@@ -155,9 +155,21 @@ function candidateOf(
     warm: set.min > 0 && place !== undefined ? [{ scope: place, workers: set.min }] : undefined,
     ...(set.accountRules === undefined ? set.pod : withAccount(set.pod, account)),
   });
+  for (const [key, text] of gapsIn(pool))
+    notes.push(`${key}: ${text} is filled in by another program: write there what that puts in`);
   const commands =
     set.accountRules === undefined ? [] : [accountCommand(account, namespace, set.accountRules)];
   return { set, pool, scope, notes, commands };
+}
+
+/** Texts of a pool with a gap, and their keys. What shells read may look so, too. */
+function gapsIn(value: unknown, key = ''): [key: string, text: string][] {
+  if (typeof value === 'string') return /\$\{|\{\{/.test(value) ? [[key, value]] : [];
+  if (typeof value !== 'object' || value === null || /(?:^|\.)(?:command|args)$/.test(key))
+    return [];
+  return Object.entries(value).flatMap(([part, one]) =>
+    gapsIn(one, key === '' ? part : `${key}.${part}`),
+  );
 }
 
 const LONGEST_NAME = 30;

@@ -1,0 +1,150 @@
+import type { BadFile, GoodFile } from './files.scene.ts';
+
+const URL = 'githubConfigUrl: https://github.com/acme';
+
+const application = (name: string, source: string): string =>
+  `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: ${name} }\nspec: { destination: { namespace: runners }, source: { ${source} } }\n`;
+
+/** Values in files beside the release that names them, and what is in no file at all. */
+export const RELEASE_FILES: readonly GoodFile[] = [
+  {
+    what: 'two Applications with one file of values, which each changes',
+    name: 'apps.yaml',
+    text: ['one', 'two']
+      .map((name, n) =>
+        application(
+          name,
+          `chart: gha-runner-scale-set, helm: { valueFiles: [$values/ci/common.yaml], valuesObject: { maxRunners: ${n + 1} } }`,
+        ),
+      )
+      .join('---\n'),
+    beside: { 'ci/common.yaml': `${URL}\nminRunners: 1\nmaxRunners: 9\n` },
+    config: {
+      pools: [
+        { name: 'one', namespace: 'runners', maxWorkers: 1, warm: [{ workers: 1 }] },
+        { name: 'two', namespace: 'runners', maxWorkers: 2, warm: [{ workers: 1 }] },
+      ],
+    },
+  },
+  {
+    what: 'an Application of an own chart, whose values stand beside it',
+    name: 'app.yaml',
+    text: application('mine', 'path: charts/own, helm: { valueFiles: [../../env/mine.yaml] }'),
+    beside: { 'env/mine.yaml': `gha-runner-scale-set: { ${URL} }\n` },
+    config: { pools: [{ name: 'mine', namespace: 'runners' }] },
+  },
+  {
+    what: 'a helmfile whose values are in a file, and then in the helmfile',
+    name: 'helmfile.yaml',
+    text: 'releases:\n  - { name: linux, namespace: runners, chart: arc/gha-runner-scale-set, values: [linux/values.yaml, { maxRunners: 3 }], set: [{ name: minRunners, value: 2 }] }\n  - { name: metrics, chart: other/prometheus, values: [metrics.yaml] }\n',
+    beside: { 'linux/values.yaml': `${URL}\nmaxRunners: 1\n` },
+    config: {
+      pools: [
+        {
+          name: 'linux',
+          namespace: 'runners',
+          maxWorkers: 3,
+          warm: [{ scope: 'acme', workers: 2 }],
+        },
+      ],
+    },
+  },
+  {
+    what: 'a chart of kustomize, with a file and values of its own',
+    name: 'kustomization.yaml',
+    text: 'helmCharts:\n  - { name: gha-runner-scale-set, repo: oci://example.com, releaseName: linux, namespace: runners, valuesFile: v.yaml, valuesInline: { maxRunners: 4 } }\n',
+    beside: { 'v.yaml': URL },
+    config: { pools: [{ name: 'linux', namespace: 'runners', maxWorkers: 4 }] },
+  },
+  {
+    what: 'a release of Terraform whose values are in a template, with `dynamic` blocks, and its controller',
+    name: 'arc.tf',
+    text: `resource "helm_release" "controller" {
+  name   = "arc"
+  chart  = "gha-runner-scale-set-controller"
+  values = [yamlencode({ a = 1 })]
+  set {
+    name  = "githubConfigSecret"
+    value = "s"
+  }
+}
+resource "helm_release" "set" {
+  name      = "linux"
+  namespace = "runners"
+  chart     = "gha-runner-scale-set"
+  values    = [templatefile("\${path.module}/linux.yaml", { image = var.image })]
+  dynamic "set" {
+    for_each = var.most == null ? [] : ["one"]
+    content {
+      name  = "maxRunners"
+      value = 6
+    }
+  }
+}
+`,
+    beside: {
+      'linux.yaml': `${URL}\nrunnerGroup: \${ group }\ntemplate: { spec: { containers: [{ name: runner, image: "\${ image }", command: [sh, -c, "echo \${HOME}"] }] } }\n`,
+    },
+    config: { pools: [{ name: 'linux', namespace: 'runners', maxWorkers: 6 }] },
+    says: [
+      'runnerGroup: ${ group } is filled in by another program: write there what that puts in.',
+      'template.spec.containers.0.image: ${ image } is filled in by another program',
+    ],
+    saysNot: ['HOME', 'controller'],
+  },
+  {
+    what: 'an umbrella chart with the key of the address for itself',
+    text: `${URL}\ngha-runner-scale-set: { ${URL}, runnerScaleSetName: linux, maxRunners: 5 }\nnamespaces: { a: b }\n`,
+    config: { pools: [{ name: 'linux', maxWorkers: 5 }] },
+    saysNot: ['the chart reads no such key'],
+  },
+  {
+    what: 'the definitions of the old controller are no sets, nor is its listener',
+    text: `kind: RunnerDeployment
+metadata: { name: old, namespace: runners }
+spec: { template: { spec: { repository: acme/shop } } }
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: d }
+spec: { names: { kind: RunnerDeployment }, versions: [{ schema: { properties: { githubConfigUrl: {} } } }] }
+---
+apiVersion: actions.github.com/v1alpha1
+kind: AutoscalingListener
+metadata: { name: l }
+spec: { ${URL}, maxRunners: 5 }
+`,
+    config: { pools: [{ name: 'old' }] },
+    says: ['CustomResourceDefinition d: holds no runner set.', 'AutoscalingListener l: is made by'],
+  },
+  {
+    what: 'a name that only the file has, and how to name another',
+    name: 'values-linux.yaml',
+    text: URL,
+    config: { pools: [{ name: 'linux' }] },
+    says: ['runnerScaleSetName: is not said here; the label is linux'],
+  },
+];
+
+export const BAD_RELEASES: readonly BadFile[] = [
+  {
+    what: 'an Application whose values are in a file',
+    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { sources: [{ chart: gha-runner-scale-set, helm: { valueFiles: [$values/x.yaml] } }] }',
+    says: 'valueFiles: its values are in $values/x.yaml: import that file.',
+  },
+  {
+    what: 'an Application with values that are no YAML',
+    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { helm: { values: "a: [" } } }',
+    says: 'arc.yaml: Application a: is no YAML:',
+  },
+  {
+    what: 'an ApplicationSet with values that a template fills in',
+    text: 'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: { name: a }\nspec: { template: { spec: { source: { helm: { values: "a: [\\n{{- if x }}\\n" } } } } }',
+    says: 'arc.yaml: ApplicationSet a: has {{ … }}, which another program fills in',
+  },
+  {
+    what: 'an Application of an own chart whose values are in a file',
+    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { path: charts/own, helm: { valueFiles: [mine.yaml] } } }',
+    says: 'valueFiles: its values are in charts/own/mine.yaml: if it has runners, import it as well.',
+  },
+];
