@@ -5,7 +5,7 @@ import { revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { makeToken, signIn, useConsole } from './scenes/console.scene.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
-import { untilDisconnected } from '@paddock/testing/until-disconnected';
+import { untilDisconnected } from '@paddock/testing/sessions';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import {
   type Ingress,

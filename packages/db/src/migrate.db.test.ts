@@ -5,7 +5,7 @@ import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/databa
 import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { dropDatabase, urlOfDatabase, withConnection } from '@paddock/testing/server-connection';
 import { connectDatabase, type DatabaseConnection } from './connection/connect.ts';
 import { sqlStateOf } from './connection/errors.ts';

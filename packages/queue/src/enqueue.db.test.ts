@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findOperation } from '@paddock/api/operations/operation';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { type AskedTask, enqueue, enqueueAsked } from './enqueue.ts';

@@ -4,7 +4,7 @@ import { watchOutages } from '@paddock/db/connection/database-outage';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 import { enqueue } from './enqueue.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { enqueue, type NewTask } from './enqueue.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';

@@ -14,8 +14,7 @@ import {
   post,
   signedDelivery,
 } from '@paddock/testing/signed-delivery';
-import { untilBlocked } from '@paddock/testing/until-blocked';
-import { untilDisconnected } from '@paddock/testing/until-disconnected';
+import { untilBlocked, untilDisconnected } from '@paddock/testing/sessions';
 import { late, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

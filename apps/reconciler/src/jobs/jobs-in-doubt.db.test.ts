@@ -3,7 +3,7 @@ import { type DoubtRules, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { startService } from '@paddock/testing/processes';
-import { untilDisconnected } from '@paddock/testing/until-disconnected';
+import { untilDisconnected } from '@paddock/testing/sessions';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { SchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';

@@ -6,7 +6,7 @@ import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { lockInstallations, pinLogins } from '../entities/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql } from 'kysely';
 import { jobToStore } from '../jobs/read-jobs.ts';

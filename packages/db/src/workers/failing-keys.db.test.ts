@@ -3,7 +3,7 @@ import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';

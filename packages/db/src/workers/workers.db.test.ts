@@ -3,7 +3,7 @@ import { isWorkerName, workerName } from '@paddock/domain/workers/worker-name';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { findInstance } from '../instance.ts';
 import { newWorkerName } from '../matching/reserve-workers.ts';
