@@ -37,7 +37,7 @@ import {
 import { examplePools } from '@paddock/testing/demand-rows';
 import { hookObjects } from '@paddock/testing/hook-objects';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

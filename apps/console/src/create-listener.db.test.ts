@@ -6,7 +6,7 @@ import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { metricSum } from '@paddock/testing/metric-sum';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { createEvents, type ReconcilerEvents } from './events.ts';
 
 const away = { kind: 'network', message: 'no answer' } as const;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { Probe } from '@paddock/runtime/reach';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import pg from 'pg';

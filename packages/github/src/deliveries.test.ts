@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
-import { NO_WAITS } from '@paddock/testing/no-waits';
+import { NO_WAITS } from '@paddock/testing/stand-ins';
 import { type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connectGitHub } from './connect.ts';

@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
-import { NO_WAITS } from '@paddock/testing/no-waits';
+import { NO_WAITS } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { connectGitHub } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { executorEvents } from './executor-events.ts';
 import type { Handler, Kinds } from './kind.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/database-outage';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { untilBlocked } from '@paddock/testing/sessions';

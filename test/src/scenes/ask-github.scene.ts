@@ -1,6 +1,6 @@
 // A program as the services are: it calls GitHub with the proxies and certificates of its
 // environment, and prints the App's name.
-import { NO_WAITS } from '@paddock/testing/no-waits';
+import { NO_WAITS } from '@paddock/testing/stand-ins';
 import { connectGitHub } from '@paddock/github/connect';
 import { getApp } from '@paddock/github/installations';
 

@@ -8,7 +8,7 @@ import { CONFIG, useScene, usualSweeps } from './sweep.scene.ts';
 import { createEvents } from '../events.ts';
 import { startRedeliveryScene } from './redelivery.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 
 const noneHeld = () => Promise.resolve(new Set<number>());
 

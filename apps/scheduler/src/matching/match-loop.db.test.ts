@@ -9,7 +9,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { createWake } from '@paddock/runtime/wake';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { impatientReaches } from '@paddock/testing/impatient-reaches';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { createEvents } from '../events.ts';

@@ -21,7 +21,7 @@ import { impatientReaches } from '@paddock/testing/impatient-reaches';
 import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createEvents } from '../events.ts';
 import { followPods } from '../following/follow-pods.ts';

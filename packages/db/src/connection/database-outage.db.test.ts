@@ -4,7 +4,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { Client } from './client.ts';
 import { clientConfig, connectDatabase, type DatabaseConnection, openDatabase } from './connect.ts';
 import { listen } from './listen.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { createDeliveryEvents } from './delivery-events.ts';
 
 test('late jobs count as late, and the log says so, where nobody can read what held them (H5)', async () => {

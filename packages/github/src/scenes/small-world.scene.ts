@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
+import { NO_WAITS } from '@paddock/testing/stand-ins';
 import { connectGitHub, type GitHub, type GitHubOptions } from '../connect.ts';
 import { classifyGitHubError } from '../errors.ts';
 

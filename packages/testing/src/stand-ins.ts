@@ -7,3 +7,6 @@ export const SILENT_LOG = {
   info: () => SILENT_LOG,
   debug: () => SILENT_LOG,
 } as unknown as Logger;
+
+/** For clients of GitHub in tests without a database: no call has to wait. */
+export const NO_WAITS = { left: () => Promise.resolve(undefined), note: () => Promise.resolve() };
