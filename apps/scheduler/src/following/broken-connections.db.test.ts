@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type FaultyProxy, startFaultyProxy } from '@paddock/testing/faulty-proxy';
+import { type FaultyProxy, startFaultyProxy } from '../scenes/proxies.scene.ts';
 import type { RealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
 import { describeReal, HASTY_MS } from '../scenes/real-cluster.scene.ts';

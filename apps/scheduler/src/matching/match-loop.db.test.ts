@@ -8,7 +8,7 @@ import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { createWake } from '@paddock/runtime/wake';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { impatientReaches } from '@paddock/testing/impatient-reaches';
+import { impatientReaches } from '../scenes/waits.scene.ts';
 import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

@@ -17,7 +17,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
-import { impatientReaches } from '@paddock/testing/impatient-reaches';
+import { impatientReaches, waitsOf } from './waits.scene.ts';
 import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
@@ -30,7 +30,6 @@ import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 import { type Matched, matchOnce } from '../matching/match.ts';
 import { addEntity, queueJobOf } from './entities.scene.ts';
 import { APP_ID, FOLLOWING, GATE, STOP_RULES } from './settings.scene.ts';
-import { waitsOf } from './waits.scene.ts';
 
 export const NAMESPACE = 'runners';
 /** Far beyond the time of a call on a busy machine: a call that must fail ends by its fault. */

@@ -5,7 +5,7 @@ import { connectCluster } from '@paddock/kube/connect';
 import type { Task } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { schedulerKinds } from '../kinds.ts';
-import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
+import { type HeldCall, startHoldingProxy } from './proxies.scene.ts';
 import { type SchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';

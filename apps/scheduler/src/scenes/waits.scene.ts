@@ -1,5 +1,7 @@
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
+import { noteAway, noteBack, type Reaches } from '@paddock/db/outages';
+import { createReach, type Probe, type Service } from '@paddock/runtime/reach';
 
 /** Ends or begins the scheduler's waits, so that no test waits for them. */
 export const waitsOf = (db: Db) => ({
@@ -60,4 +62,41 @@ async function passRefused(db: Db, minutes: number): Promise<void> {
   const set = { refused_since: ago('refused_since'), refused_until: ago('refused_until') };
   for (const table of ['apps', 'installations', 'repositories'] as const)
     await db.updateTable(table).set(set).where('refused_since', 'is not', null).execute();
+}
+
+export interface ImpatientReaches extends Reaches {
+  /** Probes what is away, as a service does each second, and waits until the row says the result. */
+  probeAgain(): Promise<void>;
+}
+
+/**
+ * Reaches whose probes need no second between them, so that a test with many failures waits for
+ * nothing.
+ */
+export function impatientReaches(
+  db: Db,
+  probes: Readonly<Record<Service, Probe>>,
+): ImpatientReaches {
+  let shared: Promise<unknown> = Promise.resolve();
+  const reachOf = (service: Service, row: string) =>
+    createReach({
+      probe: probes[service],
+      onAway: () => undefined,
+      onBack: () => undefined,
+      share: (message) =>
+        (shared = message === undefined ? noteBack(db, row) : noteAway(db, row, message)),
+      pause: () => Promise.resolve(),
+    });
+  const reaches = { github: reachOf('github', 'github'), cluster: reachOf('cluster', 'default') };
+  return {
+    ...reaches,
+    async probeAgain() {
+      for (const reach of [reaches.github, reaches.cluster]) {
+        if (reach.isAway()) await reach.report();
+        // The word is passed on after the report.
+        await new Promise(setImmediate);
+        await shared;
+      }
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { sql } from 'kysely';
-import type { HeldCall } from '../scenes/holding-proxy.scene.ts';
+import type { HeldCall } from '../scenes/proxies.scene.ts';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';
 import {
   useSchedulerWorld,
