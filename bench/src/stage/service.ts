@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { type Program, startProgram } from '@paddock/processes/start-program';
-import { untilReadiness, untilReady } from '@paddock/processes/until-ready';
+import {
+  type Program,
+  startProgram,
+  untilReadiness,
+  untilReady,
+} from '@paddock/processes/start-program';
 
 export interface ServiceOptions {
   readonly name: string;

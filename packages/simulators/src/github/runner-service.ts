@@ -12,6 +12,7 @@ import {
   nextId,
   strike,
 } from './world.ts';
+import express, { type Request, type Response, Router } from 'express';
 
 type NewRunner = Pick<Runner, 'name' | 'labels' | 'scope'> & { readonly groupId: number };
 
@@ -74,7 +75,7 @@ export type NewSession = {
  * is gone. A runner of an ended version connects too, and gets the end of its version instead of a
  * job.
  */
-export function openSession(
+function openSession(
   world: World,
   { runnerId, secret, version }: NewSession,
   send: (message: RunnerMessage) => void,
@@ -108,7 +109,7 @@ function isServed({ runnerVersions, runnerFaults, now }: World, version: string)
  * The runner's connection broke. An idle runner is offline; after a while GitHub fails the job of a
  * busy one.
  */
-export function closeSession(world: World, runner: Runner): void {
+function closeSession(world: World, runner: Runner): void {
   runner.send = null;
   if (!world.runners.has(runner.id)) return;
   runner.state = 'offline';
@@ -116,7 +117,7 @@ export function closeSession(world: World, runner: Runner): void {
 }
 
 /** The runner reports the end of its job. Its registration vanishes, because it is ephemeral. */
-export function reportCompletion(
+function reportCompletion(
   world: World,
   {
     runnerId,
@@ -158,4 +159,42 @@ export function runnersOf(
   return [...runners.values()].filter(
     ({ scope }) => scope.owner === owner && scope.repository === repository,
   );
+}
+
+/**
+ * The server for the runner application, which is ours too. A session is one answer that stays open
+ * and brings one JSON message per line. When the connection breaks, the session is over.
+ */
+export function runnerConnection(world: World): Router {
+  const router = Router();
+  router.use(express.json());
+  router.post(
+    '/session',
+    unlessRefused((body: NewSession, response) => {
+      const runner = openSession(world, body, (message) =>
+        response.write(`${JSON.stringify(message)}\n`),
+      );
+      response.flushHeaders();
+      response.on('close', () => closeSession(world, runner));
+    }),
+  );
+  router.post(
+    '/complete',
+    unlessRefused((body: Parameters<typeof reportCompletion>[1], response) => {
+      reportCompletion(world, body);
+      response.status(204).end();
+    }),
+  );
+  return router;
+}
+
+function unlessRefused<B>(serve: (body: B, response: Response) => void) {
+  return ({ body }: Request<object, unknown, B>, response: Response): void => {
+    try {
+      serve(body, response);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      response.status(error.status).json({ message: error.message });
+    }
+  };
 }

@@ -9,7 +9,7 @@ import { appRoutes } from './routes-app.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
 import { runnerRoutes } from './routes-runners.ts';
 import { runRoutes } from './routes-runs.ts';
-import { runnerConnection } from './runner-connection.ts';
+import { runnerConnection } from './runner-service.ts';
 import { serveRoute } from './serve-route.ts';
 import { type RateResource, type SimulatedApp, type World, createWorld, isoNow } from './world.ts';
 
