@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { recordFindings } from '@paddock/db/jobs/record-jobs';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import { queuedJob } from '@paddock/domain/scenes/queued-job.scene';
+import { queuedJob } from '@paddock/domain/scenes/deliveries.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';

@@ -4,7 +4,7 @@ import { bodyDigest } from './body-digest.ts';
 import { HANDLED_EVENTS, parseDelivery, whyMisnamed } from './parse-delivery.ts';
 import { quoteHugeNumbers } from '../text/storable.ts';
 import { reduceJobPayload } from './reduce-job-payload.ts';
-import { definitions } from '../scenes/webhook-examples.scene.ts';
+import { definitions } from '../scenes/deliveries.scene.ts';
 
 const examples = definitions.flatMap(({ name, examples: of }) =>
   of.map((body) => ({ name, body })),

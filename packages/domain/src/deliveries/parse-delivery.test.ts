@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { definitions, example, withJob } from '../scenes/webhook-examples.scene.ts';
+import { definitions, example, withJob } from '../scenes/deliveries.scene.ts';
 import { parseDelivery } from './parse-delivery.ts';
 
 /** A `workflow_job` delivery, of the published example 6 if not of another. */

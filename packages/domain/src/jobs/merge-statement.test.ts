@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import type { DeliveredStatement } from '../deliveries/workflow-job-event.ts';
-import { queuedJob } from '../scenes/queued-job.scene.ts';
+import { queuedJob } from '../scenes/deliveries.scene.ts';
 import { type JobRow, mergeStatement, type StatementToMerge } from './merge-statement.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00.000Z');

@@ -4,6 +4,7 @@ import { duration } from './duration.ts';
 import { matchesGlob } from '../pools/gate.ts';
 import { newestFailures } from './newest-failures.ts';
 import { jsonText, repairJsonText, storable } from './storable.ts';
+import { tellAction, textOf } from './tell-action.ts';
 
 describe('storable', () => {
   test('replaces NUL and lone surrogates, and nothing else (B9)', () => {
@@ -183,4 +184,18 @@ test('failed workers and operations are one list, the newest first; one without 
     ['worker', 'w-1', 'w-1', 'gpu', 'OOMKilled', '2026-01-31T08:00:00Z'],
     ['operation', 'o-2', 'remove-secret', 'w-0', null, '2026-01-31T07:00:00Z'],
   ]);
+});
+
+test.each([
+  ['setSwitch', { subject: 'pool:gpu' }, 'stopped the making of workers of the pool gpu'],
+  ['liftSwitch', { subject: 'entity:90' }, 'let go on the making of workers for 90'],
+  ['setSwitch', { subject: 'discover-jobs:acme/api' }, 'stopped resyncs of acme/api'],
+  ['setSwitch', { subject: 'upkeep' }, 'stopped the sweep upkeep'],
+  ['drainPool', { pool: 'gpu', dryRun: 'true' }, 'counted what to drain in the pool gpu'],
+  ['runSweep', { sweep: 'redeliver', app: 7 }, 'ran the sweep redeliver of the App 7'],
+  ['resyncRepository', { owner: 'acme', repository: 'api' }, 'had a resync of acme/api'],
+  ['retryOperation', { operation: 'o' }, 'repeated the operation o'],
+  ['ofAnotherVersion', { pool: 'gpu' }, 'ofAnotherVersion gpu'],
+])('%s of %j is “%s”', (endpoint, subject, text) => {
+  expect(textOf(tellAction(endpoint, subject))).toBe(text);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { JobStatement } from '../deliveries/workflow-job-event.ts';
 import { NOT_SERVED } from '../pools/place-job.ts';
 import { poolsDocument } from '../pools/pools-document.ts';
-import { queuedJob } from '../scenes/queued-job.scene.ts';
+import { queuedJob } from '../scenes/deliveries.scene.ts';
 import { NOW, factsWith, secondsAgo, workerWith } from '../scenes/wait-facts.scene.ts';
 import { explainUnserved } from './explain-unserved.ts';
 import { type WaitAnswer, explainWait, joinReasons } from './explain-wait.ts';
