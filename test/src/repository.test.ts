@@ -6,8 +6,7 @@ import {
   removeSecretTask,
   stopTask,
 } from '@paddock/domain/tasks/worker-tasks';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { lookUpJobsTask, SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { settings as ingress } from '@paddock/ingress/settings';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/enqueue';
 import { settings as reconciler } from '@paddock/reconciler/settings';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
+import { bodyDigest } from '@paddock/domain/deliveries/delivery-bodies';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';

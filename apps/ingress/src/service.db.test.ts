@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
+import { reduceJobPayload } from '@paddock/domain/deliveries/delivery-bodies';
 import { createTestDatabase } from '@paddock/testing/database';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -1,4 +1,4 @@
-import { readRunnerName } from '@paddock/domain/workers/runner-name';
+import { readRunnerName } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
 import {

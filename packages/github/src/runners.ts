@@ -1,5 +1,5 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
-import { readRunnerName } from '@paddock/domain/workers/runner-name';
+import { readRunnerName } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';

@@ -7,8 +7,7 @@ import {
   postponeRepository,
 } from '@paddock/db/jobs/repositories';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import { lookUpJobsTask, DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
 import { done, type Outcome } from '@paddock/queue/outcome';

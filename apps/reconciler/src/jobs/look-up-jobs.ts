@@ -18,7 +18,7 @@ import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools
 import { failureRules } from '@paddock/db/rules';
 import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { judgeJob } from '@paddock/domain/jobs/judge-job';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { lookUpJobsTask } from '@paddock/domain/tasks/sweep-names';
 import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';

@@ -6,8 +6,7 @@ import {
 } from '@paddock/db/jobs/repositories';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import { lookUpJobsTask, DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { findRepositoryByName, listRepositories } from '@paddock/github/repositories';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';

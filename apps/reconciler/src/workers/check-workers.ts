@@ -6,12 +6,12 @@ import {
   requestStops,
   type StopRequest,
 } from '@paddock/db/workers/worker-stops';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { lookUpJobsTask } from '@paddock/domain/tasks/sweep-names';
 import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { judgeWorker } from '@paddock/domain/workers/why-stop';
 import { runnerSays } from '@paddock/domain/workers/may-end';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
-import { isRunnerOf } from '@paddock/domain/workers/runner-name';
+import { isRunnerOf } from '@paddock/domain/workers/worker-name';
 import { getRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { InstallationClient } from '@paddock/github/connect';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';

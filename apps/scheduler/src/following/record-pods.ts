@@ -7,7 +7,7 @@ import {
   type RecordedPods,
   recordPodStates,
 } from '@paddock/db/workers/worker-pods';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { lookUpJobsTask } from '@paddock/domain/tasks/sweep-names';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { isWorkerName } from '@paddock/domain/workers/worker-name';
 import { podSays } from '@paddock/domain/workers/may-end';

@@ -3,7 +3,7 @@ import { findFittingRuns, saveRunnerReadings } from '@paddock/db/workers/runner-
 import { noteRunsRead, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Db } from '@paddock/db/schema/tables';
 import { type JobsSay, type LogSays, podSays, runnerSays } from '@paddock/domain/workers/may-end';
-import { isRunnerOf } from '@paddock/domain/workers/runner-name';
+import { isRunnerOf } from '@paddock/domain/workers/worker-name';
 import type { StopEvidence, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';

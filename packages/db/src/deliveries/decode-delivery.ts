@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
+import { bodyDigest, reduceJobPayload } from '@paddock/domain/deliveries/delivery-bodies';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { quoteHugeNumbers, repairJsonText } from '@paddock/domain/text/storable';
-import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { choice } from '@paddock/runtime/settings';
 import type { DeliveryToRecord } from './record-deliveries.ts';
 

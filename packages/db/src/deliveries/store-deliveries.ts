@@ -4,7 +4,7 @@ import { lacksRunner } from '@paddock/domain/deliveries/workflow-job-event';
 import { isOldDemand } from '@paddock/domain/jobs/merge-statement';
 import { placeJob } from '@paddock/domain/pools/place-job';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
-import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { lookUpJobsTask } from '@paddock/domain/tasks/sweep-names';
 import { isBadData } from '../connection/errors.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import { wantExtraPasses } from '../schedules/schedules.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
+import { reduceJobPayload } from '@paddock/domain/deliveries/delivery-bodies';
 import { type TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';

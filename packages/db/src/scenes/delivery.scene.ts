@@ -1,4 +1,4 @@
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
+import { bodyDigest } from '@paddock/domain/deliveries/delivery-bodies';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
-import { bodyDigest } from './body-digest.ts';
+import { bodyDigest, reduceJobPayload } from './delivery-bodies.ts';
 import { HANDLED_EVENTS, parseDelivery, whyMisnamed } from './parse-delivery.ts';
 import { quoteHugeNumbers } from '../text/storable.ts';
-import { reduceJobPayload } from './reduce-job-payload.ts';
 import { definitions } from '../scenes/deliveries.scene.ts';
 
 const examples = definitions.flatMap(({ name, examples: of }) =>

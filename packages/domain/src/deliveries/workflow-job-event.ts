@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normaliseLabels } from '../pools/labels.ts';
-import { readRunnerName } from '../workers/runner-name.ts';
+import { readRunnerName } from '../workers/worker-name.ts';
 import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 
 /** The job's status by the delivery's action. The payload's own `status` is not read. */

@@ -38,5 +38,11 @@ export const checkAppsTask = {
   dueInMs: 60_000,
 } as const;
 
+export const lookUpJobsTask = {
+  kind: 'look-up-jobs',
+  subject: { type: 'schedule', id: 'look-up-jobs' },
+  maxAttempts: SWEEP_ATTEMPTS,
+} as const;
+
 /** Of the sweep over an App's delivery log. Ingress asks for passes too. */
 export const redeliverySchedule = (appId: number): string => `redeliver:${appId}`;

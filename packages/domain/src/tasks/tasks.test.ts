@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from './worker-tasks.ts';
-import { lookUpJobsTask } from './look-up-task.ts';
-import { redeliverySchedule, DELETING_SWEEPS } from './sweep-names.ts';
+import { lookUpJobsTask, redeliverySchedule, DELETING_SWEEPS } from './sweep-names.ts';
 import { type PassesSinceSuccess, isOverdue, whyOverdue } from './why-overdue.ts';
 
 const worker = { type: 'worker', id: 'pod-1', name: 'pod-1' };

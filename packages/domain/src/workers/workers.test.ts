@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { connectionProblem } from './connection-problem.ts';
 import { NONE_UNCONFIRMED, judgeAbsence } from './judge-absence.ts';
 import { type OverdueRunner, judgeWorker } from './why-stop.ts';
-import { isRunnerOf, readRunnerName } from './runner-name.ts';
+import { isRunnerOf, readRunnerName, isWorkerName, workerName } from './worker-name.ts';
 import {
   JOBLESS_REASONS,
   STOP_REASONS,
@@ -10,7 +10,6 @@ import {
   describeStop,
   isStartFailure,
 } from './stop-reasons.ts';
-import { isWorkerName, workerName } from './worker-name.ts';
 
 /** Online, past both deadlines, and no job waits. */
 const OVERDUE: OverdueRunner = {
