@@ -8,8 +8,7 @@ import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { GitHub } from '@paddock/github/connect';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import type { ReconcilerConfig } from './settings.ts';
-import type { Schedule } from '@paddock/queue/sweep-schedules';
-import { readSweeps } from '@paddock/queue/read-sweeps';
+import { type Schedule, readSweeps } from '@paddock/queue/sweep-schedules';
 
 const GAUGES = {
   paddock_jobs_stuck: { help: 'Jobs that are stuck after the last recovery' },

@@ -1,7 +1,6 @@
 import { mendInstants, MOST_SECONDS_AHEAD } from '@paddock/db/instants';
 import type { Db } from '@paddock/db/schema/tables';
-import { readSweeps } from '@paddock/queue/read-sweeps';
-import type { Schedule } from '@paddock/queue/sweep-schedules';
+import { readSweeps, type Schedule } from '@paddock/queue/sweep-schedules';
 import type { ReconcilerEvents } from '../events.ts';
 
 /**
