@@ -1,4 +1,4 @@
-import { main } from '@paddock/runtime/main';
+import { main } from '@paddock/runtime/run';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { all } from './all/bench-all.ts';
 import type { Bench } from './bench.ts';

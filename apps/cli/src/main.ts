@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { main } from '@paddock/runtime/main';
+import { main } from '@paddock/runtime/run';
 import { runCommand } from './run-command.ts';
 
 // Whoever reads the output may have seen enough, as `head`.

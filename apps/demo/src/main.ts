@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { main } from '@paddock/runtime/main';
+import { main } from '@paddock/runtime/run';
 import { readFlags, USAGE } from './flags.ts';
 import { runDemo } from './run-demo.ts';
 import { isSuccess } from './summary.ts';

@@ -1,7 +1,6 @@
 import type { WantedPasses } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
-import { loop } from '@paddock/runtime/loop';
-import { createWake } from '@paddock/runtime/wake';
+import { loop, createWake } from '@paddock/runtime/loop';
 
 /** What came before a stored delivery: others may have failed then; only GitHub's log names them. */
 export type Gap = 'start' | 'refusal';

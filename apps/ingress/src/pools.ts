@@ -1,7 +1,6 @@
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Db } from '@paddock/db/schema/tables';
-import { loop } from '@paddock/runtime/loop';
-import { createWake } from '@paddock/runtime/wake';
+import { loop, createWake } from '@paddock/runtime/loop';
 
 /** No delivery can be judged, because this process has read no pools document yet. */
 export class NotReady extends Error {

@@ -1,6 +1,6 @@
 import { databaseUrl } from '@paddock/db/connection/database-url';
 import { type MigrateOptions, migrate, pendingSql } from '@paddock/db/migrate';
-import { main } from '@paddock/runtime/main';
+import { main } from '@paddock/runtime/run';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { readMigrateConfig, settings } from './settings.ts';
 import { explainFailure } from './explain-failure.ts';

@@ -21,7 +21,7 @@ import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import type { Service as Part } from '@paddock/runtime/run';
-import { createWake } from '@paddock/runtime/wake';
+import { createWake } from '@paddock/runtime/loop';
 import { matchingSettings, readSchedulerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';

@@ -1,10 +1,9 @@
 import { type DatabaseConnection, openDatabase } from '@paddock/db/connection/connect';
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { taskEventChannel } from '@paddock/db/connection/schema-name';
-import { loop } from '@paddock/runtime/loop';
+import { loop, createWake } from '@paddock/runtime/loop';
 import type { Service } from '@paddock/runtime/reach';
 import type { Secret } from '@paddock/runtime/secret';
-import { createWake } from '@paddock/runtime/wake';
 import {
   beatMs,
   type ClaimedTask,

@@ -1,4 +1,4 @@
-import { createWake } from '@paddock/runtime/wake';
+import { createWake } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import type { Finished } from './executor-events.ts';
 import { isRefused } from './write-settlements.ts';

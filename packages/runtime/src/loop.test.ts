@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { loop } from './loop.ts';
+import { loop, createWake } from './loop.ts';
 import { pause } from './pause.ts';
-import { createWake } from './wake.ts';
 
 const HOUR_MS = 3_600_000;
 

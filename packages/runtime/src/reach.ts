@@ -1,5 +1,5 @@
 import { pause as pauseFor } from './pause.ts';
-import { createWake } from './wake.ts';
+import { createWake } from './loop.ts';
 
 /** What tasks need outside of PostgreSQL. */
 export type Service = 'github' | 'cluster';

@@ -2,8 +2,7 @@ import { readScheduleTimes, takeExtraPasses, takeTick } from '@paddock/db/schedu
 import type { Db } from '@paddock/db/schema/tables';
 import { bringForward, enqueue } from '@paddock/queue/enqueue';
 import type { Schedule } from '@paddock/queue/sweep-schedules';
-import { loop } from '@paddock/runtime/loop';
-import { createWake } from '@paddock/runtime/wake';
+import { loop, createWake } from '@paddock/runtime/loop';
 import { schedule as ringAt } from 'node-cron';
 import type { ReconcilerEvents } from '../events.ts';
 import { cronExpression, missedTicks, nominalTick } from './nominal-tick.ts';

@@ -6,7 +6,7 @@ import { findMatchingSettings } from '@paddock/db/instance';
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { createWake } from '@paddock/runtime/wake';
+import { createWake } from '@paddock/runtime/loop';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { impatientReaches } from '../scenes/waits.scene.ts';
 import { SILENT_LOG } from '@paddock/testing/stand-ins';

@@ -1,5 +1,5 @@
 import { pause } from '@paddock/runtime/pause';
-import { createWake } from '@paddock/runtime/wake';
+import { createWake } from '@paddock/runtime/loop';
 import type { ConnectionConfig } from './connect.ts';
 import { Client } from './client.ts';
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { createLogger } from '@paddock/runtime/logger';
-import { main } from '@paddock/runtime/main';
-import { run } from '@paddock/runtime/run';
+import { main, run } from '@paddock/runtime/run';
 import { sql } from 'kysely';
 import { createExecutor } from '../executor.ts';
 import type { ExecutorEvents, TaskIdentity } from '../executor-events.ts';
