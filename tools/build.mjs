@@ -1,8 +1,7 @@
 // Bundles each app, or those that are named, with all that it imports into apps/*/dist/main.mjs: its
 // image needs Node and that one file. The same sources give the same bytes in any folder.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { buildPage } from './build-page.mjs';
-import { bundle } from './bundle.mjs';
+import { buildPage, bundle } from './bundle.mjs';
 
 const [MAJOR, MINOR] = JSON.parse(readFileSync('package.json', 'utf8')).engines.node.match(/\d+/g);
 

@@ -6,8 +6,7 @@ import {
   makeTemporaryFolder,
   removeFolder,
 } from '../packages/embedded-postgres/src/temporary-folder.ts';
-import { buildPage } from './build-page.mjs';
-import { bundle } from './bundle.mjs';
+import { buildPage, bundle } from './bundle.mjs';
 
 const PROGRAMS = {
   ingress: 'apps/ingress/src/main.ts',

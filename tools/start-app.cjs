@@ -14,7 +14,7 @@ void buildPage().then(function () {
 // The console started from sources has the page of these sources.
 function buildPage() {
   if (path.basename(path.resolve(app)) !== 'console') return Promise.resolve();
-  return import('./build-page.mjs').then(function (tools) {
+  return import('./bundle.mjs').then(function (tools) {
     return tools.buildPage(path.join(app, 'dist'));
   });
 }

@@ -310,7 +310,7 @@ test('a build in another folder, at another time, gives the same bytes', () => {
   }
 });
 
-const TOOL = join(ROOT, 'tools', 'build-page.mjs');
+const TOOL = join(ROOT, 'tools', 'bundle.mjs');
 const BUILD = `import(${JSON.stringify(TOOL)}).then((tool) => tool.buildPage(process.argv[1]))`;
 
 const KB = 1_024;

@@ -19,7 +19,7 @@ import { settings as scheduler } from '@paddock/scheduler/settings';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
-import { overruns } from '../../tools/budget/compare.ts';
+import { overruns } from '../../tools/budget/count.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });

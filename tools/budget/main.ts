@@ -1,8 +1,7 @@
 // Fails if anything that budget.json bounds is above its bound. With --write, notes what each folder
 // has today, so that it can name what grows.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Budget, recounted, overruns } from './compare.ts';
-import { countAll } from './count.ts';
+import { type Budget, recounted, overruns, countAll } from './count.ts';
 
 const FILE = 'budget.json';
 const budget = JSON.parse(readFileSync(FILE, 'utf8')) as Budget;
