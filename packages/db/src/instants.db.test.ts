@@ -35,6 +35,11 @@ describe('an instant too far ahead is void', () => {
     expect(await row.executeTakeFirstOrThrow()).toEqual({ mended: true });
   });
 
+  test('but not of a pod that may take an hour to go', async () => {
+    await putWorker(database.db, { terminating_at: ahead('1 hour') });
+    expect((await mend()).mended).toEqual({});
+  });
+
   test('of an event is looked for where others are void', async () => {
     const { db } = database;
     const event = { source: 'webhook', event: 'ping', outcome: 'noted', payload: '{}' } as const;

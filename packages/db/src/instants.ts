@@ -6,7 +6,8 @@ import { isUnended, LIVE } from './states/states.ts';
 // PostgreSQL's clock may be wrong for a time, as after a failover to a host that booted with a wrong
 // clock. What is written then with an instant a year ahead would hold everything up for a year: no
 // lease expires, no tick comes, nothing is due. An instant later than its own longest length from now
-// is therefore void.
+// is therefore void. In a row that says that something was after now, so is each that lies ahead;
+// GitHub's own clock, as in `stated_at`, does not count.
 
 /** How far ahead of now an instant may lie, as PostgreSQL reads it. */
 type Length = string;
@@ -40,19 +41,27 @@ interface Instants {
   readonly rows?: RawBuilder<unknown>;
   /** Columns with another length than their name says; null: GitHub's clock set them. */
   readonly lengths?: Readonly<Record<string, Length | null>>;
+  /** SQL: when something was, beside its columns. */
+  readonly alsoWas?: RawBuilder<unknown>;
 }
 
 /** A name says whether an instant lies ahead: `paused_until`, `lookup_due_at`. */
 const lengthOf = (column: string): Length =>
-  /_until$|(^|_)(due|extra|expires|reset|request)_at$/.test(column) ? TO_COME : PAST;
+  /_until$|(^|_)(due|extra|expires|reset|request|terminating)_at$/.test(column) ? TO_COME : PAST;
 
 const OF_JOB = { queued_at: null, started_at: null, completed_at: null };
+
+const NEVER = sql`null::timestamptz`;
 
 /** The tables with instants that something waits for, or that decide. */
 export const INSTANTS: readonly Instants[] = [
   { table: 'leases', lengths: { expires_at: LEASE } },
   { table: 'schedules' },
-  { table: 'tasks', lengths: { locked_until: LEASE } },
+  {
+    table: 'tasks',
+    lengths: { locked_until: LEASE },
+    alsoWas: sql`(failures -> -1 ->> 'at')::timestamptz`,
+  },
   {
     table: 'operations',
     rows: isTooFarAhead(sql`expires_at`, KEPT),
@@ -110,12 +119,23 @@ export async function mendInstants(db: Db, ours = new Date()): Promise<MendedIns
   const aheadSeconds = await findSecondsAhead(db, ours);
   const columnsOf = Map.groupBy(columns, ({ table }) => table);
   const mended: Record<string, number> = {};
-  const mend = async ({ table, rows = sql`true`, lengths = {} }: Instants) => {
+  const mend = async ({ table, rows = sql`true`, lengths = {}, alsoWas }: Instants) => {
     const instants = (columnsOf.get(table) ?? []).flatMap(({ column }) => {
       const length = lengths[column] === undefined ? lengthOf(column) : lengths[column];
-      return length === null ? [] : [{ column: sql.ref(column), length }];
+      const isOurs = !column.endsWith('stated_at');
+      return length === null ? [] : [{ column: sql.ref(column), length, isOurs }];
     });
-    const areVoid = instants.map(({ column, length }) => isTooFarAhead(column, length));
+    const past = instants.filter(({ length, isOurs }) => length === PAST && isOurs);
+    const were = [...past.map(({ column }) => column), alsoWas ?? NEVER];
+    const isRowVoid = sql`(${sql.join(
+      were.map((was) => isTooFarAhead(was)),
+      sql` or `,
+    )})`;
+    const areVoid = instants.map(({ column, length }) =>
+      length === PAST
+        ? isTooFarAhead(column)
+        : sql`(${isTooFarAhead(column, length)} or (${column} > now() and ${isRowVoid}))`,
+    );
     const changes = instants.map(
       ({ column }, index) =>
         sql`${column} = case when ${areVoid[index]} then now() else ${column} end`,

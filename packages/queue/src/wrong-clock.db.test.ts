@@ -6,7 +6,7 @@ import { takeTick } from '@paddock/db/schedules/schedules';
 import { findSweepStates } from '@paddock/db/schedules/sweep-states';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { enqueueAlone } from './enqueue.ts';
 import { recoverTasks } from './recover-tasks.ts';
@@ -89,5 +89,37 @@ describe('after PostgreSQL’s clock was a year ahead for a time', () => {
     await put(sql<Date>`now() - interval '200 days'`, 1_000);
     const retired = await retireEvents(db, { afterId: 0, keepDays: 90, batch: 2_000 });
     expect(retired.removed).toBe(1_000);
+  });
+});
+
+const hour = sql`interval '1 hour'`;
+const setTasks = (change: RawBuilder<unknown>) =>
+  sql`update tasks set ${change}`.execute(database.db);
+/** A sweep's task that waits for half an hour. */
+const enqueueLater = () =>
+  enqueueAlone(database.db, [
+    { kind: SWEEP, subject: { type: 'schedule', id: SWEEP }, dueInMs: 1_800_000 },
+  ]);
+const isClaimedAfterMending = async () => {
+  await mendInstants(database.dbOf('reconciler'));
+  return (await claim('alive', false)).length === 1;
+};
+const putOffAt = (at: RawBuilder<unknown>) =>
+  sql`failures = jsonb_build_array(jsonb_build_object('at', ${at}, 'reason', 'snooze'))`;
+
+describe('after PostgreSQL’s clock was an hour ahead for a time', () => {
+  test('a task that was made then is due at once, and one that has time waits', async () => {
+    await enqueueLater();
+    expect(await isClaimedAfterMending()).toBe(false);
+    await setTasks(sql`queued_at = queued_at + ${hour}, due_at = due_at + ${hour}`);
+    expect(await isClaimedAfterMending()).toBe(true);
+  });
+
+  test('so is one that was put off then', async () => {
+    await enqueueLater();
+    await setTasks(putOffAt(sql`now()`));
+    expect(await isClaimedAfterMending()).toBe(false);
+    await setTasks(putOffAt(sql`now() + ${hour}`));
+    expect(await isClaimedAfterMending()).toBe(true);
   });
 });
