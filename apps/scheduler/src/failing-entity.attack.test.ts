@@ -247,6 +247,13 @@ async function startAttackers(attackers: readonly TestEntity[]): Promise<string[
   return workers.flatMap(([first]) => (first === undefined ? [] : [first.pod_name]));
 }
 
+test('a repository to whose jobs GitHub gives no runner: others of its organisation have theirs at once (P6)', async () => {
+  await fail(await startAttackers([]), 'not_assigned');
+  await world.queueJobs(2, { row: { repo_id: world.apiRepositoryId + 1 } });
+  await matchAndRun();
+  expect(await servedOf('acme')).toBe(2);
+});
+
 const samsServed = async () => [await servedOf('sam'), await servedOf('sam', 'gpu')];
 
 describe.each(CLASSES)('failures of the class %s (C11, P6)', (failureClass) => {

@@ -87,6 +87,15 @@ describe('a key whose idle workers GitHub leaves without jobs (C11)', () => {
     expect(await goUnserved()).toMatchObject({ unserved: [{ pauses: 2 }] });
   });
 
+  test('makes workers for jobs of a repository of which none waited then, also during its pause (P6)', async () => {
+    await goUnserved();
+    await goUnserved();
+    await scene.putJobs(1, ACME);
+    expect(await scene.matchAll()).toBe(0);
+    await scene.putJobs(2, { ...ACME, repo_id: 22, repo_full_name: 'acme/other' });
+    expect(await scene.matchAll()).toBe(2);
+  });
+
   test('is not blamed twice for workers of one making that are found idle one after the other', async () => {
     for (const { pod_name: name } of await scene.workers()) {
       await stopIdle(name);

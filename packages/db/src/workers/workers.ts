@@ -36,7 +36,7 @@ export interface WorkerToProvision extends EntityToAsk {
   isWatched: boolean;
   /** They got no job although one waited. */
   isUnserved: boolean;
-  /** Its key is paused after failures: the matcher gives it back. */
+  /** Its key is paused after failures, for all its jobs: the matcher gives it back. */
   isPaused: boolean;
   /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
   refusedForMs: number | null;
@@ -51,6 +51,9 @@ export interface WorkerToProvision extends EntityToAsk {
   madeForJobId: number | null;
   deliveryGuid: string | null;
 }
+
+/** SQL: no worker of key `k` is registered now. If GitHub gave its workers no job, some may be. */
+const IS_PAUSED = sql`(k.paused_until > now() and k.failure_class <> ${sql.lit(NOT_ASSIGNED)})`;
 
 /** Reads all that an attempt needs. Throws if this version cannot read the stored pool. */
 export async function findWorkerToProvision(
@@ -68,7 +71,7 @@ export async function findWorkerToProvision(
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
-      now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", k.failure_class is not distinct from ${NOT_ASSIGNED} as "isUnserved", coalesce(k.paused_until > now(), false) as "isPaused",
+      now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", k.failure_class is not distinct from ${NOT_ASSIGNED} as "isUnserved", coalesce(${IS_PAUSED}, false) as "isPaused",
       ${refusedForMs('coalesce(i.app_id, w.app_id)')} as "refusedForMs"
     from workers w
     cross join instance
@@ -115,7 +118,7 @@ export const markRegistrationStarted = (db: Db, podName: string): Promise<boolea
     podName,
     { registration_started_at: NOW },
     sql`status = 'pending' and stopping_at is null and registration_started_at is null
-      and not exists (select from demand_keys k where k.demand_key = w.demand_key and k.paused_until > now())`,
+      and not exists (select from demand_keys k where k.demand_key = w.demand_key and ${IS_PAUSED})`,
   );
 
 /** Removes the mark after a call that certainly registered nothing. */

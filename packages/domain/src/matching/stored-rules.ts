@@ -73,6 +73,8 @@ export interface FailingKey {
   readonly isPaused: boolean;
   /** How many of its workers without a job have shown what would end failures of some class. */
   readonly shown: Readonly<Partial<Record<Proof, number>>>;
+  /** If GitHub gave its runners no job: jobs of repositories of which none waited then. */
+  readonly others: number;
   /** When the first of the failures was counted. */
   readonly since: number;
 }
@@ -122,11 +124,12 @@ export function rulesOf({ rules: stored }: { readonly rules: StoredRules }): Mat
 
 /**
  * No worker is made during the pause; after it one at a time, whose row is the trial. Workers that
- * had come through before the last failure try nothing, and may wait long, as for a node.
+ * had come through before the last failure try nothing, and may wait long, as for a node. That
+ * GitHub gives no runner to one repository says nothing of others.
  */
-function limitOf({ isPaused, shown, ...key }: FailingKey): Limit {
+function limitOf({ isPaused, shown, others, ...key }: FailingKey): Limit {
   const { endsWith, reason } = failureClass(key.failureClass);
-  return { room: (shown[endsWith] ?? 0) + (isPaused ? 0 : 1), reason };
+  return { room: (shown[endsWith] ?? 0) + (isPaused ? 0 : 1) + others, reason };
 }
 
 /** The word for jobs that wait for these services; GitHub's comes first. */

@@ -46,6 +46,7 @@ export const failingKey = (demandKey: number, given: Partial<FailingKey> = {}): 
   failureClass: 'pod_refused',
   isPaused: false,
   shown: {},
+  others: 0,
   since: 1,
   ...given,
 });
