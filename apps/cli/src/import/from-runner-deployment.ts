@@ -1,6 +1,8 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import { inKubernetesMode } from './from-values.ts';
 import { added, marksOf, numberOf, type RunnerSet, said, textOf, textsOf } from './runner-set.ts';
+import { warmTimes } from './warm-times.ts';
 
 type Mapping = Record<string, unknown>;
 
@@ -42,8 +44,8 @@ export function fromRunnerDeployment(
   const path = place ?? (enterprise === undefined ? undefined : `enterprises/${enterprise}`);
   const notes: string[] = [];
   const pod = podOf(spec, notes);
-  if (asList(scaling['scheduledOverrides']).length > 0)
-    notes.push('scheduledOverrides: is left out: write these times into `warm` (docs/matching.md)');
+  const warm = warmTimes(scaling['scheduledOverrides'], Date.now());
+  notes.push(...warm.notes);
   if (asList(outer['volumeClaimTemplates']).length > 0)
     notes.push(
       'volumeClaimTemplates: is left out: write ephemeral.volumeClaimTemplate of a volume',
@@ -63,6 +65,7 @@ export function fromRunnerDeployment(
     scaleSetLabels: [],
     runnerGroup: textOf(spec['group']),
     min: scaler === undefined ? (replicas ?? 1) : (numberOf(scaling['minReplicas']) ?? 0),
+    times: warm.times,
     max: scaler === undefined ? (replicas ?? 1) : numberOf(scaling['maxReplicas']),
     credentials: {
       secret: textOf(asRecord(asRecord(spec['githubAPICredentialsFrom'])['secretRef'])['name']),
@@ -99,12 +102,11 @@ function podOf(spec: Mapping, notes: string[]): Mapping {
       `image: ${image} must start a runner by its JIT configuration, as one built on actions/actions-runner does`,
     );
   const isKubernetes = spec['containerMode'] === 'kubernetes';
+  const claim = spec['workVolumeClaimTemplate'];
   const hasDaemon =
     spec['dockerdWithinRunnerContainer'] === true || spec['dockerEnabled'] !== false;
   const isWindows = marksOf(spec['nodeSelector'])['kubernetes.io/os'] === 'windows';
   const isDind = hasDaemon && !isKubernetes && !isWindows;
-  if (isKubernetes)
-    notes.push('containerMode: kubernetes is left out: see docs/from-arc.md for what it needs');
   const daemon = said({
     name: DAEMON_CONTAINER,
     env: spec['dockerEnv'],
@@ -115,20 +117,21 @@ function podOf(spec: Mapping, notes: string[]): Mapping {
   const rest = Object.entries(spec).filter(
     ([key]) => !OF_RUNNER.includes(key) && !OF_CONTAINER.includes(key),
   );
+  const template = {
+    ...Object.fromEntries(rest),
+    initContainers: added(
+      spec['initContainers'],
+      isDind && Object.keys(daemon).length > 1 ? [daemon] : [],
+    ),
+    containers: [
+      runner,
+      ...own.filter(({ name }) => name !== RUNNER_CONTAINER && name !== 'docker'),
+      ...asList(spec['sidecarContainers']),
+    ],
+  };
   return said({
     containerMode: isDind ? 'dind' : undefined,
-    template: {
-      ...Object.fromEntries(rest),
-      initContainers: added(
-        spec['initContainers'],
-        isDind && Object.keys(daemon).length > 1 ? [daemon] : [],
-      ),
-      containers: [
-        runner,
-        ...own.filter(({ name }) => name !== RUNNER_CONTAINER && name !== 'docker'),
-        ...asList(spec['sidecarContainers']),
-      ],
-    },
+    template: isKubernetes ? inKubernetesMode(template, 'kubernetes', claim) : template,
   });
 }
 

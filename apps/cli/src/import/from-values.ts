@@ -117,7 +117,7 @@ const idOf = (value: unknown): number | undefined =>
   /^[1-9]\d{0,15}$/.test(String(value)) ? Number(value) : undefined;
 
 /** The template with what the chart adds so that the runner makes a pod for each job. */
-function inKubernetesMode(given: Mapping, mode: string, claim: unknown): Mapping {
+export function inKubernetesMode(given: Mapping, mode: string, claim: unknown): Mapping {
   const isShared = mode === 'kubernetes';
   const env = (image: unknown): Mapping[] => [
     {

@@ -8,6 +8,7 @@ import type { CommandResult } from '../command.ts';
 import { runCommand } from '../run-command.ts';
 import { BAD_FILES, GOOD_FILES, SCALE_SET } from './files.scene.ts';
 import { BAD_RELEASES, RELEASE_FILES } from './releases.scene.ts';
+import { DEPLOYED_FILES } from './runner-deployments.scene.ts';
 import { WRAPPED_FILES } from './wrappings.scene.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-import-'));
@@ -62,7 +63,7 @@ const cpuSecondsSince = (began: NodeJS.CpuUsage): number => {
 };
 
 describe('paddock pools import', () => {
-  test.each([...GOOD_FILES, ...WRAPPED_FILES, ...RELEASE_FILES])(
+  test.each([...GOOD_FILES, ...WRAPPED_FILES, ...DEPLOYED_FILES, ...RELEASE_FILES])(
     '$what',
     async ({ text, words = [], name, beside = {}, config, says = [], saysNot = [] }) => {
       const others = Object.entries(beside).map(([path, content]) => fileWith(content, path));

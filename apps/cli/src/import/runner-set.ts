@@ -16,6 +16,8 @@ export interface RunnerSet {
   readonly scaleSetLabels: readonly string[];
   readonly runnerGroup: string | undefined;
   readonly min: number;
+  /** When another number is idle, in the words of \`warm\`. */
+  readonly times?: readonly Mapping[];
   /** Undefined: no limit. */
   readonly max: number | undefined;
   readonly credentials: Credentials;

@@ -137,7 +137,9 @@ function candidateOf(
   if (group !== undefined && repository !== undefined)
     notes.push('runnerGroup: is left out: runners of a repository are in no group');
   if (set.max === 0) notes.push('maxRunners: is 0, so the pool makes no workers');
-  if (set.min > 0 && login === undefined)
+  const { min, times = [] } = set;
+  const isWarm = min > 0 || times.length > 0;
+  if (isWarm && login === undefined)
     notes.push(
       'minRunners: is left out: warm names an organisation, and an enterprise has several',
     );
@@ -152,7 +154,16 @@ function candidateOf(
       ? { runnerGroup: group }
       : { registration: 'repository', repositories: [place] }),
     maxWorkers: set.max,
-    warm: set.min > 0 && place !== undefined ? [{ scope: place, workers: set.min }] : undefined,
+    warm:
+      isWarm && place !== undefined
+        ? [
+            said({
+              scope: place,
+              workers: min > 0 ? min : undefined,
+              times: times.length > 0 ? times : undefined,
+            }),
+          ]
+        : undefined,
     ...(set.accountRules === undefined ? set.pod : withAccount(set.pod, account)),
   });
   for (const [key, text] of gapsIn(pool))

@@ -16,10 +16,7 @@ const application = (spec: string): string =>
 
 const ONE = { pools: [{ name: 'linux', labels: ['linux'], namespace: 'runners', maxWorkers: 5 }] };
 
-const deployment = (spec: string, kind = 'RunnerDeployment'): string =>
-  `apiVersion: actions.summerwind.dev/v1alpha1\nkind: ${kind}\nmetadata: { name: old, namespace: runners }\nspec:\n  replicas: 3\n  template:\n    spec:\n${indented(spec, 6)}\n`;
-
-/** The sets of one release in the wrappings of other programs, and those of older controllers. */
+/** The sets of one release in the wrappings of other programs. */
 export const WRAPPED_FILES: readonly GoodFile[] = [
   {
     what: 'the account of kubernetes mode goes with the old release: the pool gets its own',
@@ -225,75 +222,6 @@ runner:
       ],
     },
     says: ['runner.container.resources: the chart ignores it with a mode'],
-  },
-  {
-    what: 'a RunnerDeployment with its autoscaler',
-    words: ['--allow-untrusted'],
-    text: `${deployment('organization: acme\nlabels: [self-hosted, Linux, big]\ngroup: g\nimage: registry.example.com/r:1\nenv: [{ name: A, value: b }]\nvolumeMounts: [{ name: v, mountPath: /v }]\nvolumes: [{ name: v, emptyDir: {} }]\ndockerdContainerResources: { limits: { cpu: 1 } }\nsidecarContainers: [{ name: s, image: s }]')}---
-apiVersion: actions.summerwind.dev/v1alpha1
-kind: HorizontalRunnerAutoscaler
-metadata: { name: h, namespace: runners }
-spec: { scaleTargetRef: { name: old }, minReplicas: 1, maxReplicas: 9 }
-`,
-    config: {
-      pools: [
-        {
-          name: 'old',
-          labels: ['self-hosted', 'linux', 'x64', 'big'],
-          runnerGroup: 'g',
-          maxWorkers: 9,
-          warm: [{ scope: 'acme', workers: 1 }],
-          containerMode: 'dind',
-          template: {
-            spec: {
-              initContainers: [{ name: 'dind', resources: { limits: { cpu: 1 } } }],
-              containers: [
-                {
-                  name: 'runner',
-                  image: 'registry.example.com/r:1',
-                  env: [{ name: 'A', value: 'b' }],
-                  volumeMounts: [{ name: 'v' }],
-                },
-                { name: 's' },
-              ],
-              volumes: [{ name: 'v' }],
-            },
-          },
-        },
-      ],
-    },
-    says: ['image: registry.example.com/r:1 must start a runner by its JIT configuration'],
-  },
-  {
-    what: 'a RunnerDeployment without one, on ARM, of a repository, without Docker',
-    text: deployment(
-      "repository: acme/shop\ndockerEnabled: false\nnodeSelector: { kubernetes.io/arch: arm64 }\nimage: 'summerwind/actions-runner:latest'\nephemeral: false",
-    ),
-    config: {
-      pools: [
-        {
-          labels: ['self-hosted', 'linux', 'arm64'],
-          registration: 'repository',
-          maxWorkers: 3,
-          warm: [{ scope: 'acme/shop', workers: 3 }],
-        },
-      ],
-    },
-    says: ['image: summerwind/actions-runner:latest registers by a token', 'ephemeral: is false'],
-  },
-  {
-    what: 'a RunnerSet on Windows, whose nodes have no daemon for Linux',
-    text: `apiVersion: v1\nkind: List\nitems:\n  - kind: RunnerSet\n    metadata: { name: old, namespace: runners }\n    spec:\n      organization: acme\n      replicas: 2\n      template: { spec: { nodeSelector: { kubernetes.io/os: windows }, containers: [{ name: runner, image: 'w:1' }] } }\n      volumeClaimTemplates: [{}]\n`,
-    config: {
-      pools: [
-        {
-          labels: ['self-hosted', 'windows', 'x64'],
-          maxWorkers: 2,
-          template: { spec: { containers: [{ image: 'w:1' }] } },
-        },
-      ],
-    },
-    says: ['volumeClaimTemplates: is left out'],
   },
   {
     what: 'a name and numbers that Terraform fills in',
