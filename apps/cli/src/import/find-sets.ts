@@ -189,13 +189,20 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
       const name = textOf(metadata['name']);
       const release = textOf(spec['releaseName']) ?? (target && name ? `${target}-${name}` : name);
       const namespace = target ?? textOf(metadata['namespace']);
-      yield* within(spec['values'], { ...here, name: release, namespace }, others);
       const elsewhere = asList(spec['valuesFrom']).map(asRecord);
-      for (const other of elsewhere)
-        yield {
-          from,
-          remark: `spec.valuesFrom: values of ${String(other['kind'])} ${String(other['name'])} are not read here: \`helm get values\` has all of them`,
-        };
+      // One value of a Secret is a gap: what needs it says so.
+      const gaps = elsewhere.map(({ targetPath, kind: source, name: of, valuesKey }) => ({
+        name: targetPath,
+        value: `\${${String(source)} ${String(of)}: ${String(valuesKey)}}`,
+      }));
+      const values = withParameters(asRecord(spec['values']), gaps);
+      yield* within(values, { ...here, name: release, namespace }, others);
+      for (const { targetPath, kind: source, name: of } of elsewhere)
+        if (targetPath === undefined)
+          yield {
+            from,
+            remark: `spec.valuesFrom: values of ${String(source)} ${String(of)} are not read here: \`helm get values\` has all of them`,
+          };
       return;
     }
     case 'Application':

@@ -147,7 +147,7 @@ export function inKubernetesMode(given: Mapping, mode: string, claim: unknown): 
 
 function secretNotes(secret: unknown): string[] {
   const { github_token: token, github_app_private_key: key } = asRecord(secret);
-  if (textOf(key) !== undefined)
+  if (!isFilledIn(textOf(key) ?? '${'))
     return ["githubConfigSecret: the App's key stands in the values: replace it by a new one"];
   return textOf(token) === undefined
     ? []
@@ -206,12 +206,24 @@ function ignoredIn(values: Mapping): string[] {
         ? `${key}: is filled in by another program, so it is left out: write a number`
         : `${key}: is text, which the chart ignores, so it is left out: write a number`,
     );
-  const mode = modeOf(values['containerMode']);
+  const { containerMode, template } = values;
+  const mode = modeOf(containerMode);
+  const lacksVolume =
+    mode === 'kubernetes' &&
+    asRecord(containerMode)['kubernetesModeWorkVolumeClaim'] === undefined &&
+    !asList(asRecord(asRecord(template)['spec'])['volumes']).some(
+      (volume) => asRecord(volume)['name'] === 'work',
+    );
   return [
     ...unknown('', values, KEYS),
-    ...unknown('template.', values['template'], new Set(['metadata', 'spec'])),
-    ...unknown('containerMode.', values['containerMode'], MODE_KEYS),
+    ...unknown('template.', template, new Set(['metadata', 'spec'])),
+    ...unknown('containerMode.', containerMode, MODE_KEYS),
     ...notNumbers,
+    ...(lacksVolume
+      ? [
+          'containerMode.kubernetesModeWorkVolumeClaim: is missing: say in ephemeral.volumeClaimTemplate of the volume work what it is',
+        ]
+      : []),
     ...(MODES.has(mode)
       ? []
       : [`containerMode.type: ${mode} is no mode of the chart, and does nothing`]),

@@ -111,6 +111,19 @@ describe('paddock pools import', () => {
     expect(stderr).toContain('nowhere.yaml: cannot be read');
   });
 
+  test.each([
+    [
+      'kubernetesModeWorkVolumeClaim: {}',
+      'containerMode.kubernetesModeWorkVolumeClaim: is missing',
+    ],
+    ["runnerGroup: '###GROUP###'", 'runnerGroup: ###GROUP### is filled in by another program'],
+  ])('%s of kubernetes mode is named, since its pods would not start', async (line, sentence) => {
+    const { stderr } = await imported(
+      `githubConfigUrl: https://github.com/acme\ncontainerMode: { type: kubernetes }\n${line}`,
+    );
+    expect(stderr).toContain(sentence);
+  });
+
   test('no credential is shown, of the token or the key in the values', async () => {
     const { stdout, stderr } = await imported(`
 githubConfigUrl: https://github.com/acme

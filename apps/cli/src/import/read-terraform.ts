@@ -17,7 +17,8 @@ interface Block {
 }
 
 /** A file beside this one, as `templatefile("${path.module}/values.yaml", …)`. */
-const FILE = /\b(?:template)?file\(\s*"(?:\$\{path\.\w+\}\/)?((?:[^"$]|\$\{[^}]*\})+)"/g;
+const FILE =
+  /\b(?:template)?file\(\s*"(?:\$\{path\.\w+\}\/)?((?:[^"$]|\$\{[^}]*\})+\.(?:ya?ml|json|tpl|tftpl))"/g;
 
 /**
  * The Helm values that here-documents of `helm_release` hold, with what `set` changes of them, and

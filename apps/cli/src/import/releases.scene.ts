@@ -128,6 +128,11 @@ spec: { ${URL}, maxRunners: 5 }
 
 export const BAD_RELEASES: readonly BadFile[] = [
   {
+    what: 'a HelmRelease whose address is in a Secret',
+    text: 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: { name: a }\nspec: { valuesFrom: [{ kind: Secret, name: s, valuesKey: u, targetPath: githubConfigUrl }] }',
+    says: 'githubConfigUrl: ${Secret s: u} is filled in by another program: name the address with --url',
+  },
+  {
     what: 'an Application whose values are in a file',
     text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { sources: [{ chart: gha-runner-scale-set, helm: { valueFiles: [$values/x.yaml] } }] }',
     says: 'valueFiles: its values are in $values/x.yaml: import that file.',

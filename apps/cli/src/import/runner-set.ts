@@ -43,8 +43,8 @@ export const textOf = (value: unknown): string | undefined =>
       ? String(value)
       : undefined;
 
-/** A value that Terraform, Helm or Argo CD puts in. */
-export const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(/.test(text);
+/** A value that Terraform, Helm, Argo CD or Zarf puts in. */
+export const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(|###/.test(text);
 
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : undefined;

@@ -175,7 +175,7 @@ function candidateOf(
 
 /** Texts of a pool with a gap, and their keys. What shells read may look so, too. */
 function gapsIn(value: unknown, key = ''): [key: string, text: string][] {
-  if (typeof value === 'string') return /\$\{|\{\{/.test(value) ? [[key, value]] : [];
+  if (typeof value === 'string') return /\$\{|\{\{|###/.test(value) ? [[key, value]] : [];
   if (typeof value !== 'object' || value === null || /(?:^|\.)(?:command|args)$/.test(key))
     return [];
   return Object.entries(value).flatMap(([part, one]) =>

@@ -74,6 +74,14 @@ containerMode:
     says: ['spec.valuesFrom: values of ConfigMap more are not read here'],
   },
   {
+    what: 'a HelmRelease whose credentials are in a Secret: the chart makes its own of them',
+    text: release(
+      `valuesFrom:\n  - { kind: Secret, name: s, valuesKey: k, targetPath: githubConfigSecret.github_app_private_key }\n  - { kind: Secret, name: s, valuesKey: i, targetPath: githubConfigSecret.github_app_id }\nvalues:${indented(VALUES.replace('githubConfigSecret: arc-app\n', ''), 2)}`,
+    ),
+    config: ONE,
+    says: ['kubectl get secret linux-gha-rs-github-secret -n runners'],
+  },
+  {
     what: 'an Application with values as a text',
     text: application(`source:\n  helm:\n    values: |${indented(VALUES, 6)}`),
     config: ONE,
