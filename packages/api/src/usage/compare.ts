@@ -1,5 +1,6 @@
 import { allOf, has } from '@paddock/db/newest-first';
 import type { Db } from '@paddock/db/schema/tables';
+import { NOT_SERVED } from '@paddock/domain/pools/place-job';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
@@ -19,7 +20,7 @@ const since = z
   .string()
   .max(10)
   .default('7d')
-  .describe(`How far back, as 7d or 24h; at most ${LONGEST_DAYS} days`)
+  .describe(`How far back jobs were queued, as 7d or 24h; at most ${LONGEST_DAYS} days`)
   .transform((text, context): number => {
     const [, count = '', unit = 'd'] = SPAN.exec(text) ?? [];
     const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
@@ -45,7 +46,10 @@ const sides = {
 
 const output = z.object({
   items: z.array(
-    z.object({ labels: z.array(z.string()).describe('As the jobs asked for'), ...sides }),
+    z.object({
+      labels: z.array(z.string()).describe('As the jobs asked for, in small letters'),
+      ...sides,
+    }),
   ),
   times: z
     .array(z.object({ at: instant, ...sides }))
@@ -55,7 +59,7 @@ const output = z.object({
 export const compareRunnersEndpoint = endpoint({
   name: 'compareRunners',
   path: '/api/v1/compare',
-  summary: `Compares how long jobs waited and how many failed, on our workers and on other runners, by the labels that they asked for, the most jobs first: at most ${MOST} rows. From the stored deliveries, also of jobs that no pool serves.`,
+  summary: `Compares how long jobs waited and how many failed, on our workers and on other runners, by the labels that they asked for, the most jobs first: at most ${MOST} rows. Also of jobs that no pool serves, from the stored deliveries.`,
   input: z.object({ since, entity }),
   output,
   answer: async (caller, input) =>
@@ -72,7 +76,7 @@ const sideWhere = (isOurs: boolean) => {
 
 type Row = z.output<typeof output>['items'][number] & z.output<typeof output>['times'][number];
 
-/** Deliveries are found by entity and time. A delivery that came twice counts once. */
+/** Served jobs have rows. Of others only deliveries tell, in small bodies; some came twice. */
 async function compareRunners(
   db: Db,
   sinceMs: number,
@@ -84,21 +88,24 @@ async function compareRunners(
     [K in keyof Row]: Row[K] | (K extends 'at' | 'labels' ? null : never);
   }>`
     with ended as (
-      select distinct on (job_id) entity_id, payload -> 'workflow_job' as job
+      select entity_id, job_labels as labels, runner_name, conclusion, started_at, coalesce(queued_at, created_at) as queued_at
+      from jobs where status in ('completed', 'failed') and created_at >= ${from} and ${allOf(has('entity_id', entityId))}
+      union all
+      (select distinct on (job_id) entity_id, job -> 'labels', job ->> 'runner_name', job ->> 'conclusion', (job ->> 'started_at')::timestamptz,
+        (job ->> 'created_at')::timestamptz
       from (select distinct entity_id from installations where ${allOf(has('entity_id', entityId))}) entities
       cross join lateral (
-        select job_id, id, payload from installation_events e
+        select job_id, id, payload -> 'workflow_job' as job from installation_events e
         where e.entity_id = entities.entity_id and received_at >= ${from} and source = 'webhook' and event = 'workflow_job.completed'
-          and outcome <> 'repeated_body'
+          and outcome = any(${NOT_SERVED})
       ) delivered
-      order by job_id, id
+      order by job_id, id)
     ), ran as (
-      select (select coalesce(jsonb_agg(label order by label), '[]') from jsonb_array_elements_text(job -> 'labels') label) as labels,
-        exists (select from workers w where w.pod_name = job ->> 'runner_name' and w.entity_id = ended.entity_id) as is_ours,
-        job ->> 'conclusion' in ('failure', 'timed_out') as failed,
-        date_trunc(${step}, (job ->> 'started_at')::timestamptz, 'UTC') as at,
-        greatest(0, extract(epoch from (job ->> 'started_at')::timestamptz - (job ->> 'created_at')::timestamptz)) as seconds
-      from ended where job ->> 'runner_name' <> ''
+      select (select coalesce(jsonb_agg(label order by label), '[]') from jsonb_array_elements_text(lower(labels::text)::jsonb) label) as labels,
+        exists (select from workers w where w.pod_name = runner_name and w.entity_id = ended.entity_id) as is_ours,
+        conclusion in ('failure', 'timed_out') as failed, date_trunc(${step}, started_at, 'UTC') as at,
+        greatest(0, extract(epoch from started_at - queued_at)) as seconds
+      from ended where runner_name <> '' and conclusion is not null and started_at is not null and queued_at >= ${from}
     )
     select labels, at, ${sideWhere(true)} as ours, ${sideWhere(false)} as others
     from ran group by grouping sets ((labels), (at))
