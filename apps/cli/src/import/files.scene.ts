@@ -307,7 +307,7 @@ export const BAD_FILES: readonly BadFile[] = [
     what: 'a here-document that is no YAML',
     name: 'main.tf',
     text: 'resource "helm_release" "arc" {\n  values = [<<EOT\na: [\nEOT\n  ]\n}\n',
-    says: 'main.tf: helm_release arc: in its values:',
+    says: 'main.tf: helm_release arc: is no YAML:',
   },
   {
     what: 'a file of Terraform without a release',

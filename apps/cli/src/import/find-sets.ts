@@ -1,8 +1,8 @@
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
-import { asValues, fromValues } from './from-values.ts';
+import { asValues, fromValues, type Release } from './from-values.ts';
 import { merged, withParameters } from './helm-values.ts';
 import { valueOf, whyUnreadable } from './read-documents.ts';
 import { numberOf, type RunnerSet, textOf, textsOf } from './runner-set.ts';
@@ -16,14 +16,7 @@ export type Found =
   | { readonly from: string; readonly remark: string };
 
 /** Where in a document something stands, and what the wrapping says of a release. */
-interface Place {
-  readonly from: string;
-  readonly name?: string | undefined;
-  readonly namespace?: string | undefined;
-  /** The nearest key, or the file: it names values that no release does. */
-  readonly key: string;
-  /** What a person calls a release whose name another program fills in. */
-  readonly given?: string | undefined;
+interface Place extends Release {
   readonly depth: number;
 }
 
@@ -40,9 +33,8 @@ export function findSets(
   );
   const ofReleases = new Set<string>();
   const valuesIn = (path: string): Mapping | undefined => {
-    const [one, another] = documents.filter(({ from }) =>
-      resolve(fileOf(from)).endsWith(resolve('/', path.replace(/^\$[^/]*\//, ''))),
-    );
+    const end = resolve('/', path.replace(/^\$[^/]*\//, ''));
+    const [one, another] = documents.filter(({ from }) => resolve(from).endsWith(end));
     if (one === undefined || another !== undefined) return undefined;
     ofReleases.add(one.from);
     return asRecord(one.value);
@@ -75,8 +67,6 @@ interface Others {
   readonly valuesIn: (path: string) => Mapping | undefined;
 }
 
-const fileOf = (from: string): string => from.replace(/, document \d+$/, '');
-
 /** What was found, up to a text in there that is no YAML, or is nested too deeply. */
 function caught(from: string, find: () => Generator<Found>): Found[] {
   const found: Found[] = [];
@@ -89,9 +79,7 @@ function caught(from: string, find: () => Generator<Found>): Found[] {
 }
 
 const objectsIn = (value: unknown): Mapping[] =>
-  asRecord(value)['items'] === undefined
-    ? [asRecord(value)]
-    : asList(asRecord(value)['items']).map(asRecord);
+  asList(asRecord(value)['items'] ?? [value]).map(asRecord);
 
 function* within(value: unknown, place: Place, others: Others): Generator<Found> {
   if (place.depth > MOST_DEEP) return;
@@ -143,14 +131,7 @@ function* within(value: unknown, place: Place, others: Others): Generator<Found>
 const OF_SETS = /^(?:AutoscalingRunnerSet|RunnerDeployment|RunnerSet|HorizontalRunnerAutoscaler)$/;
 
 /** Keys under which the values of a release stand, which do not name it. */
-const WRAPPINGS = new Set([
-  'values',
-  'valuesInline',
-  'helm',
-  'spec',
-  'releases',
-  'gha-runner-scale-set',
-]);
+const WRAPPINGS = new Set('values valuesInline helm spec releases gha-runner-scale-set'.split(' '));
 
 /** A text within a file that is a file of values itself. */
 const looksLikeValues = (text: string): boolean =>
@@ -235,19 +216,17 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
 /** An Application of Argo CD: of each source its values, which the parameters change. */
 function* ofApplication(object: Mapping, place: Place, others: Others): Generator<Found> {
   const { source, sources, destination } = asRecord(object['spec']);
-  for (const one of [source, ...asList(sources)].map(asRecord)) {
-    const helm = asRecord(one['helm']);
-    const { valuesObject, values, parameters, valueFiles, releaseName } = helm;
+  for (const { helm, chart, path } of [source, ...asList(sources)].map(asRecord)) {
+    const { releaseName, valueFiles, ...given } = asRecord(helm);
     const release = {
       ...place,
       name: textOf(releaseName) ?? textOf(asRecord(object['metadata'])['name']),
       namespace: textOf(asRecord(destination)['namespace']),
     };
     const files = textsOf(valueFiles).map((file) =>
-      file.startsWith('$') ? file : join(textOf(one['path']) ?? '', file),
+      file.startsWith('$') ? file : join(textOf(path) ?? '', file),
     );
-    const inline = valuesObject ?? values;
-    yield* ofRelease({ chart: one['chart'], files, values: inline, parameters }, release, others);
+    yield* ofRelease({ ...given, chart, valuesFiles: files }, release, others);
   }
 }
 
@@ -257,39 +236,28 @@ const isOfSets = (chart: unknown): boolean =>
 /** A chart of the same repository may have that of the sets as a part. */
 const isOwn = (chart: unknown): boolean => /^$|^[./]|\$/.test(textOf(chart) ?? '');
 
-/** The files of values that a release names, its own values above them, and what changes these. */
-function* ofRelease(release: Mapping, place: Place, others: Others): Generator<Found> {
-  const own = [release['values'], release['valuesInline']].flat();
-  const named = ['valuesFile', 'valuesFiles', 'valueFiles'].flatMap((key) => release[key] ?? []);
-  const beside = [...named, ...own.filter((one) => typeof one === 'string' && isPath(one))];
-  const files = asList(
-    release['files'] ?? textsOf(beside).map((one) => join(dirname(fileOf(place.from)), one)),
-  );
-  const layers = [
-    ...files.map((file) => others.valuesIn(String(file))),
-    ...own.map((one) => asRecord(typeof one === 'string' && !isPath(one) ? valueOf(one) : one)),
-  ];
-  const changes = [release['parameters'], release['set']].flatMap(asList).map(asRecord);
-  const values = withParameters(layers.map((one) => one ?? {}).reduce(merged, {}), changes);
-  const found = [...within(values, place, others)];
-  yield* found;
-  for (const [at, file] of files.map(String).entries())
-    if (layers[at] !== undefined) continue;
-    else if (found.length > 0)
-      yield { from: place.from, remark: `valueFiles: ${file} is not read here: import it as well` };
-    else if (isOfSets(release['chart']))
-      yield {
-        from: place.from,
-        refused: `valueFiles: its values are in ${file}: import that file`,
-      };
-    else if (isOwn(release['chart']))
-      yield {
-        from: place.from,
-        remark: `valueFiles: its values are in ${file}: if it has runners, import it as well`,
-      };
-}
+/** Where releases of other programs have their values, files among them; the later hold. */
+const LAYERS = ['valuesFile', 'valuesFiles', 'values', 'valuesObject', 'valuesInline'];
 
-const isPath = (text: string): boolean => /^[^\n:]+\.(?:ya?ml|json)(?:\.gotmpl)?$/.test(text);
+function* ofRelease(release: Mapping, place: Place, others: Others): Generator<Found> {
+  const missing: string[] = [];
+  const layers = LAYERS.flatMap((key) => release[key] || []).map((one) => {
+    if (typeof one !== 'string') return asRecord(one);
+    if (/[\n:]/.test(one)) return asRecord(valueOf(one));
+    const values = others.valuesIn(one);
+    if (values === undefined) missing.push(one);
+    return values ?? {};
+  });
+  const changes = ['parameters', 'set'].flatMap((key) => asList(release[key])).map(asRecord);
+  const found = [...within(withParameters(layers.reduce(merged, {}), changes), place, others)];
+  yield* found;
+  const { from } = place;
+  for (const file of missing)
+    if (found.length === 0 && isOfSets(release['chart']))
+      yield { from, refused: `valueFiles: its values are in ${file}: import that file` };
+    else if (found.length > 0 || isOwn(release['chart']))
+      yield { from, remark: `valueFiles: ${file} is not read here: import it as well` };
+}
 
 function placeOf(object: Mapping, file: string): string {
   const { name, namespace } = asRecord(object['metadata']);
@@ -298,14 +266,7 @@ function placeOf(object: Mapping, file: string): string {
 }
 
 /** Runners on machines that serve jobs by lists of labels, of terraform-aws-github-runner. */
-function fromMatchers(
-  value: Record<string, unknown>,
-  place: {
-    readonly from: string;
-    readonly name?: string | undefined;
-    readonly key: string;
-  },
-): RunnerSet {
+function fromMatchers(value: Mapping, place: Place): RunnerSet {
   const { labelMatchers, exactMatch } = asRecord(value['matcherConfig']);
   const runner = asRecord(value['runner_config']);
   const lists = asList(labelMatchers).map(textsOf);

@@ -44,8 +44,7 @@ export function fromRunnerDeployment(
   const path = place ?? (enterprise === undefined ? undefined : `enterprises/${enterprise}`);
   const notes: string[] = [];
   const pod = podOf(spec, notes);
-  const warm = warmTimes(scaling['scheduledOverrides'], Date.now());
-  notes.push(...warm.notes);
+  const times = warmTimes(scaling['scheduledOverrides'], Date.now(), notes);
   if (asList(outer['volumeClaimTemplates']).length > 0)
     notes.push(
       'volumeClaimTemplates: is left out: write ephemeral.volumeClaimTemplate of a volume',
@@ -65,7 +64,7 @@ export function fromRunnerDeployment(
     scaleSetLabels: [],
     runnerGroup: textOf(spec['group']),
     min: scaler === undefined ? (replicas ?? 1) : (numberOf(scaling['minReplicas']) ?? 0),
-    times: warm.times,
+    times,
     max: scaler === undefined ? (replicas ?? 1) : numberOf(scaling['maxReplicas']),
     credentials: {
       secret: textOf(asRecord(asRecord(spec['githubAPICredentialsFrom'])['secretRef'])['name']),
@@ -102,7 +101,6 @@ function podOf(spec: Mapping, notes: string[]): Mapping {
       `image: ${image} must start a runner by its JIT configuration, as one built on actions/actions-runner does`,
     );
   const isKubernetes = spec['containerMode'] === 'kubernetes';
-  const claim = spec['workVolumeClaimTemplate'];
   const hasDaemon =
     spec['dockerdWithinRunnerContainer'] === true || spec['dockerEnabled'] !== false;
   const isWindows = marksOf(spec['nodeSelector'])['kubernetes.io/os'] === 'windows';
@@ -131,7 +129,9 @@ function podOf(spec: Mapping, notes: string[]): Mapping {
   };
   return said({
     containerMode: isDind ? 'dind' : undefined,
-    template: isKubernetes ? inKubernetesMode(template, 'kubernetes', claim) : template,
+    template: isKubernetes
+      ? inKubernetesMode(template, 'kubernetes', spec['workVolumeClaimTemplate'])
+      : template,
   });
 }
 

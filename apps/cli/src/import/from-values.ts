@@ -28,22 +28,20 @@ export function asValues(mapping: Mapping): ChartValues | undefined {
   const isTemplate = containers.some((one) => asRecord(one)['name'] === RUNNER_CONTAINER);
   const isMode = asRecord(mapping['containerMode'])['type'] !== undefined;
   const isIt = SIGNS.some((key) => Object.hasOwn(mapping, key)) || isTemplate || isMode;
-  return isIt && !isUmbrella(mapping)
+  // A chart that has this one as a part may have the same keys for itself.
+  const isWhole = Object.entries(mapping).some(
+    ([key, part]) => /^(?!x-)/.test(key) && Object.hasOwn(asRecord(part), 'githubConfigUrl'),
+  );
+  return isIt && !isWhole
     ? { values: mapping, notes: ignoredIn(mapping), endings: STABLE }
     : undefined;
 }
 
-/** Values of a chart that has this one as a part, beside keys of its own. */
-const isUmbrella = (mapping: Mapping): boolean =>
-  Object.entries(mapping).some(
-    ([key, part]) =>
-      !KEYS.has(key) && !key.startsWith('x-') && Object.hasOwn(asRecord(part), 'githubConfigUrl'),
-  );
-
-interface Release {
+export interface Release {
   readonly from: string;
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
+  /** The nearest key, or the file: it names values that no release does. */
   readonly key: string;
   /** What a person calls it, if another program fills the name in. */
   readonly given?: string | undefined;
@@ -64,13 +62,14 @@ export function fromValues({ values, notes, endings }: ChartValues, release: Rel
   const tls = trusted(modeSpec, values['githubServerTLS']);
   const meta = asRecord(values['resourceMeta']);
   const secret = values['githubConfigSecret'];
-  const guessed =
-    names.length === 0 && release.given === undefined
-      ? [
-          `runnerScaleSetName: is not said here; the label is ${name}, by the file or key: --name has the release's name`,
-        ]
-      : [];
-  const all = [...guessed, ...notes, ...secretNotes(secret), ...tls.notes];
+  const all = [
+    ...(names.length === 0 && release.given === undefined
+      ? [`runnerScaleSetName: is not said here; the label is ${name}: --name names another`]
+      : []),
+    ...notes,
+    ...secretNotes(secret),
+    ...tls.notes,
+  ];
   const set = fromScaleSet(
     {
       metadata: {
@@ -208,20 +207,16 @@ function ignoredIn(values: Mapping): string[] {
     );
   const { containerMode, template } = values;
   const mode = modeOf(containerMode);
-  const lacksVolume =
-    mode === 'kubernetes' &&
-    asRecord(containerMode)['kubernetesModeWorkVolumeClaim'] === undefined &&
-    !asList(asRecord(asRecord(template)['spec'])['volumes']).some(
-      (volume) => asRecord(volume)['name'] === 'work',
-    );
+  const claim = asRecord(containerMode)['kubernetesModeWorkVolumeClaim'];
+  const volumes = asList(asRecord(asRecord(template)['spec'])['volumes']).map(asRecord);
   return [
     ...unknown('', values, KEYS),
     ...unknown('template.', template, new Set(['metadata', 'spec'])),
     ...unknown('containerMode.', containerMode, MODE_KEYS),
     ...notNumbers,
-    ...(lacksVolume
+    ...(mode === 'kubernetes' && claim === undefined && volumes.every(({ name }) => name !== 'work')
       ? [
-          'containerMode.kubernetesModeWorkVolumeClaim: is missing: say in ephemeral.volumeClaimTemplate of the volume work what it is',
+          'containerMode.kubernetesModeWorkVolumeClaim: is missing: write the claim of the volume work',
         ]
       : []),
     ...(MODES.has(mode)

@@ -1,25 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { CommandResult } from '../command.ts';
 import { runCommand } from '../run-command.ts';
-import { BAD_FILES, GOOD_FILES, SCALE_SET } from './files.scene.ts';
-import { BAD_RELEASES, RELEASE_FILES } from './releases.scene.ts';
-import { DEPLOYED_FILES } from './runner-deployments.scene.ts';
-import { WRAPPED_FILES } from './wrappings.scene.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'paddock-import-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function fileWith(text: string, name = 'arc.yaml'): string {
-  const file = join(folder, name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
+import { fileWith, folder, wordsOf } from './as-files.scene.ts';
+import { BAD_FILES, SCALE_SET } from './files.scene.ts';
+import { ALL_FILES, BAD_RELEASES } from './releases.scene.ts';
 
 const imported = (text: string, words: readonly string[] = [], name?: string) =>
   runCommand(['pools', 'import', fileWith(text, name), ...words], {});
@@ -63,23 +51,16 @@ const cpuSecondsSince = (began: NodeJS.CpuUsage): number => {
 };
 
 describe('paddock pools import', () => {
-  test.each([...GOOD_FILES, ...WRAPPED_FILES, ...DEPLOYED_FILES, ...RELEASE_FILES])(
-    '$what',
-    async ({ text, words = [], name, beside = {}, config, says = [], saysNot = [] }) => {
-      const others = Object.entries(beside).map(([path, content]) => fileWith(content, path));
-      const result = await imported(text, [...others, ...words], name);
-      const written = parse(result.stdout) as { pools: object[] };
-      expect(written).toMatchObject(config);
-      for (const sentence of says) expect(saidBy(result)).toContain(sentence);
-      for (const part of saysNot) expect(saidBy(result)).not.toContain(part);
-      const checked = await runCommand(
-        ['pools', 'check', fileWith(result.stdout, 'made.yaml')],
-        {},
-      );
-      expect(checked.code).toBe(0);
-      expect(result.code).toBe(0);
-    },
-  );
+  test.each(ALL_FILES)('$what', async ({ config, says = [], saysNot = [], ...file }) => {
+    const result = await runCommand(['pools', 'import', ...wordsOf(file)], {});
+    const written = parse(result.stdout) as { pools: object[] };
+    expect(written).toMatchObject(config);
+    for (const sentence of says) expect(saidBy(result)).toContain(sentence);
+    for (const part of saysNot) expect(saidBy(result)).not.toContain(part);
+    const checked = await runCommand(['pools', 'check', fileWith(result.stdout, 'made.yaml')], {});
+    expect(checked.code).toBe(0);
+    expect(result.code).toBe(0);
+  });
 
   test.each([...BAD_FILES, ...BAD_RELEASES])(
     '$what becomes no pool, and a sentence says why',

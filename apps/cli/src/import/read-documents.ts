@@ -28,7 +28,7 @@ const MOST_ALIASES = 10_000;
 const FILLED_IN =
   'has {{ … }}, which another program fills in: import what that makes of it, as of `helm template` or `helmfile template`';
 
-const NO_RELEASE = 'holds no runner set: no helm_release of one with values, and no matcherConfig';
+const NOTHING = 'holds no runner set: no helm_release of one with values, and no matcherConfig';
 
 /**
  * As Helm and kubectl read YAML, by its version 1.1: `0644` is octal, and `yes` is true. They know
@@ -52,7 +52,8 @@ export function readDocuments(file: string, text: string): readonly ReadDocument
     return [{ from: file, problem: `has more than ${MOST_CHARACTERS} characters` }];
   try {
     const found = read(file, text);
-    return found.length > 0 ? found : [{ from: file, problem: 'is empty' }];
+    const problem = extname(file) === '.tf' ? NOTHING : 'is empty';
+    return found.length > 0 ? found : [{ from: file, problem }];
   } catch (error) {
     return [{ from: file, problem: whyUnreadable(error) }];
   }
@@ -74,10 +75,7 @@ function read(file: string, text: string): ReadDocument[] {
         problem: `has more than ${MOST_OF_YAML} characters: have kubectl write JSON (-o json), or import it in parts`,
       },
     ];
-  if (isTerraform(extname(file), text)) {
-    const found = readTerraform(file, text, valueOf);
-    return found.length > 0 ? found : [{ from: file, problem: NO_RELEASE }];
-  }
+  if (isTerraform(extname(file), text)) return readTerraform(file, text, valueOf);
   const lineCounter = new LineCounter();
   const documents = [
     ...parseAllDocuments(text, { ...AS_KUBERNETES, lineCounter, prettyErrors: false }),

@@ -1,4 +1,3 @@
-import { asRecord } from '@paddock/domain/pools/as-record';
 import type { ReadDocument } from './read-documents.ts';
 
 export const isTerraform = (extension: string, text: string): boolean =>
@@ -7,8 +6,8 @@ export const isTerraform = (extension: string, text: string): boolean =>
 /** What a block of a file says of a release, or of runners. */
 interface Block {
   readonly from: string;
+  /** Values, or the path of a file of them. */
   readonly texts: string[];
-  readonly files: string[];
   readonly parameters: { name: string; value: unknown }[];
   name?: string;
   namespace?: string;
@@ -30,24 +29,14 @@ export function readTerraform(
   parse: (yaml: string) => unknown,
 ): ReadDocument[] {
   const releases = blocksOf(file, text).flatMap((block): ReadDocument[] => {
-    const { from, texts, files, parameters, isEncoded, name, namespace, chart } = block;
-    if (chart?.endsWith('-controller') === true) return [];
-    if (isEncoded === true && texts.length === 0)
+    const { from, texts: values, parameters, isEncoded, name, namespace, chart = '' } = block;
+    if (chart.endsWith('-controller')) return [];
+    if (isEncoded === true)
       return [
         { from, problem: 'has yamlencode(…): import what it makes, as of `helm get values`' },
       ];
-    if ([texts, files, parameters].every((list) => list.length === 0)) return [];
-    try {
-      const values = texts.map((one) => asRecord(parse(one)));
-      return [
-        {
-          from,
-          value: { name, namespace, chart: chart ?? '', files, values, parameters },
-        },
-      ];
-    } catch (error) {
-      return [{ from, problem: `in its values: ${(error as Error).message}` }];
-    }
+    if (values.length === 0 && parameters.length === 0) return [];
+    return [{ from, value: { name, namespace, chart, values, parameters } }];
   });
   const matchers = text.matchAll(
     /["']?([\w-]{1,99})["']?\s*[:=]\s*\{\s*matcherConfig\s*[:=]\s*(?=\{)/g,
@@ -87,13 +76,13 @@ function blocksOf(file: string, text: string): Block[] {
     const [, label] = /^\s*resource\s+"helm_release"\s+"([^"]+)"/.exec(line) ?? [];
     if (/^\s*(?:resource|module|data|locals|variable|output)\b/.test(line)) block = undefined;
     if (label !== undefined) {
-      block = { from: `${file}: helm_release ${label}`, texts: [], files: [], parameters: [] };
+      block = { from: `${file}: helm_release ${label}`, texts: [], parameters: [] };
       blocks.push(block);
     }
     end = /<<-?\s*(\w+)\s*$/.exec(line)?.[1];
     if (block === undefined) continue;
     if (/yamlencode\(/.test(line)) block.isEncoded = true;
-    block.files.push(...[...line.matchAll(FILE)].flatMap(([, path = '']) => path));
+    block.texts.push(...[...line.matchAll(FILE)].flatMap(([, path = '']) => path));
     const [, opening] = /^\s*(?:dynamic\s+)?"?set(?:_\w+)?"?\s*(=\s*\[|\{)/.exec(line) ?? [];
     if (opening !== undefined) set = opening === '{' ? '}' : ']';
     const said = [...line.matchAll(/\b(name|namespace|chart|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g)];

@@ -1,4 +1,6 @@
-import type { BadFile, GoodFile } from './files.scene.ts';
+import { type BadFile, GOOD_FILES, type GoodFile } from './files.scene.ts';
+import { DEPLOYED_FILES } from './runner-deployments.scene.ts';
+import { WRAPPED_FILES } from './wrappings.scene.ts';
 
 const URL = 'githubConfigUrl: https://github.com/acme';
 
@@ -6,7 +8,7 @@ const application = (name: string, source: string): string =>
   `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: ${name} }\nspec: { destination: { namespace: runners }, source: { ${source} } }\n`;
 
 /** Values in files beside the release that names them, and what is in no file at all. */
-export const RELEASE_FILES: readonly GoodFile[] = [
+const RELEASE_FILES: readonly GoodFile[] = [
   {
     what: 'two Applications with one file of values, which each changes',
     name: 'apps.yaml',
@@ -38,16 +40,7 @@ export const RELEASE_FILES: readonly GoodFile[] = [
     name: 'helmfile.yaml',
     text: 'releases:\n  - { name: linux, namespace: runners, chart: arc/gha-runner-scale-set, values: [linux/values.yaml, { maxRunners: 3 }], set: [{ name: minRunners, value: 2 }] }\n  - { name: metrics, chart: other/prometheus, values: [metrics.yaml] }\n',
     beside: { 'linux/values.yaml': `${URL}\nmaxRunners: 1\n` },
-    config: {
-      pools: [
-        {
-          name: 'linux',
-          namespace: 'runners',
-          maxWorkers: 3,
-          warm: [{ scope: 'acme', workers: 2 }],
-        },
-      ],
-    },
+    config: { pools: [{ name: 'linux', maxWorkers: 3, warm: [{ scope: 'acme', workers: 2 }] }] },
   },
   {
     what: 'a chart of kustomize, with a file and values of its own',
@@ -60,13 +53,8 @@ export const RELEASE_FILES: readonly GoodFile[] = [
     what: 'a release of Terraform whose values are in a template, with `dynamic` blocks, and its controller',
     name: 'arc.tf',
     text: `resource "helm_release" "controller" {
-  name   = "arc"
   chart  = "gha-runner-scale-set-controller"
   values = [yamlencode({ a = 1 })]
-  set {
-    name  = "githubConfigSecret"
-    value = "s"
-  }
 }
 resource "helm_release" "set" {
   name      = "linux"
@@ -74,7 +62,6 @@ resource "helm_release" "set" {
   chart     = "gha-runner-scale-set"
   values    = [templatefile("\${path.module}/linux.yaml", { image = var.image })]
   dynamic "set" {
-    for_each = var.most == null ? [] : ["one"]
     content {
       name  = "maxRunners"
       value = 6
@@ -100,20 +87,11 @@ resource "helm_release" "set" {
   },
   {
     what: 'the definitions of the old controller are no sets, nor is its listener',
-    text: `kind: RunnerDeployment
-metadata: { name: old, namespace: runners }
-spec: { template: { spec: { repository: acme/shop } } }
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: { name: d }
-spec: { names: { kind: RunnerDeployment }, versions: [{ schema: { properties: { githubConfigUrl: {} } } }] }
----
-apiVersion: actions.github.com/v1alpha1
-kind: AutoscalingListener
-metadata: { name: l }
-spec: { ${URL}, maxRunners: 5 }
-`,
+    text: [
+      'kind: RunnerDeployment\nmetadata: { name: old }\nspec: { template: { spec: { repository: acme/shop } } }',
+      'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: d }\nspec: { names: { kind: RunnerDeployment }, versions: [{ schema: { githubConfigUrl: {} } }] }',
+      `apiVersion: actions.github.com/v1alpha1\nkind: AutoscalingListener\nmetadata: { name: l }\nspec: { ${URL} }`,
+    ].join('\n---\n'),
     config: { pools: [{ name: 'old' }] },
     says: ['CustomResourceDefinition d: holds no runner set.', 'AutoscalingListener l: is made by'],
   },
@@ -125,6 +103,8 @@ spec: { ${URL}, maxRunners: 5 }
     says: ['runnerScaleSetName: is not said here; the label is linux'],
   },
 ];
+
+export const ALL_FILES = [...GOOD_FILES, ...WRAPPED_FILES, ...DEPLOYED_FILES, ...RELEASE_FILES];
 
 export const BAD_RELEASES: readonly BadFile[] = [
   {
@@ -150,6 +130,6 @@ export const BAD_RELEASES: readonly BadFile[] = [
   {
     what: 'an Application of an own chart whose values are in a file',
     text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { path: charts/own, helm: { valueFiles: [mine.yaml] } } }',
-    says: 'valueFiles: its values are in charts/own/mine.yaml: if it has runners, import it as well.',
+    says: 'valueFiles: charts/own/mine.yaml is not read here: import it as well.',
   },
 ];

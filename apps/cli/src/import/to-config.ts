@@ -146,6 +146,11 @@ function candidateOf(
   const place = repository === undefined ? login : `${login}/${repository}`;
   const name = poolName(prefix + set.name, namespace, names);
   const account = `paddock-${name}`;
+  const warm = {
+    scope: place,
+    ...(min > 0 && { workers: min }),
+    ...(times.length > 0 && { times }),
+  };
   const pool = said({
     name,
     labels: options.scaleSetLabels ? [...labels, ...set.scaleSetLabels] : labels,
@@ -154,16 +159,7 @@ function candidateOf(
       ? { runnerGroup: group }
       : { registration: 'repository', repositories: [place] }),
     maxWorkers: set.max,
-    warm:
-      isWarm && place !== undefined
-        ? [
-            said({
-              scope: place,
-              workers: min > 0 ? min : undefined,
-              times: times.length > 0 ? times : undefined,
-            }),
-          ]
-        : undefined,
+    warm: isWarm && place !== undefined ? [warm] : undefined,
     ...(set.accountRules === undefined ? set.pod : withAccount(set.pod, account)),
   });
   for (const [key, text] of gapsIn(pool))
@@ -174,13 +170,11 @@ function candidateOf(
 }
 
 /** Texts of a pool with a gap, and their keys. What shells read may look so, too. */
-function gapsIn(value: unknown, key = ''): [key: string, text: string][] {
-  if (typeof value === 'string') return /\$\{|\{\{|###/.test(value) ? [[key, value]] : [];
-  if (typeof value !== 'object' || value === null || /(?:^|\.)(?:command|args)$/.test(key))
-    return [];
-  return Object.entries(value).flatMap(([part, one]) =>
-    gapsIn(one, key === '' ? part : `${key}.${part}`),
-  );
+function gapsIn(value: unknown, path: readonly string[] = []): [key: string, text: string][] {
+  if (typeof value === 'string')
+    return /\$\{|\{\{|###/.test(value) ? [[path.join('.'), value]] : [];
+  if (['command', 'args'].includes(path.at(-1) ?? '')) return [];
+  return Object.entries(value ?? {}).flatMap(([part, one]) => gapsIn(one, [...path, part]));
 }
 
 const LONGEST_NAME = 30;

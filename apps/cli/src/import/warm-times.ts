@@ -3,60 +3,47 @@ import { numberOf, textOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 
-const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-const DAYS_BETWEEN: Readonly<Record<string, number>> = { Daily: 1, Weekly: 7 };
 const DAY = 24 * 60 * 60_000;
+const PERIODS: Readonly<Record<string, number>> = { Daily: DAY, Weekly: 7 * DAY };
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+const instant = (value: unknown): number => Date.parse(textOf(value) ?? '');
 
 /**
  * The `times` of warm workers that `scheduledOverrides` of a HorizontalRunnerAutoscaler say. They
  * come again after days of 24 hours there, so the clock is that of UTC.
  */
-export function warmTimes(
-  overrides: unknown,
-  now: number,
-): { readonly times: readonly Mapping[]; readonly notes: readonly string[] } {
-  const times: Mapping[] = [];
-  const notes: string[] = [];
-  let carried = 0;
-  for (const [n, override] of asList(overrides).map(asRecord).entries()) {
-    const say = (what: string) => notes.push(`scheduledOverrides.${n}: ${what}`);
-    const { frequency, untilTime } = asRecord(override['recurrenceRule']);
-    const [from, to, last] = [override['startTime'], override['endTime'], untilTime].map(
-      (one) => textOf(one) ?? '',
-    ) as [string, string, string];
-    const [start, end, until] = [from, to, last].map(Date.parse) as [number, number, number];
-    const workers = numberOf(override['minReplicas']);
-    const days = DAYS_BETWEEN[textOf(frequency) ?? ''];
-    if (workers === undefined || !(start < end)) say('is left out: it has no numbers or no times');
-    else if ((textOf(frequency) === undefined ? end : until) < now) say('is left out: it is over');
-    else if (days === undefined)
-      say(`is left out: warm workers come daily or weekly (docs/matching.md), not ${from}`);
-    else if (end - start > days * DAY) say('is left out: it is longer than its recurrence');
-    else {
-      carried++;
-      for (const time of timesOf(start, end, days))
-        times.push({ ...time, timezone: 'UTC', workers });
-      if (start > now || until >= now)
-        say(`holds from ${from} until ${last || 'ever'} there, and always here`);
-    }
-  }
-  if (carried > 0) notes.push('scheduledOverrides: are in `warm`, by the clock of UTC as there');
-  if (carried > 1)
-    notes.push('scheduledOverrides: of several at once the first counts there, and the most here');
-  return { times, notes };
+export function warmTimes(overrides: unknown, now: number, notes: string[]): Mapping[] {
+  return asList(overrides).flatMap((override, n) => {
+    const { startTime, endTime, minReplicas, recurrenceRule } = asRecord(override);
+    const { frequency, untilTime } = asRecord(recurrenceRule);
+    const [start = NaN, end = NaN, until = NaN] = [startTime, endTime, untilTime].map(instant);
+    const workers = numberOf(minReplicas);
+    const period = PERIODS[textOf(frequency) ?? ''] ?? 0;
+    const isCarried = workers !== undefined && start < end && end - start <= period;
+    const isOver = (textOf(frequency) === undefined ? end : until) < now;
+    const says = isOver
+      ? 'is left out: it is over'
+      : isCarried
+        ? `is in \`warm\` by the clock of UTC, as there${until > now ? ', and has no end here' : ''}; of several at once the most counts here, the first there`
+        : 'is left out: warm workers come daily or weekly (docs/matching.md)';
+    notes.push(`scheduledOverrides.${n}: ${says}`);
+    if (isOver || !isCarried) return [];
+    return timesOf(start, end, period).map((time) =>
+      Object.assign(time, { timezone: 'UTC', workers }),
+    );
+  });
 }
 
 /** Whole days from the start's hour to the same, and what is left of the last one. */
-function timesOf(start: number, end: number, days: number): Mapping[] {
+function timesOf(start: number, end: number, period: number): Mapping[] {
   const whole = Math.floor((end - start) / DAY);
   const [from, to] = [start, end].map((at) => new Date(at).toISOString().slice(11, 16));
-  const on = (first: number, count: number) => {
-    if (days === 1) return {};
-    const day = new Date(start).getUTCDay() + first;
-    return { days: Array.from({ length: count }, (_, nth) => DAYS[(day + nth) % 7]) };
-  };
+  const day = new Date(start).getUTCDay();
+  const on = (first: number, last: number) =>
+    period > DAY && { days: [...DAYS, ...DAYS].slice(day + first, day + last) };
   return [
     ...(whole > 0 ? [{ from, to: from, ...on(0, whole) }] : []),
-    ...(from === to ? [] : [{ from, to, ...on(whole, 1) }]),
+    ...(from === to ? [] : [{ from, to, ...on(whole, whole + 1) }]),
   ];
 }
