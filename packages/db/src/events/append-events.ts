@@ -68,7 +68,7 @@ export const eventParameters = (events: readonly EventToAppend[]): [string, Buff
       body_digest: event.bodyDigest,
     })),
   ),
-  jsonArray(events.map(({ payload }) => payload)),
+  jsonbArray(events.map(({ payload }) => payload)),
 ];
 
 /** The query that appends events, for use inside other statements. */
@@ -78,30 +78,33 @@ export const appendingGiven = (
   condition = 'true',
 ): string => `
     insert into installation_events (${EVENT_NAMES}, payload)
-    select ${EVENT_NAMES}, ${payloads}::jsonb -> (position - 1)::integer
-    from rows from (json_to_recordset(${events}::json) as (${asRecord(EVENT_COLUMNS)})) with ordinality as given(${EVENT_NAMES}, position)
+    select ${EVENT_NAMES}, payload
+    from rows from (json_to_recordset(${events}::json) as (${asRecord(EVENT_COLUMNS)}), unnest(${payloads}::jsonb[]))
+      with ordinality as given(${EVENT_NAMES}, payload, position)
     where ${condition} order by position`;
 
 /**
- * Payloads are JSON already. In one JSON array nothing needs escaping, and a prepared statement
- * takes any number of them. The parameter is JSONB's binary form, a version and the text, so the
- * received bytes pass unchanged.
+ * JSON texts as an array of JSONB in PostgreSQL's binary form: nothing in them needs escaping, a
+ * prepared statement takes any number of them, and the received bytes pass unchanged.
  */
-function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
-  const parts = payloads.flatMap((payload, index) => [
-    index === 0 ? OPEN : COMMA,
-    bytesOf(payload),
+const jsonbArray = (texts: readonly (string | Buffer)[]): Buffer =>
+  Buffer.concat([
+    int32s(1, 0, JSONB_OID, texts.length, 1),
+    ...texts.flatMap((text) => [int32s(Buffer.byteLength(text) + 1), VERSION, bytesOf(text)]),
   ]);
-  return Buffer.concat([VERSION, ...(parts.length === 0 ? [OPEN] : parts), CLOSE]);
+
+function int32s(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [at, value] of values.entries()) bytes.writeInt32BE(value, 4 * at);
+  return bytes;
 }
 
 const bytesOf = (payload: string | Buffer): Buffer =>
   typeof payload === 'string' ? Buffer.from(payload) : payload;
 
+const JSONB_OID = 3802;
+/** Of JSONB's binary form; the text follows. */
 const VERSION = Buffer.of(1);
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');
 
 const APPEND_EVENTS = preparedText(appendingGiven('$1', '$2'));
 
