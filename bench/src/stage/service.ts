@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  type Program,
-  startProgram,
-  untilReadiness,
-  untilReady,
-} from '@paddock/processes/start-program';
+import type { Program } from '@paddock/processes/start-program';
+import { startProgram, untilReadiness, untilReady } from '@paddock/processes/start-program';
 
 export interface ServiceOptions {
   readonly name: string;
