@@ -17,8 +17,7 @@ import {
   unlinkedNumbers,
   usePages,
 } from './scenes/browser.scene.ts';
-import { useFleetPages } from './scenes/fleet-page.scene.ts';
-import { viewsOf } from './scenes/views.scene.ts';
+import { useFleetPages, viewsOf } from './scenes/fleet-page.scene.ts';
 
 describeInBrowser('each view of the page', () => {
   const { ids, open } = useFleetPages();
