@@ -49,6 +49,36 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(worker).toEqual({ stopping_at: null });
   });
 
+  test.each([
+    ['is asked for there', { wants_worker: true }],
+    [
+      'no longer asked for, because GitHub hid it',
+      { wants_worker: false, hidden_since: new Date(0) },
+    ],
+  ])(
+    'a waiting one whose repository has moved here, and that %s, waits here (P1)',
+    async (_how, row) => {
+      const { id: entity_id } = scene.world.user;
+      const job = await scene.addJob({
+        row: { entity_id, entity_name: 'mona', entity_type: 'User', ...row },
+      });
+      const before = await scene.row(job);
+      await scene.discover();
+      const here = { entity_name: 'acme', entity_type: 'Organization', scope_repo_id: 0 };
+      expect(await scene.row(job)).toMatchObject({
+        ...here,
+        status: 'pending',
+        wants_worker: true,
+        hidden_since: null,
+      });
+      expect((await scene.row(job)).demand_key).not.toBe(before.demand_key);
+      const told = { event: 'discovered.queued', outcome: 'job_facts_added', job_id: job };
+      expect(await scene.events()).toEqual([told]);
+      await scene.discover();
+      expect(await scene.events()).toHaveLength(1);
+    },
+  );
+
   test('a known one that GitHub runs is running; one that we run and GitHub calls queued is looked up', async () => {
     const waits = await scene.addJob({ job: hosted, row: { lookup_due_at: null } });
     const running = { status: 'running', wants_worker: false } as const;

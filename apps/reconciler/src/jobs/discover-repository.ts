@@ -61,6 +61,7 @@ export async function discoverRepository(
   const { jobs, unanswered } = found;
   const known = await findKnownJobs(
     db,
+    entityId,
     jobs.map(({ id }) => id),
   );
   const judged = jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));

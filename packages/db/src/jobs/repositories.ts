@@ -254,15 +254,20 @@ export async function postponeRepository(
     .execute();
 }
 
-/** The known facts about these jobs, by id. */
+/**
+ * The known facts about these jobs, by id. One that waits as another entity's is not known: its
+ * repository has moved to this one.
+ */
 export async function findKnownJobs(
   db: Db,
+  entityId: number,
   jobIds: readonly number[],
 ): Promise<Map<number, KnownJob>> {
   const rows = await db
     .selectFrom('jobs')
     .select(['job_id as jobId', 'status', 'wants_worker as wantsWorker'])
     .where('job_id', '=', sql<number>`any(${jobIds}::bigint[])`)
+    .where(sql<boolean>`(entity_id = ${entityId} or status <> 'pending')`)
     .execute();
   return new Map(rows.map(({ jobId, ...job }) => [jobId, job]));
 }

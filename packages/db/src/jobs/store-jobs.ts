@@ -24,11 +24,7 @@ import { preparedText } from '../connection/prepared.ts';
 /** The columns that a job's first statement sets for ever. */
 const LASTING = {
   jobId: ['job_id', 'bigint'],
-  entityId: ['entity_id', 'bigint'],
-  entityName: ['entity_name', 'text'],
-  entityType: ['entity_type', 'text'],
   repoId: ['repo_id', 'bigint'],
-  repoFullName: ['repo_full_name', 'text'],
   labels: ['job_labels', 'jsonb'],
   runId: ['run_id', 'bigint'],
   runAttempt: ['run_attempt', 'integer'],
@@ -117,11 +113,7 @@ const givenOf = ({ facts, row, wasRevision }: JobToWrite) => ({
   ...row,
   wasRevision,
   jobId: facts.jobId,
-  entityId: facts.entity.id,
-  entityName: facts.entity.login,
-  entityType: facts.entity.type,
   repoId: facts.repoId,
-  repoFullName: facts.repoFullName,
   labels: storableLabels(facts.labels),
   runId: facts.runId,
   runAttempt: facts.runAttempt,

@@ -17,6 +17,10 @@ export interface JobRow extends PlacedJob {
   readonly isHidden: boolean;
   /** The version of the pools document that placed it. */
   readonly poolsVersion: number;
+  readonly entityId: number;
+  readonly entityName: string;
+  readonly entityType: 'Organization' | 'User';
+  readonly repoFullName: string;
   readonly appId: number;
   /** 0 if unknown. */
   readonly installationId: number;
@@ -72,6 +76,7 @@ function firstRow(statement: StatementToMerge, now: number): JobRow | undefined 
     wantsWorker: facts.status === 'pending' && !isOld,
     isInDoubt: isOld,
     isHidden: false,
+    ...ownerOf(facts),
     appId: facts.appId,
     installationId,
     conclusion: facts.conclusion,
@@ -113,6 +118,7 @@ function merge(row: JobRow, statement: StatementToMerge): JobRow {
     ...(wantsWorker ? placeOf(row, statement) : {}),
     ...runnerOf(row, statement, !hasEnded && isNewerRun),
     ...appOf(row, statement),
+    ...movedTo(row, statement),
     ...endOf(row, facts),
     status: hasEnded || RANK[facts.status] < RANK[row.status] ? row.status : facts.status,
     wantsWorker,
@@ -154,6 +160,21 @@ function runnerOf(row: JobRow, statement: StatementToMerge, isNewerRun: boolean)
   return row.runnerName === runnerName
     ? { runnerId: row.runnerId ?? runnerId, podName: row.podName ?? podName }
     : {};
+}
+
+const ownerOf = ({ entity, repoFullName }: DeliveredStatement) => ({
+  entityId: entity.id,
+  entityName: entity.login,
+  entityType: entity.type,
+  repoFullName,
+});
+
+/** The job waits, and its repository has another owner now. A delivery may be from before. */
+function movedTo(row: JobRow, { facts, place, ...now }: StatementToMerge): Partial<JobRow> {
+  const isMoved = facts.deliveryGuid === null && facts.entity.id !== row.entityId;
+  if (!isMoved || row.status !== 'pending' || place === undefined) return {};
+  const { poolsVersion, installationId } = now;
+  return { ...ownerOf(facts), ...place, poolsVersion, appId: facts.appId, installationId };
 }
 
 /** If two Apps state one job, the App with the lower id is used for its runners. */
