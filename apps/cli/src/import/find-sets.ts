@@ -239,11 +239,14 @@ const isOwn = (chart: unknown): boolean => /^$|^[./]|\$/.test(textOf(chart) ?? '
 /** Where releases of other programs have their values, files among them; the later hold. */
 const LAYERS = ['valuesFile', 'valuesFiles', 'values', 'valuesObject', 'valuesInline'];
 
+/** Not the path of a file. */
+const TEXT = /\n|^\s*(?:[\w."'-]+:(?:\s|$)|\{(?!\{))/;
+
 function* ofRelease(release: Mapping, place: Place, others: Others): Generator<Found> {
   const missing: string[] = [];
   const layers = LAYERS.flatMap((key) => release[key] || []).map((one) => {
     if (typeof one !== 'string') return asRecord(one);
-    if (/[\n:]/.test(one)) return asRecord(valueOf(one));
+    if (TEXT.test(one)) return asRecord(valueOf(one));
     const values = others.valuesIn(one);
     if (values === undefined) missing.push(one);
     return values ?? {};

@@ -113,6 +113,12 @@ export const BAD_RELEASES: readonly BadFile[] = [
     says: 'githubConfigUrl: ${Secret s: u} is filled in by another program: name the address with --url',
   },
   {
+    what: 'a template of Terraform whose path has a gap',
+    name: 'main.tf',
+    text: 'resource "helm_release" "arc" {\n  chart = "gha-runner-scale-set"\n  values = [file("arc-${x ? "a" : b}.yaml")]\n}\n',
+    says: 'main.tf: helm_release arc: valueFiles: its values are in arc-${x ? "a" : b}.yaml: import that file',
+  },
+  {
     what: 'an Application whose values are in a file',
     text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { sources: [{ chart: gha-runner-scale-set, helm: { valueFiles: [$values/x.yaml] } }] }',
     says: 'valueFiles: its values are in $values/x.yaml: import that file.',
