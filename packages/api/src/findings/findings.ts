@@ -8,6 +8,7 @@ import { findMatchingSettings } from '@paddock/db/instance';
 import { findLapsedLeases } from '@paddock/db/leases/leases';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { FleetDiagnosis } from '@paddock/domain/why/board-causes';
+import { count } from '@paddock/domain/why/reason-explanations';
 import { readSweeps, cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { valuesOf } from '@paddock/runtime/rules';
 import { sql } from 'kysely';
@@ -120,7 +121,7 @@ async function findOverdue(db: Db): Promise<string[]> {
 }
 
 const sentenceOf = ({ jobs, sentence, advice }: FleetDiagnosis): string =>
-  `${jobs > 0 ? `${jobs} waiting jobs: ` : ''}${sentence} ${advice}`;
+  `${jobs > 0 ? `${count(jobs, 'waiting job')}: ` : ''}${sentence} ${advice}`;
 
 /** A console has neither keys nor rights in a cluster. */
 const ELSEWHERE =

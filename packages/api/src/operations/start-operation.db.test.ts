@@ -184,7 +184,8 @@ test('of several Apps one must be named (F5)', async () => {
 test('sweeps say when they last succeeded, how their last run went and what it could not reach (D10)', async () => {
   const { db } = database;
   const at = new Date('2026-01-31T00:00:00Z');
-  const unreached = { 90000001: 2, 5: 1 };
+  // Some sweeps go by entity, and some by entity and repository.
+  const unreached = { '90000001 0': 2, '90000001 7': 1, 5: 1 };
   const last_pass = JSON.stringify({ unreached, failing: { 'app 7': { times: 1 } } });
   const checked = db.updateTable('schedules').where('name', '=', 'check-apps');
   await checked.set({ succeeded_at: at, last_pass }).execute();

@@ -1,6 +1,7 @@
 import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant, instantOfDay, instantText } from '../lists/dates.ts';
@@ -47,6 +48,11 @@ export const listSweepsEndpoint = endpoint({
     toPage(await listSweeps(db, limit, after?.[0]), limit),
 });
 
+/** SQL: what a pass names, by the login where the name begins with the id of an entity. */
+const namedIn = (part: 'unreached' | 'failing') => sql`array(
+  select distinct coalesce((select login from installations where entity_id::text = split_part(key, ' ', 1) order by updated_at desc limit 1), key)
+  from jsonb_object_keys(last_pass -> ${sql.lit(part)}) key order by 1)`;
+
 /** The newest run of each is found by the index of its subject. */
 const listSweeps = (db: Db, most: number, last = '') => rowsOf<Placed<Sweep>>(db)`
     select name, json_build_array(name) as position, succeeded_at as "succeededAt", (
@@ -55,9 +61,7 @@ const listSweeps = (db: Db, most: number, last = '') => rowsOf<Placed<Sweep>>(db
         from operations o where o.subject_id = s.subject and o.subject_type = s.type and o.kind = s.kind order by finished_at desc, id desc limit 1
       ) as "lastRun",
       (select switched_by from switches where subject_type = 'sweep' and subject_id in ('', s.kind) order by since limit 1) as "pausedBy",
-      array(select coalesce((select login from installations where entity_id::text = key order by updated_at desc limit 1), key)
-        from jsonb_object_keys(last_pass -> 'unreached') key order by 1) as unreached,
-      array(select jsonb_object_keys(last_pass -> 'failing') order by 1) as failing
+      ${namedIn('unreached')} as unreached, ${namedIn('failing')} as failing
     from (
       select name, succeeded_at, last_pass, split_part(name, ':', 1) as kind, case when name like '%:%' then split_part(name, ':', 2) else name end as subject,
         case when name like '%:%' then 'app' else 'schedule' end as type from schedules where name > ${last}) s order by name limit ${most}`;

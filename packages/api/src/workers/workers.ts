@@ -50,8 +50,8 @@ export const workerRow = z.object({
 
 export type WorkerRow = z.output<typeof workerRow>;
 
-/** SQL: it ended well, or because nobody wanted it any longer. */
-export const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in (${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
+/** SQL: it ended well, or because nobody wanted it any longer, maybe before it was made. */
+export const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in ('unwanted', ${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */
 const WORKER_COLUMNS = sql`

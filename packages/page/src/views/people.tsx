@@ -8,6 +8,7 @@ import { Ago, At, Chip, Link, Sentence, Thing } from '../parts/inline.tsx';
 import { DATES, ListView } from '../parts/list.tsx';
 import { column, type Column, figure, wide } from '../parts/table.tsx';
 import { at, type ViewProps } from '../paths.ts';
+import { count } from '../text/words.ts';
 import { Resume } from './hindrances.tsx';
 
 export const Actions = ({ query }: ViewProps) => (
@@ -118,7 +119,9 @@ export const Sweeps = ({ query }: ViewProps) => (
 );
 
 const SWEEP_COLUMNS: readonly Column<Item<'listSweeps'>>[] = [
-  column('Sweep', ({ name }) => name),
+  column('Sweep', ({ name }) => (
+    <Link to={at`/operations?kind=${name.split(':')[0] ?? ''}`}>{name}</Link>
+  )),
   figure('Succeeded', ({ succeededAt }) => <Ago at={succeededAt} />),
   column(
     'Last run',
@@ -129,11 +132,12 @@ const SWEEP_COLUMNS: readonly Column<Item<'listSweeps'>>[] = [
         </Link>
       ),
   ),
-  wide('Could not reach', ({ pausedBy, unreached, failing, lastRun }) =>
-    [pausedBy && `paused by ${pausedBy}`, ...unreached, ...failing, lastRun?.message]
-      .filter(Boolean)
-      .join(', '),
-  ),
+  wide('Could not reach', ({ pausedBy, unreached, failing, lastRun }) => (
+    <>
+      {pausedBy !== null && <Link to="/switches">paused by {pausedBy}</Link>}{' '}
+      {[...unreached, ...failing, lastRun?.message].filter(Boolean).join(', ')}
+    </>
+  )),
 ];
 
 export const Tokens = ({ query }: ViewProps) => (
@@ -182,7 +186,7 @@ export const Tokens = ({ query }: ViewProps) => (
       ]}
       shown={({ person, ended }: AnswerOf<'endSessions'>) => (
         <p>
-          {ended} sessions of {person} have ended.
+          {count(ended, 'session')} of {person} ended.
         </p>
       )}
       isGrave
