@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { noteLife } from '@paddock/db/instance';
 import { findPath, PATHS } from '../../packages/page/src/paths.ts';
 import {
   type BrowserContext,
@@ -99,6 +100,15 @@ describeInBrowser('an installation that has just been made', () => {
       expect([path, await page.locator('main .none').count()]).not.toEqual([path, 0]);
       expect([path, await flaws(page, 'all')]).toEqual([path, []]);
     }
+    for (const name of ['ingress', 'scheduler', 'reconciler'] as const)
+      await noteLife(database.db, name);
+    await show(page, '/');
+    await page.getByText('Nothing holds back work here.').waitFor();
+    // Not before that is known.
+    await page.route('**/api/v1/diagnoses', () => undefined);
+    await page.reload();
+    await page.getByText('No pool is in force.').waitFor();
+    expect(await page.locator('main .none').first().textContent()).toMatch(/^Asking what holds/);
     await page.route('**/api/v1/**', () => undefined);
     await page.evaluate(
       "history.pushState(null, '', '/jobs/7'); dispatchEvent(new PopStateEvent('popstate'))",

@@ -33,8 +33,8 @@ export function drawChart(
 ): () => void {
   const [first = 0, second = first] = instants;
   const stepS = second - first;
-  // A bar stands on both sides of its instant.
-  const beside = lines.some(({ isBar }) => isBar) ? stepS / 2 : 0;
+  // A bar stands on both sides of its instant, and so does a single one.
+  const beside = lines.some(({ isBar }) => isBar) || stepS === 0 ? (stepS || 3_600) / 2 : 0;
   const colour = colourIn(place);
   const axis = {
     stroke: colour('--quiet'),
@@ -46,11 +46,11 @@ export function drawChart(
     {
       width: place.clientWidth,
       height: HEIGHT,
-      padding: [8, 8, 0, 0],
+      padding: [8, 18, 0, 0],
       legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
       scales: {
-        x: { range: (_, least, most) => [least - beside, most + beside] },
+        x: { range: [first - beside, (instants.at(-1) ?? first) + beside] },
         y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] },
       },
       axes: [

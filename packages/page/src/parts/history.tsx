@@ -35,42 +35,22 @@ export function History({ of }: { of: Readonly<Record<string, string>> }) {
           </button>
         ))}
       </h2>
-      {drawn !== undefined && <Lines {...drawn} by={by} />}
+      {drawn !== undefined &&
+        (
+          [
+            [`Jobs that started, by ${by}`, number, drawn.started],
+            ['How long they were queued', secondsInWords, drawn.queued],
+            ['Workers at a time, by what they did', amount, drawn.workers],
+          ] as const
+        ).map(([label, said, lines]) => (
+          <Chart key={label} label={label} instants={drawn.instants} said={said} lines={lines} />
+        ))}
+      <p class="quiet">Of jobs and workers that have ended, where their jobs were stored; UTC.</p>
     </section>
   );
 }
 
 export const secondsInWords = (value: number): string => duration(value * 1_000);
-
-const Lines = ({
-  instants,
-  started,
-  queued,
-  workers,
-  by,
-}: ReturnType<typeof toLines> & { readonly by: string }) => (
-  <>
-    <Chart
-      label={`Jobs that started, by ${by}`}
-      instants={instants}
-      said={number}
-      lines={started}
-    />
-    <Chart
-      label="How long they were queued"
-      instants={instants}
-      said={secondsInWords}
-      lines={queued}
-    />
-    <Chart
-      label="Workers at a time, by what they did"
-      instants={instants}
-      said={amount}
-      lines={workers}
-    />
-    <p class="quiet">Of jobs and workers that have ended, where their jobs were stored; UTC.</p>
-  </>
-);
 
 /** A value for each step of the span: what has no row had nothing. */
 export function toLines(

@@ -67,7 +67,7 @@ export const Words = ({ of }: { of: string }) => (
     {partsOf(of).map((part) => {
       if (typeof part === 'string') return part;
       if ('code' in part) return <code key={part.code}>{part.code}</code>;
-      return <Thing key={part.job} kind="job" id={part.job} as={`job ${part.job}`} />;
+      return <Thing key={part.job} kind="job" id={part.job} as={`Job ${part.job}`} />;
     })}
   </>
 );

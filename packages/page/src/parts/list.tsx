@@ -10,8 +10,8 @@ import { Answer, Heading } from './view.tsx';
 
 /** From when to when a list goes. */
 export const DATES: readonly Field[] = [
-  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
-  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
+  { name: 'from', label: 'From', hint: '-7d, a date' },
+  { name: 'to', label: 'To', hint: '-24h, a date' },
 ];
 
 interface ListProps<T, A extends List<T>> {

@@ -80,7 +80,7 @@ const columnsWith = (
         <Link to={at`/pools/${name}`} title={labels.join(', ')}>
           {name}
         </Link>
-        {!inForce && <span class="quiet"> no longer in force</span>}
+        {!inForce && <span class="quiet"> not in force</span>}
       </>
     ),
   ),

@@ -19,7 +19,7 @@ export function Compare({ query }: ViewProps) {
   );
   return (
     <>
-      <Heading title="Beside other runners">
+      <Heading title="Beside others">
         <Tabs
           name="Since"
           of={Object.fromEntries(

@@ -1,12 +1,12 @@
 import { tellSwitch, textOf } from '@paddock/domain/text/tell-action';
 import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, Link, Thing, Until } from '../parts/inline.tsx';
+import { Link, Thing, Took, Until, Words } from '../parts/inline.tsx';
 import { TroubleNote } from '../parts/view.tsx';
 import { at } from '../paths.ts';
 import type { Watched } from '../state/live.ts';
 import { type Shown, useAnswer } from '../state/use-answer.ts';
-import { count } from '../text/words.ts';
+import { count, NO_POOL } from '../text/words.ts';
 
 /** By what the list of pools grows old. */
 export const OF_POOLS: readonly Watched[] = [
@@ -38,11 +38,14 @@ export function Hindrances({
 }) {
   const { answer, trouble, again } = of;
   if (trouble !== undefined) return <TroubleNote trouble={trouble} />;
+  // An empty place would say that all is well.
+  if (answer === undefined) return <output class="none">Asking what holds back work …</output>;
+  if (answer.items.length === 0) return <p class="none">Nothing holds back work here.</p>;
   return (
     <>
-      {answer?.items.map((one) => {
+      {answer.items.map((one) => {
         const { name, subject, sentence, since, until, actor, advice, jobs = 0 } = one;
-        const pools = (one.pools ?? []).filter((pool) => pool !== here);
+        const pools = (one.pools ?? []).filter((pool) => pool !== here && pool !== NO_POOL);
         const isHeld = actor === 'wait' || name === 'making_stopped';
         return (
           <div class={isHeld ? 'held' : 'trouble'} key={`${name} ${subject} ${sentence}`}>
@@ -52,11 +55,11 @@ export function Hindrances({
                 back:{' '}
               </strong>
             )}
-            {sentence} {!isHeld && advice}{' '}
+            <Words of={isHeld ? sentence : `${sentence} ${advice}`} />{' '}
             <span class="quiet">
               {since !== null && (
                 <>
-                  Since <Ago at={since} />.{' '}
+                  For <Took from={since} />.{' '}
                 </>
               )}
               {until && (

@@ -127,10 +127,7 @@ function Why({ answer }: { answer: AnswerOf<'whyJob'> }) {
         of={{
           Since: since && (
             <>
-              <Took from={since} />{' '}
-              <span class="quiet">
-                since <At at={since} />
-              </span>
+              <At at={since} />, for <Took from={since} />
             </>
           ),
           'Who can act': actor && ACTORS[actor],

@@ -22,7 +22,7 @@ const FILTERS = [
   {
     name: 'reason',
     label: 'Waits for',
-    hint: 'at_pool_cap, none',
+    hint: 'at_pool_cap',
     suggest: [...Object.keys(WAIT_REASONS), 'none'],
   },
   { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' as const },

@@ -15,7 +15,7 @@ import { type KindCount, readFilter, subjectOf, sumByKind } from './operations.t
 const FILTERS = [
   { name: 'status', label: 'Status', of: ['RUNNING', 'QUEUED', 'OK', 'ERROR'] },
   { name: 'kind', label: 'Kind' },
-  { name: 'subject', label: 'Of', hint: 'worker:NAME, repository:a/b' },
+  { name: 'subject', label: 'Of', hint: 'worker:NAME' },
   { name: 'reason', label: 'Failed', of: ['poison', 'attempts', 'crashes', 'timeout'] },
   { name: 'handled', label: 'Dealt with', of: ['false', 'true'] },
   ...DATES,

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Chart } from '../parts/chart.tsx';
-import { History } from '../parts/history.tsx';
+import { History, secondsInWords } from '../parts/history.tsx';
 import { Ago, At, HowMany, Link, Meter, Thing, Took } from '../parts/inline.tsx';
 import { instantsOf, inWords } from '../parts/last-hour.ts';
 import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
@@ -108,8 +108,6 @@ function Row(pool: Item<'listPools'>) {
         </ul>
       )}
       <Answer of={wrong}>{(one) => <PoolState name={name} {...one} />}</Answer>
-      <Charts pool={name} limit={cap?.limit} />
-      <History of={{ pool: name }} />
       <h2>Pool</h2>
       <Facts
         of={{
@@ -132,6 +130,8 @@ function Row(pool: Item<'listPools'>) {
         }}
       />
       {wrong.answer?.template && <Settings {...wrong.answer} />}
+      <Charts pool={name} limit={cap?.limit} />
+      <History of={{ pool: name }} />
     </>
   );
 }
@@ -160,7 +160,7 @@ function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
       <Chart
         label="How long jobs were queued that started then"
         instants={drawn.instants}
-        said={seconds}
+        said={secondsInWords}
         lines={drawn.queued}
       />
     </>
@@ -168,7 +168,6 @@ function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
 }
 
 const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
-const seconds = (value: number): string => duration(value * 1_000);
 
 /** What is drawn: the same as long as the answer is. */
 function toLines(answer: AnswerOf<'lastHour'>, limit: number | undefined) {

@@ -66,7 +66,10 @@ export function Diagnoses({ of }: { of: string }) {
     <>
       {answer?.items.map(({ name, sentence, since, actor, advice }) => (
         <p class={actor === 'wait' ? 'held' : 'trouble'} key={`${name} ${sentence}`}>
-          <strong>{sentence}</strong> <Words of={advice} />{' '}
+          <strong>
+            <Words of={sentence} />
+          </strong>{' '}
+          <Words of={advice} />{' '}
           {since !== null && (
             <span class="quiet">
               (<Ago at={since} />)

@@ -1,8 +1,7 @@
-import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
 import type { AnswerOf, Item } from '../answers.ts';
 import { Chart } from '../parts/chart.tsx';
-import { toLines } from '../parts/history.tsx';
+import { secondsInWords, toLines } from '../parts/history.tsx';
 import { Ago, At, HowMany, Link, Listed, Thing } from '../parts/inline.tsx';
 import { DATES, ListView, Tabs } from '../parts/list.tsx';
 import { type Column, figure, Headline, Table, wide } from '../parts/table.tsx';
@@ -100,7 +99,7 @@ function toMinutes(answer: AnswerOf<'listUsage'>) {
 }
 
 const queued = (seconds: number | undefined) =>
-  seconds === undefined ? '–' : duration(seconds * 1_000);
+  seconds === undefined ? '–' : secondsInWords(seconds);
 
 const jobsOf = (filters: Readonly<Record<string, string>>): string =>
   `/jobs?${new URLSearchParams(filters).toString()}`;

@@ -13,7 +13,7 @@ const FILTERS = [
   { name: 'entity', label: 'Entity', hint: 'login or id', suggest: 'entities' as const },
   { name: 'pool', label: 'Pool', suggest: 'pools' as const },
   { name: 'node', label: 'Node' },
-  { name: 'reason', label: 'Reason', hint: 'image_pull, drained' },
+  { name: 'reason', label: 'Reason', hint: 'image_pull' },
   ...DATES,
 ];
 
@@ -148,7 +148,7 @@ function Trouble({ worker: { diagnosis, noLog, state } }: { worker: AnswerOf<'fi
   const { message, pod, containers = [], events = [] } = diagnosis as Diagnosis;
   return (
     <section aria-label="Diagnosis">
-      {message && <p class="trouble">{message}</p>}
+      {message && <p class={state === 'ended' ? 'held' : 'trouble'}>{message}</p>}
       <ul class="quiet">
         {pod?.conditions.map((condition) => (
           <li key={condition.type}>{conditionInWords(condition)}</li>
