@@ -9,7 +9,7 @@ import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
 import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
 import { runCommand } from '@paddock/cli/run-command';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
-import { type Outcome, poison } from '@paddock/queue/outcome';
+import { type Outcome, poison } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useSweeps } from '@paddock/reconciler/scenes/sweeps.scene';
 import {
@@ -19,7 +19,7 @@ import {
 } from '@paddock/scheduler/scenes/use-scheduler-world.scene';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { type Page, show, signIn, usePages } from './scenes/browser.scene.ts';

@@ -1,12 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import type { AnswerOf } from '@paddock/api/endpoints';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { poison } from '@paddock/queue/outcome';
+import { poison } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { checkToken } from '@paddock/api/tokens/check-token';
 import { sql } from 'kysely';
 import { runCommand } from './run-command.ts';

@@ -2,7 +2,7 @@ import { rulesVariable } from '@paddock/runtime/rules';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { untilBlocked } from '@paddock/testing/sessions';

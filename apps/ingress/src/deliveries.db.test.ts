@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables } from '@paddock/testing/use-test-database';
 import {
   type SignedDelivery,
   examplePayload,

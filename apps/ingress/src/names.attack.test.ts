@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { type JsonObject, examplePayload } from '@paddock/testing/signed-delivery';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

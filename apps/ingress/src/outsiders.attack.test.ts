@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables } from '@paddock/testing/use-test-database';
 import type { SignedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

@@ -1,9 +1,8 @@
 import { EVERY_SWEEP, liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done, type Outcome } from '@paddock/queue/outcome';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { done, type Outcome } from '@paddock/queue/kind';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from '@jest/globals';

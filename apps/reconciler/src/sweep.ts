@@ -7,8 +7,16 @@ import type { DeliveryPage } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ExecutorEvents } from '@paddock/queue/executor-events';
-import type { Handler, Kind, Kinds, Task } from '@paddock/queue/kind';
-import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
+import {
+  done,
+  type Handler,
+  type Kind,
+  type Kinds,
+  type Outcome,
+  poison,
+  snooze,
+  type Task,
+} from '@paddock/queue/kind';
 import type { Service } from '@paddock/runtime/reach';
 import type { ReconcilerConfig } from './settings.ts';
 import type { ReconcilerEvents } from './events.ts';

@@ -1,6 +1,5 @@
 import { executorRules } from '@paddock/queue/executor-settings';
-import type { Kinds } from '@paddock/queue/kind';
-import { done } from '@paddock/queue/outcome';
+import { done, type Kinds } from '@paddock/queue/kind';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { discoverJobs } from './jobs/discover-jobs.ts';
 import { lookUpJobs } from './jobs/look-up-jobs.ts';

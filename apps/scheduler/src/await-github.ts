@@ -1,5 +1,5 @@
 import type { GitHubFailure } from '@paddock/github/errors';
-import { type Outcome, snooze } from '@paddock/queue/outcome';
+import { type Outcome, snooze } from '@paddock/queue/kind';
 
 /**
  * The longest sleep of a task that GitHub keeps waiting: a person may end the wait, and news of

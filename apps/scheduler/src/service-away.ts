@@ -6,8 +6,7 @@ import {
   KubeError,
   type KubeFailure,
 } from '@paddock/kube/errors';
-import type { Handler } from '@paddock/queue/kind';
-import { type Outcome, snooze } from '@paddock/queue/outcome';
+import { type Handler, type Outcome, snooze } from '@paddock/queue/kind';
 
 /** While the service is away, no process that finds it away claims the task. */
 const AWAY_MS = 1_000;

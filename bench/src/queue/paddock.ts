@@ -5,7 +5,7 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
 import { queueRules } from '@paddock/queue/rules';
-import { done } from '@paddock/queue/outcome';
+import { done } from '@paddock/queue/kind';
 import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { readConfig } from '@paddock/runtime/read-config';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { backoffMs, decideSettlement } from './decide-settlement.ts';
-import type { Task } from './kind.ts';
-import { done, type Outcome, poison, snooze } from './outcome.ts';
+import { done, type Outcome, poison, snooze, type Task } from './kind.ts';
 import { runOf, type RunResult } from './run-handler.ts';
 
 const RULES = {

@@ -1,9 +1,8 @@
 import { jsonText } from '@paddock/domain/text/storable';
 import type { NewTask } from './enqueue.ts';
-import type { Task } from './kind.ts';
+import type { Outcome, Task } from './kind.ts';
 import { messageOf, storedMessage } from './mask-secrets.ts';
 import type { FailureKind, FailureReason } from './operations.ts';
-import type { Outcome } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';
 
 /** The end of a task. `processed` is the metric's outcome. */

@@ -4,8 +4,7 @@ import { untilBlocked } from '@paddock/testing/sessions';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { type AskedTask, enqueue, enqueueAsked } from './enqueue.ts';
-import type { Handler } from './kind.ts';
-import { done, snooze } from './outcome.ts';
+import { done, type Handler, snooze } from './kind.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { nextDueInMs } from './claim-tasks.ts';
-import type { Handler, Kinds, Task } from './kind.ts';
-import { done, snooze } from './outcome.ts';
+import { done, type Handler, type Kinds, snooze, type Task } from './kind.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
 const queue = useQueue();

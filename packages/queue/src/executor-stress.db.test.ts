@@ -4,8 +4,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueue } from './enqueue.ts';
 import { startExecutor, task } from './scenes/executor-under-test.scene.ts';
-import type { Handler } from './kind.ts';
-import { done, snooze } from './outcome.ts';
+import { done, type Handler, snooze } from './kind.ts';
 
 const database = useTestDatabase();
 

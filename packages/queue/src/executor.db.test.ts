@@ -3,8 +3,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { executorEvents } from './executor-events.ts';
-import type { Handler, Kinds } from './kind.ts';
-import { done } from './outcome.ts';
+import { done, type Handler, type Kinds } from './kind.ts';
 import { declareQueueDepth } from './queue-depth.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 

@@ -4,7 +4,7 @@ import { valuesOf } from '@paddock/runtime/rules';
 import { readSettings } from '@paddock/runtime/settings';
 import { executorEvents } from './executor-events.ts';
 import { executorRules, executorSettings, scaledSlots } from './executor-settings.ts';
-import { done } from './outcome.ts';
+import { done } from './kind.ts';
 import { queueRules } from './rules.ts';
 
 describe('executorSettings', () => {

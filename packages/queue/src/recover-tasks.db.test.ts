@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { sql } from 'kysely';
-import { snooze } from './outcome.ts';
+import { snooze } from './kind.ts';
 import { recoverTasks } from './recover-tasks.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 import { runDueTasks } from './scenes/run-due-tasks.scene.ts';

@@ -1,5 +1,4 @@
-import type { Handler, Task } from './kind.ts';
-import type { Outcome } from './outcome.ts';
+import type { Handler, Outcome, Task } from './kind.ts';
 
 /** Why the executor gave up a run before its handler had ended, or begun: it has waited too long. */
 export type Interruption = 'timeout' | 'claim-lost' | 'stopping' | 'no-slot';

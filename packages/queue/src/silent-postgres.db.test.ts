@@ -8,8 +8,7 @@ import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 import { enqueue } from './enqueue.ts';
-import type { Handler } from './kind.ts';
-import { done } from './outcome.ts';
+import { done, type Handler } from './kind.ts';
 
 const queue = useQueue();
 const { database } = queue;

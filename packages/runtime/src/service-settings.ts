@@ -110,7 +110,7 @@ function whatIsWrongWithDsn(value: string): string | undefined {
   if (!URL.canParse(value) || new URL(value).hash !== '')
     return 'is no URL: write special characters of the user and the password in percent-encoding, such as %23 for # and %2F for /';
   const refused = [...new URL(value).searchParams]
-    .filter(([name, text]) => !(TAKEN.has(name) || NEEDLESS[name]?.test(text) === true))
+    .filter(([name, given]) => !(TAKEN.has(name) || NEEDLESS[name]?.test(given) === true))
     .map(([name]) => name);
   if (refused.length === 0) return undefined;
   const known = refused.filter((name) => OTHERS.has(name) || name in NEEDLESS);

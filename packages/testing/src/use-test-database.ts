@@ -1,4 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import type { Database, Db } from '@paddock/db/schema/tables';
+import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** One database for the tests of a file, or of a `describe`. */
@@ -26,4 +28,12 @@ export function late<T extends object>(find: () => T): T {
       configurable: true,
     }),
   });
+}
+
+/** Deletes all rows of these tables at once, so that no reference between them is in the way. */
+export async function emptyTables(db: Db, tables: readonly (keyof Database)[]): Promise<void> {
+  const deletes = tables.map(
+    (table, n) => sql`${sql.raw(`t${n}`)} as (delete from ${sql.table(table)})`,
+  );
+  await sql`with ${sql.join(deletes)} select`.execute(db);
 }

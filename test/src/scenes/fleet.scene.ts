@@ -3,7 +3,7 @@ import { saveAppIds } from '@paddock/db/instance';
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { setSwitch } from '@paddock/db/switches';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done, poison } from '@paddock/queue/outcome';
+import { done, poison } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import {
   ACME,

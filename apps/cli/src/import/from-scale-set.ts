@@ -1,8 +1,7 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
-import { githubScope } from './github-scope.ts';
-import { hookRules } from './hook-account.ts';
 import {
   added,
+  githubScope,
   marksOf,
   numberOf,
   type RunnerSet,
@@ -11,6 +10,7 @@ import {
   textsOf,
   withRunner,
 } from './runner-set.ts';
+import { hookRules } from './hook-account.ts';
 
 type Mapping = Record<string, unknown>;
 

@@ -2,9 +2,8 @@ import { asRecord } from '@paddock/domain/pools/as-record';
 import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-file';
 import { checkContent } from '@paddock/runtime/yaml-file';
 import { appsOf } from './apps.ts';
-import { type GitHubScope, githubScope } from './github-scope.ts';
+import { type GitHubScope, githubScope, isFilledIn, type RunnerSet, said } from './runner-set.ts';
 import { accountCommand, withAccount } from './hook-account.ts';
-import { isFilledIn, type RunnerSet, said } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 

@@ -4,7 +4,7 @@ import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 import { type TestDatabase, createTestDatabase } from '@paddock/testing/database';
 import { putPools } from '@paddock/testing/demand-rows';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables, late, useTestDatabase } from '@paddock/testing/use-test-database';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import {
@@ -15,7 +15,6 @@ import {
   signedDelivery,
 } from '@paddock/testing/signed-delivery';
 import { untilBlocked, untilDisconnected } from '@paddock/testing/sessions';
-import { late, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -24,7 +24,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import type { NewTask } from '@paddock/queue/enqueue';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import type { Unanswered } from '../events.ts';
 import { type Ask, createAskGitHub, isHidden } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { done, poison } from '@paddock/queue/outcome';
+import { done, poison } from '@paddock/queue/kind';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
 

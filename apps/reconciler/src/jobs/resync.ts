@@ -8,7 +8,7 @@ import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import { lookUpJobsTask, DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { findRepositoryByName, listRepositories } from '@paddock/github/repositories';
-import { done, type Outcome, poison } from '@paddock/queue/outcome';
+import { done, type Outcome, poison } from '@paddock/queue/kind';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';

@@ -19,7 +19,7 @@ import type { RateBudget } from '@paddock/github/budget';
 import type { AppClient } from '@paddock/github/connect';
 import { listDeliveries } from '@paddock/github/deliveries';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
+import { done, type Outcome, poison, snooze } from '@paddock/queue/kind';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';

@@ -1,8 +1,7 @@
 import { wantExtraPasses } from '@paddock/db/schedules/schedules';
-import { done } from '@paddock/queue/outcome';
+import { done } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Db } from '@paddock/db/schema/tables';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done } from '@paddock/queue/outcome';
+import { done } from '@paddock/queue/kind';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -13,7 +13,7 @@ import { checkApp } from '@paddock/github/check-apps';
 import type { AppClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass, Turn } from '../passes/pass.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';

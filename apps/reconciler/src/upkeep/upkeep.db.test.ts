@@ -1,6 +1,5 @@
 import { retiredUpTo, retireEvents } from '@paddock/db/retire-rows';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';

@@ -2,7 +2,7 @@ import { retiredUpTo, retireEvents, retireJobs, retireWaitReasons } from '@paddo
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import { messageOf } from '@paddock/queue/mask-secrets';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import type { Pass } from '../passes/pass.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';

@@ -7,7 +7,7 @@ import {
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runners';
 import { isTransient } from '@paddock/kube/errors';
 import { readRunnerVersion } from '@paddock/kube/runner-log';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';

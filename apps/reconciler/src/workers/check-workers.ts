@@ -15,7 +15,7 @@ import { isRunnerOf } from '@paddock/domain/workers/worker-name';
 import { getRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { InstallationClient } from '@paddock/github/connect';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';

@@ -4,8 +4,7 @@ import type { Cluster } from '@paddock/kube/connect';
 import type { KubeFailure } from '@paddock/kube/errors';
 import { createPod, findPod } from '@paddock/kube/pods';
 import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import {

@@ -4,7 +4,7 @@ import { podMayGo } from '@paddock/domain/workers/may-end';
 import { classifyKubeError, isTransient } from '@paddock/kube/errors';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
 

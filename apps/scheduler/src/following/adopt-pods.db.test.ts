@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { matchOnce } from '../matching/match.ts';
 import type { End } from '../scenes/followed-pods.scene.ts';

@@ -8,8 +8,7 @@ import type { Cluster } from '@paddock/kube/connect';
 import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { jobInLog, readRefusedVersion } from '@paddock/kube/runner-log';
-import type { Handler } from '@paddock/queue/kind';
-import { done, poison } from '@paddock/queue/outcome';
+import { done, type Handler, poison } from '@paddock/queue/kind';
 import { examinePod, keepDiagnosis, TAIL_LINES } from './examine-pod.ts';
 import { type NotingFailures, outdatedMessage } from './note-health.ts';
 

@@ -1,8 +1,7 @@
 import { findWorkerPlace, markSecretDeleted } from '@paddock/db/workers/workers';
 import { deleteHookObjects } from '@paddock/kube/hook-objects';
 import { deleteSecret } from '@paddock/kube/secrets';
-import type { Handler } from '@paddock/queue/kind';
-import { done, poison } from '@paddock/queue/outcome';
+import { done, type Handler, poison } from '@paddock/queue/kind';
 import type { Diagnosing } from './diagnose-pod.ts';
 
 /**

@@ -2,7 +2,7 @@ import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { CLUSTER_ERROR, POD_REFUSED } from '@paddock/domain/matching/failure-classes';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
-import { type Outcome, snooze } from '@paddock/queue/outcome';
+import { type Outcome, snooze } from '@paddock/queue/kind';
 import { ifClusterAway } from '../service-away.ts';
 import { soonMs } from '../task-run.ts';
 import type { Provisioning } from './provisioning.ts';

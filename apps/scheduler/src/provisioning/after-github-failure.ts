@@ -5,7 +5,7 @@ import { checkAppsTask } from '@paddock/domain/tasks/sweep-names';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { type Outcome, snooze } from '@paddock/queue/outcome';
+import { type Outcome, snooze } from '@paddock/queue/kind';
 import { awaitGitHub } from '../await-github.ts';
 import { ifGitHubAway } from '../service-away.ts';
 import { soonMs } from '../task-run.ts';

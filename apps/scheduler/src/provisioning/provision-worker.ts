@@ -2,8 +2,7 @@ import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/worke
 import { servesWithPin } from '@paddock/domain/pools/gate';
 import { findAskedPod } from '@paddock/kube/pods';
 import { secretExists } from '@paddock/kube/secrets';
-import type { Handler } from '@paddock/queue/kind';
-import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
+import { done, type Handler, type Outcome, poison, snooze } from '@paddock/queue/kind';
 import { awaitGitHub } from '../await-github.ts';
 import { requireTimeLeft, type TaskRun } from '../task-run.ts';
 import { afterClusterFailure, noteClusterFailure } from './after-cluster-failure.ts';

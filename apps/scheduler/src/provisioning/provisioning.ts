@@ -5,7 +5,7 @@ import type { GitHub } from '@paddock/github/connect';
 import type { RunnerGroups } from '@paddock/github/runner-groups';
 import type { Cluster } from '@paddock/kube/connect';
 import { enqueue } from '@paddock/queue/enqueue';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/kind';
 import type { FailReason, SchedulerEvents } from '../events.ts';
 import type { NotingFailures } from '../following/note-health.ts';
 

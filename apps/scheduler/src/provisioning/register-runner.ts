@@ -14,7 +14,7 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroup } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
-import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import { done, type Outcome, snooze } from '@paddock/queue/kind';
 import { scopeOf, unseenRepository } from '../scope-of.ts';
 import { awaitGitHub } from '../await-github.ts';
 import { hasTimeLeft, requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';

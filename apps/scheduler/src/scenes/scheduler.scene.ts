@@ -13,7 +13,7 @@ import { probeCluster } from '@paddock/kube/call';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables } from '@paddock/testing/use-test-database';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';

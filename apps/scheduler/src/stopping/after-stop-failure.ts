@@ -6,7 +6,7 @@ import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
-import { type Outcome, snooze } from '@paddock/queue/outcome';
+import { type Outcome, snooze } from '@paddock/queue/kind';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
 import { ifClusterAway, ifGitHubAway } from '../service-away.ts';

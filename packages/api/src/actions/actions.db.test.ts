@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { API } from '../endpoints.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { revokeTokenEndpoint } from '../tokens/tokens.ts';

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ACME, putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { findInstallationEndpoint, listInstallationsEndpoint } from './installations.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { claimTasks } from '@paddock/queue/claim-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done, poison } from '@paddock/queue/outcome';
+import { done, poison } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';

@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { liftSwitchEndpoint, listSwitchesEndpoint, setSwitchEndpoint } from './switches.ts';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { emptyTables } from '@paddock/testing/empty-tables';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { listNodesEndpoint } from './nodes.ts';
 import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers.ts';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { emptyTables } from '@paddock/testing/empty-tables';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';

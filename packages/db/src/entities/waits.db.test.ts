@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { putInstallation } from '@paddock/testing/demand-rows';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { type BegunWait, createWaits } from './waits.ts';
 import type { Waits } from '@paddock/domain/entities/waits';

@@ -6,8 +6,7 @@ import { sql } from 'kysely';
 import { createExecutor } from '../executor.ts';
 import type { ExecutorEvents, TaskIdentity } from '../executor-events.ts';
 import type { ExecutorRules } from '../executor-settings.ts';
-import type { Handler } from '../kind.ts';
-import { done } from '../outcome.ts';
+import { done, type Handler } from '../kind.ts';
 
 /** The program's options, as JSON in its first argument. */
 export interface ExecutorProgramOptions {
