@@ -116,6 +116,7 @@ export async function startSystem({
   playRunner: play = playRunner,
 }: TestSystemOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
+  const startDelayMs: [least: number, most: number] = [5, 30];
   const key = sharedAppKey();
   const github = await startGitHubSimulator({
     apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }],
@@ -125,7 +126,7 @@ export async function startSystem({
     (await startKubeSimulator({
       namespaces: [NAMESPACE],
       playRunner: play,
-      startDelayMs: [5, 30],
+      startDelayMs,
     }));
   const database =
     beside === undefined
@@ -161,6 +162,8 @@ export async function startSystem({
     database,
     github,
     cluster,
+    /** How long pods take to start, until a test changes it. */
+    startDelayMs,
     /** The path of the services' configuration file. */
     config,
     /** Writes that file with more keys of `github`, and with this cap of each entity. */

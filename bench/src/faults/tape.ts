@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../stage/service.ts';
-import type { Stage } from '../stage/stage.ts';
 
+type Scraped = Pick<Service, 'name' | 'metrics'>;
 /** In the tests of alerts a second stands for a minute. */
 export const RULES_OF_TAPES = { db: { lateAfterSeconds: 1 } };
 /** One sample a second. */
@@ -28,7 +28,7 @@ type Series = Map<string, (string | undefined)[]>;
  * Writes that as a file of the folder.
  */
 export async function recordTape<T>(
-  stage: Stage,
+  stage: { readonly environments: readonly { readonly services: readonly Scraped[] }[] },
   { folder, row }: { folder: string; row: string },
   play: () => Promise<T>,
 ): Promise<T> {
@@ -40,7 +40,7 @@ export async function recordTape<T>(
   };
   const series: Series = new Map();
   const startedAt = Date.now();
-  const scrape = async ({ name, metrics }: Service, second: number): Promise<void> => {
+  const scrape = async ({ name, metrics }: Scraped, second: number): Promise<void> => {
     const page = (await metrics(PATIENCE_MS)) ?? '';
     for (const [line, sample = '', labels = '', value = ''] of page.matchAll(SAMPLE)) {
       const all = `${labels && `${labels},`}instance="${name.split(' ')[0]}"`;
@@ -83,7 +83,7 @@ function note(series: Series, name: string, given: { second: number; value: stri
 
 /** No alert fires for a series of zeros; of some it matters whether they are there. */
 const isOfUse = ([name, values]: [string, (string | undefined)[]]): boolean =>
-  /^paddock_(events_total|migration_needed)/.test(name) ||
+  /^paddock_(events_total|migration_needed|job_queue_seconds_bucket)/.test(name) ||
   values.some((value) => (value ?? '0') !== '0');
 
 /** `2*3 2*- 4`: twice 3, nothing twice, and 4. */

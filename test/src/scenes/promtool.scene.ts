@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { onPath } from '@paddock/testing/render-chart';
 import { type Rule, RULES } from './alert-rules.scene.ts';
 import { ROOT } from './documented-metrics.scene.ts';
@@ -33,35 +33,73 @@ const QUIET_MINUTES = 120;
 const SECONDS = 60;
 const AGE = /^paddock_(oldest_waiting_job|task_oldest_due|redelivery_oldest_unresolved)_seconds/;
 const INSTANT = /^paddock_\w+_timestamp_seconds/;
-const WAIT = /^(paddock_job_queue_seconds_bucket.*le=")([\d.]+)"/;
+const WAIT = /^(paddock_(?:job_queue|worker_to_running)_seconds_bucket.*le=")([\d.]+)"/;
 
-/** What `bench faults --tape` has written of a row. */
-export function readTape(row: string): Series {
-  const file = join(ROOT, 'test/src/alerts/tapes', `${row}.json`);
-  const { startedAt, series } = JSON.parse(readFileSync(file, 'utf8')) as {
-    startedAt: number;
-    series: Series;
-  };
+const FOLDER = join(ROOT, 'test/src/alerts/tapes');
+/** Those of `STATES`, in one file. */
+export const STATES_FILE = join(FOLDER, 'states.json');
+
+interface Tape {
+  readonly startedAt: number;
+  readonly series: Series;
+}
+
+const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const tapes: Readonly<Record<string, Tape>> = Object.assign(
+  {},
+  ...globSync('*.json', { cwd: FOLDER }).map((file) => {
+    const content = read(join(FOLDER, file)) as object;
+    return 'series' in content ? { [basename(file, '.json')]: content } : content;
+  }),
+);
+export const TAPES = Object.keys(tapes);
+
+const scaled = (_: string, before: string, le: string) => `${before}${Number(le) * SECONDS}"`;
+
+/**
+ * What `bench faults --tape` has written of a row, or what was recorded of a state: the values of
+ * each minute. It begins at a minute of the episode.
+ */
+function minutesOf(row: string, from: number) {
+  const { startedAt, series } = tapes[row] ?? { startedAt: 0, series: {} };
   // All services run at the end, but may not answer the last scrape.
   const length = Math.min(
     ...Object.entries(series).flatMap(([name, values]) =>
       name.startsWith('paddock_events_total') ? expand(values).length : [],
     ),
   );
+  const begun = startedAt / 1_000 - from;
+  const minutes = Object.entries(series).map(([name, values]): [string, string[]] => {
+    const value = (text: string): string => {
+      if (text === '-') return '_';
+      if (AGE.test(name)) return String(Number(text) * SECONDS);
+      return INSTANT.test(name) ? String((Number(text) - begun) * SECONDS) : text;
+    };
+    const given = expand(values);
+    return [
+      name.replace(WAIT, scaled),
+      Array.from({ length }, (__, minute) => value(given[minute] ?? '-')),
+    ];
+  });
+  return { length, series: new Map(minutes) };
+}
+
+/** An episode of tapes, one after the other: between two of them the services start anew. */
+export function readTapes(...rows: readonly string[]): Series {
+  let length = 0;
+  const parts = rows.map((row) => {
+    const part = minutesOf(row, length);
+    length += part.length;
+    return part;
+  });
+  const names = new Set(parts.flatMap(({ series }) => [...series.keys()]));
   return Object.fromEntries(
-    Object.entries(series).map(([name, values]) => {
-      const value = (text: string): string => {
-        if (text === '-') return '_';
-        if (AGE.test(name)) return String(Number(text) * SECONDS);
-        return INSTANT.test(name) ? String((Number(text) - startedAt / 1_000) * SECONDS) : text;
-      };
-      const all = Array.from({ length }, (_, minute) => value(expand(values)[minute] ?? '-'));
-      return [
-        name.replace(WAIT, (_, before: string, le: string) => `${before}${Number(le) * SECONDS}"`),
-        withStaleness(all)
-          .concat(`${all.at(-1)}x${QUIET_MINUTES}`)
-          .join(' '),
-      ];
+    [...names].map((name) => {
+      const all = parts.flatMap(
+        (part) => part.series.get(name) ?? Array.from({ length: part.length }, () => '_'),
+      );
+      const quiet = `${all.at(-1)}x${QUIET_MINUTES}`;
+      return [name, withStaleness(all).concat(quiet).join(' ')];
     }),
   );
 }
@@ -80,21 +118,17 @@ const withStaleness = (values: readonly string[]): string[] =>
 
 /**
  * Plays series to all alerts. Returns what promtool complains of unless exactly these alerts fire
- * meanwhile, and none is left at the end. Samples and evaluations are `interval` apart.
+ * meanwhile, and none is left at the end.
  */
-export function complaintsOnPlaying(
-  series: Series,
-  alerts: readonly string[],
-  interval: '1m' | '5m' = '1m',
-): string {
+export function complaintsOnPlaying(series: Series, alerts: readonly string[]): string {
   const steps = Math.max(...Object.values(series).map(lengthOf)) - 1;
   const ask = (expr: string, expected: readonly string[]) => ({
     expr: `group by (alertname) (${expr})`,
-    eval_time: `${steps * Number.parseInt(interval, 10)}m`,
+    eval_time: `${steps}m`,
     exp_samples: expected.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
   });
   const test = {
-    interval,
+    interval: '1m',
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
     promql_expr_test: [
       ask('max_over_time(ALERTS{alertstate="firing"}[3d])', alerts),
@@ -108,7 +142,7 @@ export function complaintsOnPlaying(
     }),
     'test.json': JSON.stringify({
       rule_files: ['alerts.json'],
-      evaluation_interval: interval,
+      evaluation_interval: '1m',
       tests: [test],
     }),
   });
