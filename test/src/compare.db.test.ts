@@ -9,10 +9,9 @@ import { seededRandom } from '@paddock/simulators/random';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { registerRunner } from '@paddock/simulators/scenes/call-api.scene';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { putWorker } from '@paddock/testing/worker-rows';
 
 const database = useTestDatabase();
 let world: SmallWorld;

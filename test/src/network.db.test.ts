@@ -5,7 +5,7 @@ import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-p
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { listPods } from '@paddock/kube/pods';
 import { withConnection } from '@paddock/testing/server-connection';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { execFile } from 'node:child_process';

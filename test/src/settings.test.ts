@@ -4,7 +4,7 @@ import { readReconcilerConfig } from '@paddock/reconciler/settings';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { readSchedulerConfig } from '@paddock/scheduler/settings';
 import { appProgram, startService } from '@paddock/testing/processes';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
 import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import {
   type GitHubSimulator,

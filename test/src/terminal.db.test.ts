@@ -3,7 +3,7 @@ import { listWorkersEndpoint } from '@paddock/api/workers/workers';
 import type { CommandResult } from '@paddock/cli/command';
 import { runCommand } from '@paddock/cli/run-command';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker } from '@paddock/testing/demand-rows';
 import { putFleet } from './scenes/fleet.scene.ts';
 
 /** The answers to these are of the time when they are given, and so is the width of a column of ages. */

@@ -1,7 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  examplePools,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import type { AnswerOf } from '@paddock/api/endpoints';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { poison } from '@paddock/queue/kind';

@@ -3,7 +3,7 @@ import { bodyDigest } from '@paddock/domain/deliveries/delivery-bodies';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker } from '@paddock/testing/demand-rows';
 import { randomUUID } from 'node:crypto';
 import {
   type HostileRequest,

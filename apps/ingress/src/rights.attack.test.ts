@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sqlStateOf } from '@paddock/db/connection/errors';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  examplePools,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 
 const DENIED = '42501';

@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { useSweeps } from './scenes/sweeps.scene.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { rulesVariable } from '@paddock/runtime/rules';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { readSchedulerConfig } from './settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));

@@ -1,8 +1,7 @@
 import { beginSession, findIdentity } from '@paddock/api/sessions/sessions';
 import { describe, expect, test } from '@jest/globals';
-import { putInstallation, putJob } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { EVENTS, INSTANTS, mendInstants } from './instants.ts';
 

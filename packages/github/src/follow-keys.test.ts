@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Secret } from '@paddock/runtime/secret';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import type { SimulatedApp } from '@paddock/simulators/github/world';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,7 +2,8 @@ import type { Database, Db } from '@paddock/db/schema/tables';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { scopeRepoId } from '@paddock/domain/pools/place-job';
-import type { Insertable, InsertObject, Selectable } from 'kysely';
+import { workerName } from '@paddock/domain/workers/worker-name';
+import { type Insertable, type InsertObject, type Selectable, sql } from 'kysely';
 
 /**
  * A pools document with all defaults filled in. Unless given: a pool `linux`, and every entity
@@ -107,3 +108,38 @@ export async function putInstallation(
     .values({ ...standard, ...given })
     .execute();
 }
+
+let lastNumber = 0;
+
+/**
+ * A pending worker of the organisation acme in the pool `linux`, with our instance's name; `given`
+ * overrides columns.
+ */
+export async function putWorker(
+  db: Db,
+  given: Partial<InsertObject<Database, 'workers'>> = {},
+): Promise<Selectable<Database['workers']>> {
+  const { instance_id: instance } = await db
+    .selectFrom('instance')
+    .select('instance_id')
+    .executeTakeFirstOrThrow();
+  lastNumber += 1;
+  const standard = {
+    pod_name: workerName(instance, 'linux', String(lastNumber).padStart(12, '0')),
+    ...ACME,
+    scope_repo_id: 0,
+    job_labels: '["linux"]',
+    k8s_pool: 'linux',
+    k8s_image: 'ghcr.io/acme/runner:1',
+    pools_version: 1,
+    namespace: 'default',
+  };
+  return db
+    .insertInto('workers')
+    .values({ ...standard, ...given })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** An instant `minutes` ago by the database's clock, for old rows. */
+export const minutesAgo = (minutes: number) => sql<Date>`now() - ${minutes} * interval '1 minute'`;

@@ -3,7 +3,7 @@ import { playInCluster } from '@paddock/demo/play-in-cluster';
 import { findInstance } from '@paddock/db/instance';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { type ChartObject, HELM } from '@paddock/testing/render-chart';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import {
   type Kubelet,

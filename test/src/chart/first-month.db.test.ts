@@ -6,7 +6,7 @@ import { playInCluster } from '@paddock/demo/play-in-cluster';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { CHART, HELM } from '@paddock/testing/render-chart';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

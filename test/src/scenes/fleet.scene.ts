@@ -11,8 +11,8 @@ import {
   putInstallation,
   putJob,
   putPools,
+  putWorker,
 } from '@paddock/testing/demand-rows';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { type Insertable, sql } from 'kysely';
 
 /** What a stranger may have named a job, to see what a page makes of it. */

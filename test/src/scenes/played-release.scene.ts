@@ -3,7 +3,7 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { createEmptyDatabase, openMigrated } from '@paddock/testing/database';
 import { uniqueDatabaseName, withConnection } from '@paddock/testing/server-connection';
 import { CHART, type ChartObject, HELM, renderChart } from '@paddock/testing/render-chart';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';

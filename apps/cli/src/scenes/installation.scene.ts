@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { noteLife } from '@paddock/db/instance';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';

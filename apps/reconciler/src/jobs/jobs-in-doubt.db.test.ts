@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type DoubtRules, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database, Db } from '@paddock/db/schema/tables';
-import { putJob } from '@paddock/testing/demand-rows';
+import { minutesAgo, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { untilBlocked } from '@paddock/testing/sessions';
 import { countStatements } from '@paddock/testing/watched-statements';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import type { Insertable, Updateable } from 'kysely';
 import { putReason } from '../scenes/jobs.scene.ts';
 import { CONFIG } from '../scenes/sweep.scene.ts';

@@ -4,7 +4,7 @@ import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { putReason, useDiscoveryScene } from '../scenes/jobs.scene.ts';
 import { CONFIG } from '../scenes/sweep.scene.ts';

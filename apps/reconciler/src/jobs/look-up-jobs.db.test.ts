@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { putInstallation } from '@paddock/testing/demand-rows';
+import { minutesAgo, putInstallation, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { useJobsScene } from '../scenes/jobs.scene.ts';
 

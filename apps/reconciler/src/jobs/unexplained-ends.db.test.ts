@@ -3,7 +3,7 @@ import { recordFindings } from '@paddock/db/jobs/record-jobs';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { queuedJob } from '@paddock/domain/scenes/deliveries.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { useJobsScene } from '../scenes/jobs.scene.ts';
 

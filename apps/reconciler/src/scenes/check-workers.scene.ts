@@ -2,7 +2,7 @@ import type { Database, Db } from '@paddock/db/schema/tables';
 import type { Updateable } from 'kysely';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import {
   accountOf,
   emptyAll,

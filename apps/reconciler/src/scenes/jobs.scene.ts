@@ -7,8 +7,14 @@ import {
   startSmallWorld,
 } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { discoverJobs } from '../jobs/discover-jobs.ts';
 import { lookUpJobs } from '../jobs/look-up-jobs.ts';

@@ -4,7 +4,7 @@ import { ACME, TOOL } from '@paddock/github/scenes/small-world.scene';
 import type { RegistrationScope } from '@paddock/github/scope';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { removeRegistrations } from '../workers/remove-registrations.ts';
 import {

@@ -6,7 +6,7 @@ import { done } from '@paddock/queue/kind';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { minutesAgo } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from '../reconciler-gauges.ts';
 import { CONFIG, noteEvents, usualContext } from '../scenes/sweep.scene.ts';

@@ -1,7 +1,6 @@
 import { retiredUpTo, retireEvents } from '@paddock/db/retire-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { putJob } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { ReconcilerConfig } from '../settings.ts';

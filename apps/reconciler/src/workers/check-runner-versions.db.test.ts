@@ -5,9 +5,8 @@ import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.sc
 import { createSecret, runnerSecret } from '@paddock/kube/secrets';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, minutesAgo, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';

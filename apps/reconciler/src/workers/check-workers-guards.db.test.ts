@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { minutesAgo } from '@paddock/testing/demand-rows';
 import { putPending, useCheckScene } from '../scenes/check-workers.scene.ts';
 import { putFailedLong } from '../scenes/sweep.scene.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { putJob } from '@paddock/testing/demand-rows';
+import { minutesAgo, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { putPending, useCheckScene } from '../scenes/check-workers.scene.ts';
 
 const scene = useCheckScene(useTestDatabase());

@@ -6,7 +6,7 @@ import { createPod, findPod } from '@paddock/kube/pods';
 import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import {
   beginByHand,
   CONFIG,

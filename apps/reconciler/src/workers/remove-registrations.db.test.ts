@@ -5,10 +5,9 @@ import { runnerPod } from '@paddock/kube/runner-pod';
 import { createSecret, secretExists, runnerSecret } from '@paddock/kube/secrets';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, minutesAgo, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo } from '@paddock/testing/worker-rows';
 import { putFailedLong } from '../scenes/sweep.scene.ts';
 import { type RegistrationsScene, useRegistrationsScene } from '../scenes/registrations.scene.ts';
 

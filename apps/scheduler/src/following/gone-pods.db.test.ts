@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { examplePools, minutesAgo } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo } from '@paddock/testing/worker-rows';
 import { change } from '../scenes/followed-pods.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { takeChanges } from './follow-pods.ts';

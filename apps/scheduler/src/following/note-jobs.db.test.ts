@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { asRecord } from '@paddock/domain/pools/as-record';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { minutesAgo } from '@paddock/testing/demand-rows';
 import { NAMESPACE } from '../scenes/scheduler.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { followPods } from './follow-pods.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findUnstartableWorkers } from '@paddock/db/workers/stuck-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { minutesAgo } from '@paddock/testing/demand-rows';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { noteStuckPods } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { examplePools, minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import { ACME, ENDED, GLOBEX, HOOLI, useMatching } from '../scenes/matching.scene.ts';
 
 const scene = useMatching(examplePools());

@@ -4,8 +4,13 @@ import { createWaits, noteRegistrationBudget } from '@paddock/db/entities/waits'
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
-import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { ACME, GLOBEX, HOOLI, useMatching } from '../scenes/matching.scene.ts';
 
 const GPU = { name: 'gpu', labels: ['gpu'] };

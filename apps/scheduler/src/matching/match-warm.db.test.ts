@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { findInstallation } from '@paddock/db/jobs/repositories';
 import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putJob,
+  putPools,
+} from '@paddock/testing/demand-rows';
 import { noteRepositories, useMatching } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 

@@ -1,8 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { lockPlanned } from '@paddock/db/matching/matching-lock';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { useMatching } from '../scenes/matching.scene.ts';
 

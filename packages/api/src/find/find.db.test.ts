@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { findDeliveryEndpoint } from '../deliveries/deliveries.ts';
 import { ask } from '../scenes/ask.scene.ts';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ACME, putInstallation, putJob } from '@paddock/testing/demand-rows';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { ACME, putInstallation, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';

@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { findOperationEndpoint } from '../operations/operation.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findHoursToSum, sumUsage } from '@paddock/db/sum-usage';
-import { putJob } from '@paddock/testing/demand-rows';
+import { putJob, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { listUsageEndpoint } from './usage.ts';

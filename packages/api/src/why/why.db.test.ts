@@ -2,9 +2,15 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteAway } from '@paddock/db/outages';
 import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { saveAppIds } from '@paddock/db/instance';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { ask, askAll, putKey } from '../scenes/ask.scene.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './explain-job.ts';

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putPools } from '@paddock/testing/demand-rows';
+import { putPools, putWorker } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { lockInstallations, pinLogins } from '../entities/installations.ts';

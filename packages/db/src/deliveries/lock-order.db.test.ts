@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { untilBlocked } from '@paddock/testing/sessions';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker } from '@paddock/testing/demand-rows';
 import { type RawBuilder, sql } from 'kysely';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';

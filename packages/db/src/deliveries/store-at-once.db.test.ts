@@ -5,7 +5,7 @@ import { bindRunners } from '../jobs/record-jobs.ts';
 import { type StoredJob, storeJobsAtOnce, storeJobs } from '../jobs/store-jobs.ts';
 import type { EventToAppend } from '../events/append-events.ts';
 import type { Trx } from '../schema/tables.ts';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker } from '@paddock/testing/demand-rows';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 import { ACME, ofJob, pools } from '../scenes/delivery.scene.ts';
 

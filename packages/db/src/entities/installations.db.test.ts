@@ -1,8 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import {
   ACME,
   APP_IDS,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { putInstallation } from '@paddock/testing/demand-rows';
+import { putInstallation, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { endRefusals, endRefusalsOfApp, recordRefusal } from './refusals.ts';

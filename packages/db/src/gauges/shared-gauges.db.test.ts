@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { type Insertable, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { readSharedState, type SharedGauge } from './shared-gauges.ts';

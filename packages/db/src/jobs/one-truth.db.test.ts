@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { fc } from '@paddock/testing/random-cases';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker } from '@paddock/testing/demand-rows';
 import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker } from '@paddock/testing/demand-rows';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
 import { ofJob, pools } from '../scenes/delivery.scene.ts';
 

@@ -1,5 +1,4 @@
-import { putInstallation } from '@paddock/testing/demand-rows';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { minutesAgo, putInstallation } from '@paddock/testing/demand-rows';
 import type { Db } from '../schema/tables.ts';
 
 export const ACME = 90_000_001;

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putJob } from '@paddock/testing/demand-rows';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { minutesAgo, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import {
   hasEnded,

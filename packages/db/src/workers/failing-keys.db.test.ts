@@ -1,10 +1,15 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  examplePools,
+  minutesAgo,
+  putJob,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { untilBlocked } from '@paddock/testing/sessions';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { saveRunnerGroup } from '../matching/stored-rules.ts';
 import {

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isWorkerName, workerName } from '@paddock/domain/workers/worker-name';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putJob } from '@paddock/testing/demand-rows';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putJob, putWorker } from '@paddock/testing/demand-rows';
 import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { findInstance } from '../instance.ts';

@@ -1,4 +1,4 @@
-import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { sharedAppKey } from '@paddock/testing/stand-ins';
 import {
   startGitHubSimulator,
   type GitHubSimulator,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { toCsv } from './to-csv.ts';
+import { toCsv } from './answer.ts';
 
 test('rows for a sheet: whole numbers, percents, and no formula of a stranger', () => {
   const rows = [
