@@ -1,6 +1,7 @@
 import { type AnswerOf, API } from '@paddock/api/endpoints';
 import { duration } from '@paddock/domain/text/duration';
 import { type JobReference, readJobReference } from '@paddock/domain/why/job-reference';
+import { count } from '@paddock/domain/why/reason-explanations';
 import { columns, more, printable } from './columns.ts';
 import { ask } from './ask-command.ts';
 import { type Command, type Given, WrongUsage } from './command.ts';
@@ -54,7 +55,7 @@ export const describeDiagnoses = ({ items }: AnswerOf<'listDiagnoses'>): string 
     : items
         .map(({ name, subject, sentence, since, until, act, actor, advice, jobs = 0 }) =>
           [
-            jobs > 0 ? `${jobs} waiting jobs: ${sentence}` : sentence,
+            jobs > 0 ? `${count(jobs, 'waiting job')}: ${sentence}` : sentence,
             `  ${name}${since === null ? '' : ` since ${since}`}; ${ACTORS[actor]}: ${advice}`,
             ...(until ? [`  tried again at ${until}`] : []),
             ...(act ? [`  paddock ${act} ${act === 'resume' ? subject : name}`] : []),
