@@ -38,16 +38,16 @@ const ANSWERS: Readonly<Record<Exclude<WaitAnswer['state'], 'in_doubt'>, string>
 
 /**
  * The states of a worker on its way, each with the stop whose page lists such a worker. To be
- * registering lasts for one call of GitHub, and a key makes another worker for a stopping one.
+ * registering lasts for one call of GitHub, a key makes another worker for a stopping one, and the
+ * next pass gives back what is reserved where GitHub refuses.
  */
 const WORKERS_ON_THE_WAY: Readonly<
-  Record<Exclude<WorkerState, 'registering' | 'stopping'>, string>
+  Record<Exclude<WorkerState, 'reserved' | 'registering' | 'stopping'>, string>
 > = {
   ready: 'ready',
   starting: 'starting',
   offline: 'offline',
   registered: 'quota',
-  reserved: 'installation_refused',
   no_node: 'no_capacity',
   stuck: 'workers_failing',
 };

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 
 /** Where a Chromium is installed; undefined: nowhere that is usual. */
 export const CHROMIUM = [
@@ -8,12 +8,9 @@ export const CHROMIUM = [
   '/usr/bin/google-chrome',
 ].find((path) => existsSync(path));
 
-export async function startChromium(executablePath: string): Promise<Browser> {
-  // Few of those that ask where Chromium is start it.
-  const { chromium } = await import('playwright-core');
-  // The sandbox needs rights that a container may not have; the pages are ours.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
-}
+// The sandbox needs rights that a container may not have; the pages are ours.
+export const startChromium = (executablePath: string): Promise<Browser> =>
+  chromium.launch({ executablePath, args: ['--no-sandbox'] });
 
 /** What the console's board says first of what holds back work. */
 export const firstLine = (page: Page): Locator => page.locator('.trouble, .held').first();
