@@ -90,7 +90,9 @@ export const appendingGiven = (
 const jsonbArray = (texts: readonly (string | Buffer)[]): Buffer =>
   Buffer.concat([
     int32s(1, 0, JSONB_OID, texts.length, 1),
-    ...texts.flatMap((text) => [int32s(Buffer.byteLength(text) + 1), VERSION, bytesOf(text)]),
+    ...texts
+      .map((text) => (typeof text === 'string' ? Buffer.from(text) : text))
+      .flatMap((bytes) => [int32s(bytes.length + 1), VERSION, bytes]),
   ]);
 
 function int32s(...values: readonly number[]): Buffer {
@@ -98,9 +100,6 @@ function int32s(...values: readonly number[]): Buffer {
   for (const [at, value] of values.entries()) bytes.writeInt32BE(value, 4 * at);
   return bytes;
 }
-
-const bytesOf = (payload: string | Buffer): Buffer =>
-  typeof payload === 'string' ? Buffer.from(payload) : payload;
 
 const JSONB_OID = 3802;
 /** Of JSONB's binary form; the text follows. */
