@@ -43,7 +43,8 @@ export const TIMES_OF_FAILURES = {
   scheduler: {
     stopIdleApartMs: 1_000,
     stopLastLookMs: 1_000,
-    stopOfflineMs: 2_000,
+    // Long enough to be seen on the tour, also on a busy machine.
+    stopOfflineMs: 10_000,
     stopRetryMs: 1_000,
   },
   db: { failingPauseMs: 2_000, failingLongestPauseMs: 4_000 },

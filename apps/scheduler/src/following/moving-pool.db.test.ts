@@ -48,6 +48,10 @@ describeReal('a pool that moves to another namespace', {}, (world) => {
       return text.startsWith('ready; rights are missing') && text;
     });
     expect(rights).toContain('in the namespace later: pods create, pods get');
+    await waitFor(
+      'the line about them',
+      () => scheduler.said('lacks rights in a namespace').length,
+    );
     expect(scheduler.said('lacks rights in a namespace')).toHaveLength(1);
     expect([await world.outages(), (await world.row(old))?.stopping_at]).toEqual([[], null]);
 
