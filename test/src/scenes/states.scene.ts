@@ -36,7 +36,7 @@ type Act = (system: TestSystem) => Promise<unknown>;
 type State = readonly [shows: string, seconds: number, begin: Act, end?: Act];
 
 const ALL = 1_000_000;
-/** Statements of somebody whom no trigger of ours hinders. */
+/** Runs statements without our triggers. */
 const write =
   (statements: string): Act =>
   ({ database: { db } }) =>
@@ -71,7 +71,7 @@ const forget: Act = async ({ github, cluster }) => {
   cluster.setRunnerFaults({});
   await github.clearFaults();
 };
-/** Somebody else's call; then the scheduler lists its pods anew. */
+/** Makes or deletes a pod as somebody else, and has the scheduler list its pods anew. */
 const callForPods = async ({ cluster }: TestSystem, method: 'POST' | 'DELETE', pod: object) => {
   const given = { kubeconfigFile: cluster.writeKubeconfig(), requestTimeoutMs: 9_000 };
   const connection = connectCluster(given);

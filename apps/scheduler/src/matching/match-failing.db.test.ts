@@ -86,7 +86,7 @@ describe('a key whose idle workers GitHub leaves without jobs (C11)', () => {
     expect(await goUnserved()).toMatchObject({ unserved: [{ pauses: 2 }] });
   });
 
-  test('makes workers for jobs of a repository of which none waited then, also during its pause (P6)', async () => {
+  test('makes workers during its pause for a repository that had no waiting job when it failed (P6)', async () => {
     await goUnserved();
     await goUnserved();
     await scene.putJobs(1, ACME);

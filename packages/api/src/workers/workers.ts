@@ -50,7 +50,7 @@ export const workerRow = z.object({
 
 export type WorkerRow = z.output<typeof workerRow>;
 
-/** SQL: it ended well, or because nobody wanted it any longer, maybe before it was made. */
+/** SQL: it ended well, or nobody wanted it any longer. */
 export const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in ('unwanted', ${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */

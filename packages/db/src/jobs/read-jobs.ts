@@ -137,7 +137,7 @@ const STATED = {
 // Only an adopted worker never has an id.
 const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(given.runner_id, runner_id) end`;
 
-/** Pins each login that admits an entity and is nobody’s yet. */
+/** Pins the logins that admit an entity and have no owner yet. */
 const PINNING = `select login, pin_login(login, entity_id) as owner from (
         select distinct on (by_login) by_login as login, entity_id from given
         where by_login is not null and not exists (select from login_pins known where known.login = by_login) order by by_login, job_id

@@ -73,7 +73,7 @@ export interface FailingKey {
   readonly isPaused: boolean;
   /** How many of its workers without a job have shown what would end failures of some class. */
   readonly shown: Readonly<Partial<Record<Proof, number>>>;
-  /** If GitHub gave its runners no job: jobs of repositories of which none waited then. */
+  /** Waiting jobs of repositories that had none when GitHub last gave its runners no job. */
   readonly others: number;
   /** When the first of the failures was counted. */
   readonly since: number;
