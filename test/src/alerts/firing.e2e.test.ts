@@ -33,7 +33,7 @@ const IN_FAULTS: Readonly<Record<string, string>> = {
 /** The same while a fault stands that `STATES` brings about, by the tapes in states.json. */
 const IN_STATES: Readonly<Record<keyof typeof STATES, string>> = {
   'app-unfit': 'AppUnfit',
-  'budget-used-up': 'BudgetUsedUp JobsStarved',
+  'budget-used-up': 'BudgetUsedUp JobsStarved StartsLateFast',
   'deletion-refused': 'StopsHeldUp',
   'file-refused': 'ConfigurationRefused',
   'group-refuses': 'JobNotAssigned JobsStarved',
