@@ -9,7 +9,10 @@ export interface RunnerFaults {
    * the others at some later moment.
    */
   readonly dieRate?: number | undefined;
-  /** When the others die, at the latest, in milliseconds after their start; 1000 by default. */
+  /**
+   * When the others die, at the latest, in milliseconds after their start; 1000 by default. 0: all
+   * die at their start.
+   */
   readonly dieWithinMs?: number | undefined;
   /** Share (0–1) of runners that start and never connect to GitHub. */
   readonly silentRate?: number | undefined;
@@ -40,7 +43,7 @@ export function withFaults(playRunner: PlayRunner, { faults, random, strike }: F
   return async (jitConfig, signal, onLine, container) => {
     const { dieRate = 0, dieWithinMs = 1000, silentRate = 0, silentLog = [] } = faults();
     if (dies(dieRate)) {
-      if (!diesAtStart(0.5))
+      if (!diesAtStart(dieWithinMs === 0 ? 1 : 0.5))
         return die(
           playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine, container),
           signal,
