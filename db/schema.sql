@@ -700,6 +700,8 @@ CREATE INDEX installation_events_given_up ON installation_events USING btree (re
 
 CREATE INDEX installation_events_of_installations ON installation_events USING btree (installation_id, received_at DESC, id DESC) WHERE (event ~~ 'installation%'::text);
 
+CREATE INDEX installation_events_unserved ON installation_events USING btree (received_at) WHERE ((event = 'workflow_job.completed'::text) AND (outcome = ANY (ARRAY['ignored_entity'::text, 'ignored_no_label'::text, 'ignored_pool_closed'::text, 'ignored_public_repository'::text, 'refused_entity'::text])));
+
 CREATE INDEX installation_events_without_entity ON installation_events USING btree (app_id, installation_id, received_at DESC, id DESC) WHERE (entity_id IS NULL);
 
 CREATE INDEX installations_by_id ON installations USING btree (installation_id);

@@ -458,6 +458,10 @@ create index installation_events_of_installations on installation_events (instal
   where event like 'installation%';
 create index installation_events_given_up on installation_events (received_at desc, id desc)
   where outcome = 'redelivery_given_up';
+-- Ends of jobs that no pool serves, which are compared with those of ours.
+create index installation_events_unserved on installation_events (received_at)
+  where event = 'workflow_job.completed'
+    and outcome in ('ignored_entity', 'ignored_no_label', 'ignored_pool_closed', 'ignored_public_repository', 'refused_entity');
 
 -- Deliveries that have not reached us, until one attempt does or GitHub can no longer repeat them.
 create table unresolved_deliveries (

@@ -196,7 +196,7 @@ test('of two thousand jobs, to the second, as counted beside it; deliveries come
   expect(sumOf(found)).toBe(2_000);
 });
 
-test.each(['', '0d', '32d', '7', 'week'])('a span of %j is refused', async (since) => {
+test.each(['', '0d', '15d', '7', 'week'])('a span of %j is refused', async (since) => {
   await expect(async () => ask(compareRunnersEndpoint, database.db, { since })).rejects.toThrow(
     'must be a span',
   );

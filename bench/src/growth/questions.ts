@@ -42,7 +42,9 @@ export function questionsOf({
       of('usage', `by=${by}`, `by=${by}&from=-31d`, `by=${by}&from=-31d&entity=entity-1`),
     ),
     ...of('usage', 'by=hour&from=-7d', 'by=day&from=-30d', 'by=hour&from=-24h&pool=pool-3'),
-    ...['', '?since=31d', '?since=31d&entity=entity-1'].map((input) => `compare${input}`),
+    ...['', '?since=24h', '?since=14d', '?since=14d&entity=entity-1'].map(
+      (input) => `compare${input}`,
+    ),
     ...['entity', 'pool', 'labels'].map((by) => `active?by=${by}`),
     ...of('redeliveries', 'state=given-up', 'code=502'),
     ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),

@@ -44,7 +44,8 @@ const DAYS = sql`interval '365 days'`;
 
 /** The numbers `n` of rows, with instants `t` that are spread evenly over the time before now. */
 const spread = (count: number, over = DAYS): RawBuilder<unknown> =>
-  sql`(select n, now() - ${over} + n * (${over} / ${Math.max(1, count)}::float8) as t from ${numbers(1, count)}) spread`;
+  // What ended later than its `t` has ended by now all the same: an instant ahead would be void.
+  sql`(select n, now() - interval '6 minutes' - ${over} + n * (${over} / ${Math.max(1, count)}::float8) as t from ${numbers(1, count)}) spread`;
 
 /** Fills the empty tables with a year of rows, and with those that always exist. */
 export async function fillYear(db: Db, sizes: YearSizes): Promise<void> {
@@ -127,12 +128,12 @@ const someEntities = (
     from ${numbers(1, entities)}`;
 
 const endedJobs = (count: number, entities: number) => sql`
-    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, conclusion,
+    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, runner_name, conclusion,
       queued_at, started_at, completed_at, created_at, updated_at, html_url, workflow_name, delivery_guid)
     select n, ${RUN}, 1, 'build (' || n % 7 || ')', ${RUN} % 5000 + 1, 'entity/repository-' || ${RUN} % 5000, ${entity(entities, RUN)},
-      case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')},
+      case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')}, ${podName('ended')},
       case when n % 9 = 0 then 'failure' when n % 50000 = 1 then 'timed_out' else 'success' end,
-      t, t + interval '20 seconds', t + interval '5 minutes', t, t + interval '5 minutes',
+      t, t + n % 90 * interval '1 second', t + interval '5 minutes', t, t + interval '5 minutes',
       'https://github.com/entity/repository/actions/runs/' || ${RUN} || '/job/' || n, case when ${RUN} % 8 = 0 then 'Nightly' else 'CI' end, gen_random_uuid()::text
     from ${spread(count)}`;
 
@@ -154,6 +155,9 @@ const endedWorkers = (count: number, entities: number) => sql`
       case when t < now() - interval '6 hours' then t + interval '6 hours' end, t + interval '10 seconds', t + interval '5 minutes', t, t + interval '6 minutes'
     from ${spread(count)}`;
 
+const UNSERVED_JOB = sql`jsonb_build_object('labels', jsonb_build_array('other'), 'runner_name', 'other-' || n, 'conclusion', 'success',
+  'created_at', t - interval '1 minute', 'started_at', t - interval '20 seconds')`;
+
 /**
  * Half of them are of one entity. One in a thousand says that GitHub refused us, and one that an
  * installation changed.
@@ -165,7 +169,7 @@ const someEvents = (count: number, entities: number) => sql`
         else (array['workflow_job.queued', 'workflow_job.in_progress', 'workflow_job.completed'])[n % 3 + 1] end,
       case when n % 40 = 0 then 'ignored_no_label' else 'ok' end, ${APP}, ${eventEntity(entities)}, 'Organization', ${eventEntity(entities)},
       'entity-' || ${eventEntity(entities)}, n % 5000 + 1, n * 2 / 3, gen_random_uuid()::text,
-      jsonb_build_object('action', 'queued', 'n', n, 'text', repeat(md5(n::text), 12)), t
+      jsonb_build_object('action', 'queued', 'n', n, 'text', repeat(md5(n::text), 12), 'workflow_job', case when n % 40 = 0 then ${UNSERVED_JOB} end), t
     from ${spread(count)} order by n`;
 
 /** Kept for a week. */

@@ -80,8 +80,9 @@ const sharedState = sql<Sample<SharedGauge>>`
     with document as materialized ${DOCUMENT_IN_FORCE}, pools as materialized (
       select p ->> 'name' as pool from document cross join jsonb_array_elements(content -> 'pools') p
     ), waiting as materialized (
-      select demand_key, k8s_pool as pool, count(*) as jobs, min(created_at) as oldest_at
-      from jobs where wants_worker group by demand_key, k8s_pool
+      -- The pool of one job for all of its key: so the count stays within the index.
+      select demand_key, (select k8s_pool from jobs one where one.demand_key = of.demand_key and wants_worker limit 1) as pool, jobs, oldest_at
+      from (select demand_key, count(*) as jobs, min(created_at) as oldest_at from jobs where wants_worker group by demand_key) of
     ), oldest as materialized (
       select distinct on (pool) pool, demand_key, oldest_at from waiting order by pool, oldest_at
     ), alive as materialized (
