@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
 import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
-import { drainPoolEndpoint } from '@paddock/api/pools/pools';
 import { ask } from '@paddock/api/scenes/ask.scene';
 import { runSweepEndpoint } from '@paddock/api/sweeps/sweeps';
-import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
-import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
+import { turnSwitchEndpoint } from '@paddock/api/switches/switches';
+import { drainEndpoint } from '@paddock/api/workers/drain';
 import { runCommand } from '@paddock/cli/run-command';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { type Outcome, poison } from '@paddock/queue/kind';
@@ -211,7 +210,8 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
 
   test('an idle worker ends, with its operation', async () => {
     const worker = await scene.idleWorker();
-    const asked = await ask(drainWorkerEndpoint, world.db, { worker, note: 'a bad node' });
+    const given = { of: 'worker', name: worker, note: 'a bad node' };
+    const asked = await ask(drainEndpoint, world.db, given);
     expect(asked).toMatchObject({ kind: 'stop-worker', subject: { id: worker }, status: 'QUEUED' });
     await scene.letEnd(worker);
     expect(await scene.row(worker)).toMatchObject({ stop_reason: 'drained' });
@@ -228,7 +228,7 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
       .set({ assigned_at: new Date(), assigned_job_id: jobId })
       .where('pod_name', '=', busy)
       .execute();
-    const drained = await ask(drainPoolEndpoint, world.db, { pool: 'linux' });
+    const drained = await ask(drainEndpoint, world.db, { of: 'pool', name: 'linux' });
     expect(drained).toMatchObject({ status: 'OK', output: { stopping: 1, busy: 1 } });
     const waiting = await world.queueJob();
     await world.match();
@@ -239,7 +239,7 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
     await world.match();
     const madeFor = async () => (await world.workers()).map((row) => row.made_for_job_id);
     expect(await madeFor()).not.toContain(waiting);
-    await ask(liftSwitchEndpoint, world.db, { subject: 'pool:linux' });
+    await ask(turnSwitchEndpoint, world.db, { how: 'resume', subject: 'pool:linux' });
     await world.match();
     expect(await madeFor()).toContain(waiting);
   });

@@ -86,7 +86,7 @@ describe('the terminal on the database and over the API', () => {
     expect(api).toBe(own);
     expect(JSON.parse(own?.replace(',', '') ?? '')).toMatchObject({
       pools: expect.arrayContaining([expect.objectContaining({ name: 'gpu-a100' })]),
-      waits: [{ reason: 'at_pool_cap', jobs: 15, pools: ['gpu-a100', 'linux-x64'] }],
+      waits: [{ reason: 'at_pool_cap', waiting: 15, pools: ['gpu-a100', 'linux-x64'] }],
       failed: { workers: [expect.objectContaining({ name: ids.WORKER })] },
     });
   });
@@ -111,7 +111,7 @@ describe('the terminal on the database and over the API', () => {
     const reader = made.stdout.trim();
     const refused = await there(['pause', 'sweeps'], reader);
     expect(refused.stderr).toMatch(
-      /^PUT http\S+\/switches\/sweeps was refused: .* needs the access `operate`/,
+      /^POST http\S+\/switches\/sweeps\/pause was refused: .* needs the access `operate`/,
     );
     expect((await there(['token', 'revoke', 'reader', '--note', 'lost'])).stdout).toContain(
       'reader',

@@ -65,10 +65,10 @@ describe('the terminal over the API (D12)', () => {
       stderr: 'There is no worker of this name.\n',
     });
     expect(requests).toMatchObject([
-      { method: 'POST', url: '/fleet/api/v1/workers/a%2Fb%3Fc/drain', body: '{"note":"old"}' },
+      { method: 'POST', url: '/fleet/api/v1/drain/worker/a%2Fb%3Fc', body: '{"note":"old"}' },
     ]);
     const { stderr } = await paddock(['drain', 'worker', '..']);
-    expect(stderr).toBe('The API cannot be asked for a worker of the name "..".\n');
+    expect(stderr).toBe('The API cannot be asked for the name "..".\n');
     expect(requests).toEqual([]);
   });
 

@@ -117,7 +117,7 @@ const pathOf = ({ path }: Endpoint, fields: Fields): string =>
     const value = String(fields[field]);
     // No encoding keeps these from being read as steps in the path.
     if (/^\.{0,2}$/.test(value))
-      throw new NoAnswer(`The API cannot be asked for a ${field} of the name "${value}".`);
+      throw new NoAnswer(`The API cannot be asked for the ${field} "${value}".`);
     return encodeURIComponent(value);
   });
 

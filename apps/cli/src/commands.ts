@@ -5,6 +5,7 @@ import { appCreate } from './app-create.ts';
 import { PAUSED } from '@paddock/domain/why/board-causes';
 import { ask, table } from './ask-command.ts';
 import { asYaml, printable } from './columns.ts';
+import type { Fields } from './asker.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { doctor } from './doctor/doctor.ts';
@@ -32,6 +33,9 @@ import { poolsCheck } from './pools-check.ts';
 import { top } from './top/top.ts';
 import { tellAction, textOf } from '@paddock/domain/text/tell-action';
 
+/** Fields that the command itself says. */
+const saying = (said: Fields) => ({ without: Object.keys(said), fields: () => said });
+
 const SWITCH = {
   word: ['subject', 'environment|pool:NAME|entity:LOGIN|sweeps|SWEEP'],
   words: SWEEPS,
@@ -39,12 +43,7 @@ const SWITCH = {
 } as const;
 
 const traceOf = (of: string, takes: string) =>
-  ({
-    word: ['id', takes],
-    without: ['of'],
-    fields: () => ({ of }),
-    print: describeTrace,
-  }) as const;
+  ({ word: ['id', takes], ...saying({ of }), print: describeTrace }) as const;
 
 const ALL = { all: { doc: 'Whatever their kind and age' } };
 
@@ -152,12 +151,16 @@ the end of its log.`,
     summary: `Lists what happened to an entity, the newest first: deliveries, jobs, workers, operations and
 actions. A former login will do.`,
   }),
-  ask('operation retry', API.retryOperation, {
+  ask('operation retry', API.handleOperation, {
     word: ['operation', 'ID'],
+    summary: 'Repeats a failed operation as a new one, with all attempts.',
+    ...saying({ how: 'retry' }),
     print: describeStarted,
   }),
-  ask('operation discard', API.discardOperation, {
+  ask('operation discard', API.handleOperation, {
     word: ['operation', 'ID'],
+    summary: 'Marks a failed operation as dealt with. It is found until it expires.',
+    ...saying({ how: 'discard' }),
     print: ({ id }) => `${id} is dealt with.\n`,
   }),
   ask('operations retry', API.handleFailedOperations, {
@@ -182,7 +185,11 @@ repository, unless said. A span has at most 31 days.`,
   ask('active', API.countActive, {
     print: table(
       [
-        ['OF', ({ entity, labels, pool }) => entity?.login ?? pool ?? labels?.join(',') ?? null],
+        [
+          'OF',
+          ({ entity, labels, pool, reason }) =>
+            entity?.login ?? pool ?? labels?.join(',') ?? reason ?? null,
+        ],
         ...(['waiting', 'running', 'starting', 'idle', 'busy', 'stopping'] as const),
       ],
       'No job waits or runs, and no worker lives.',
@@ -299,9 +306,17 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
     word: ['delivery', 'GUID'],
     print: describeStarted,
   }),
-  ask('drain worker', API.drainWorker, { word: ['worker', 'NAME'], print: describeStarted }),
-  ask('drain pool', API.drainPool, {
-    word: ['pool', 'NAME'],
+  ask('drain worker', API.drain, {
+    word: ['name', 'NAME'],
+    summary: `Stops a worker on which no job runs, once everything proves that none does. If jobs wait for it,
+another one is made.`,
+    without: ['of', 'dryRun'],
+    fields: () => ({ of: 'worker' }),
+    print: describeStarted,
+  }),
+  ask('drain pool', API.drain, {
+    word: ['name', 'NAME'],
+    ...saying({ of: 'pool' }),
     summary: `Stops the making of workers in a pool, and those of its workers on which no job runs.
 \`paddock resume pool:NAME\` allows new ones.`,
     print: describeDrained,
@@ -315,13 +330,15 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
   ask('switches', API.listSwitches, {
     print: table(['subject', 'name', 'by', 'since', 'note'], 'Nothing is paused.'),
   }),
-  ask('pause', API.setSwitch, {
+  ask('pause', API.turnSwitch, {
     ...SWITCH,
+    ...saying({ how: 'pause' }),
     summary: `Holds the making of workers back: everywhere, in a pool, or for an entity. Workers that are there go on.
 Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
   }),
-  ask('resume', API.liftSwitch, {
+  ask('resume', API.turnSwitch, {
     ...SWITCH,
+    ...saying({ how: 'resume' }),
     summary: 'Lets it go on again. What another switch holds back stays.',
   }),
   ask('actions', API.listActions, {
@@ -367,6 +384,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
   ask('pools', API.listPools, {
     summary: `Lists all pools: demand, supply, caps, and queue times of the last hour's starts.
 \`paddock troubles --pool NAME\` says what holds work of one back.`,
+    without: ['minutes'],
     print: poolTable,
   }),
   ask('pool', API.findPool, { word: ['pool', 'NAME'], print: asYaml }),

@@ -1,6 +1,6 @@
 import type { AnswerOf, Item } from '@paddock/api/endpoints';
 import { operationFilter } from '@paddock/api/operations/list-operations';
-import type { DrainedPool } from '@paddock/api/pools/pools';
+import type { DrainedPool } from '@paddock/api/workers/drain';
 import { duration } from '@paddock/domain/text/duration';
 import { table } from './ask-command.ts';
 import type { Fields } from './asker.ts';
@@ -194,7 +194,7 @@ export function commandFor({ kind, id, name }: Item<'find'>): string {
   return `${SHOWN_BY[kind]} ${kind === 'repository' || kind === 'entity' ? (name ?? id) : id}`;
 }
 
-export function describeSwitch({ subject, held }: AnswerOf<'setSwitch'>): string {
+export function describeSwitch({ subject, held }: AnswerOf<'turnSwitch'>): string {
   if (held === null) return `${subject} goes on.\n`;
   const why = held.note === null ? '' : `: ${printable(held.note)}`;
   return `${subject} is paused by ${printable(held.by)} since ${held.since}${why}\n`;

@@ -45,7 +45,7 @@ export function questionsOf({
     ...['', '?since=24h', '?since=14d', '?since=14d&entity=entity-1'].map(
       (input) => `compare${input}`,
     ),
-    ...['entity', 'pool', 'labels'].map((by) => `active?by=${by}`),
+    ...['entity', 'pool', 'labels', 'reason'].map((by) => `active?by=${by}`),
     ...of('redeliveries', 'state=given-up', 'code=502'),
     ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),
     ...of('trace/installation/2', ''),
@@ -75,8 +75,7 @@ export function questionsOf({
     'pools',
     'pools/pool-3',
     'nodes',
-    'last-hour',
-    'waits',
+    'pools?minutes=true',
     'operations/counts?from=-31d',
     'openapi.json',
   ];

@@ -19,7 +19,7 @@ export interface Endpoint<
 > {
   /** As `listJobs`: the operationId of the OpenAPI description. */
   readonly name: N;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** As `/api/v1/jobs/{job}`: braces name fields of `input`. */
   readonly path: `/api/v1/${string}`;
   readonly summary: string;

@@ -16,7 +16,7 @@ import { findEndpoint } from './find/find.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
 import { listFindingsEndpoint } from './findings/findings.ts';
 import { tryAgainEndpoint } from './diagnoses/try-again.ts';
-import { countWaitsEndpoint, listJobsEndpoint } from './jobs/list-jobs.ts';
+import { listJobsEndpoint } from './jobs/list-jobs.ts';
 import { findJobEndpoint } from './jobs/job.ts';
 import { listOperationsEndpoint } from './operations/list-operations.ts';
 import { countOperationsEndpoint, findOperationEndpoint } from './operations/operation.ts';
@@ -25,20 +25,16 @@ import {
   listRepositoriesEndpoint,
   resyncRepositoryEndpoint,
 } from './repositories/repositories.ts';
-import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools/pools.ts';
+import { listPoolsEndpoint } from './pools/pools.ts';
 import { findPoolEndpoint } from './pools/pool.ts';
 import { listNodesEndpoint } from './workers/nodes.ts';
-import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
+import { drainEndpoint } from './workers/drain.ts';
+import { findWorkerEndpoint, listWorkersEndpoint } from './workers/workers.ts';
 import { listSweepsEndpoint, runSweepEndpoint } from './sweeps/sweeps.ts';
+import { listSwitchesEndpoint, turnSwitchEndpoint } from './switches/switches.ts';
 import {
-  liftSwitchEndpoint,
-  listSwitchesEndpoint,
-  setSwitchEndpoint,
-} from './switches/switches.ts';
-import {
-  discardOperationEndpoint,
   handleFailedOperationsEndpoint,
-  retryOperationEndpoint,
+  handleOperationEndpoint,
 } from './operations/failed-operations.ts';
 import { createTokenEndpoint, listTokensEndpoint, revokeTokenEndpoint } from './tokens/tokens.ts';
 import { endSessionsEndpoint, listSessionsEndpoint } from './sessions/sessions.ts';
@@ -60,13 +56,11 @@ const SUBJECTS = [
   findDeliveryEndpoint,
   listJobsEndpoint,
   findJobEndpoint,
-  countWaitsEndpoint,
   listWorkersEndpoint,
   findWorkerEndpoint,
   listNodesEndpoint,
   listPoolsEndpoint,
   findPoolEndpoint,
-  lastHourEndpoint,
   listFindingsEndpoint,
   listDiagnosesEndpoint,
   tryAgainEndpoint,
@@ -80,19 +74,16 @@ const SUBJECTS = [
   listOperationsEndpoint,
   countOperationsEndpoint,
   findOperationEndpoint,
-  retryOperationEndpoint,
-  discardOperationEndpoint,
+  handleOperationEndpoint,
   handleFailedOperationsEndpoint,
   resyncInstallationEndpoint,
   resyncRepositoryEndpoint,
   redeliverDeliveryEndpoint,
-  drainWorkerEndpoint,
-  drainPoolEndpoint,
+  drainEndpoint,
   listSweepsEndpoint,
   runSweepEndpoint,
   listSwitchesEndpoint,
-  setSwitchEndpoint,
-  liftSwitchEndpoint,
+  turnSwitchEndpoint,
   listActionsEndpoint,
 ] as const satisfies readonly Endpoint[];
 

@@ -299,7 +299,7 @@ async function putInstallations(db: Db): Promise<void> {
     });
   await sql`
     insert into actions (person, came_from, endpoint, subject, note)
-    values ('ada', 'terminal', 'drainPool', '{"pool":"gpu-a100"}', 'the driver update hangs'),
+    values ('ada', 'terminal', 'drain', '{"of":"pool","name":"gpu-a100"}', 'the driver update hangs'),
       ('token ci', 'api', 'runSweep', '{"app":1001,"sweep":"redeliver"}', null)`.execute(db);
   await setSwitch(db, 'pool:windows', 'ada', 'the image is being rebuilt');
 }

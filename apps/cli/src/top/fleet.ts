@@ -12,7 +12,7 @@ const NEWEST = { from: '-24h', limit: 10 } as const;
 export async function readFleet(asker: Asker) {
   const [pools, waits, workers, operations] = await Promise.all([
     asker.ask(API.listPools, {}),
-    asker.ask(API.countWaits, {}),
+    asker.ask(API.countActive, { by: 'reason' }),
     asker.ask(API.listWorkers, { ...NEWEST, state: 'failed' }),
     asker.ask(API.listOperations, { ...NEWEST, status: 'ERROR', handled: 'false' }),
   ]);
@@ -68,10 +68,10 @@ function sectionsOf({ pools, waits, failed }: Fleet): Section[] {
     poolTable({ items: pools.toSorted((a, b) => b.demand.waiting - a.demand.waiting) }),
     columns(
       ['JOBS', 'WAIT BECAUSE', 'OLDEST', 'POOLS'],
-      waits.map(({ jobs, reason, oldestSince, pools: named }) => [
-        jobs,
-        reason ?? 'their workers are on the way',
-        ageOf(oldestSince),
+      waits.map(({ waiting, reason, oldestSince, pools: named }) => [
+        waiting,
+        reason === 'none' ? 'their workers are on the way' : reason,
+        oldestSince && ageOf(oldestSince),
         named.join(', '),
       ]),
       'No job waits.',

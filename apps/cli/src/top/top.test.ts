@@ -25,9 +25,9 @@ const FLEET: Fleet = {
     ...Array.from({ length: 20 }, (_, n) => pool(`p${n}`, 1)),
   ],
   waits: [
-    { reason: 'at_pool_cap', jobs: 7, pools: ['busy'], oldestSince: minutesAgo(49 * 60) },
-    { reason: null, jobs: 20, pools: ['p0', 'p1'], oldestSince: minutesAgo(-1) },
-  ],
+    { reason: 'at_pool_cap', waiting: 7, pools: ['busy'], oldestSince: minutesAgo(49 * 60) },
+    { reason: 'none', waiting: 20, pools: ['p0', 'p1'], oldestSince: minutesAgo(-1) },
+  ] as Fleet['waits'],
   failed: { workers: [], operations: [] },
 };
 

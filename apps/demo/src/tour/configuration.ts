@@ -1,5 +1,5 @@
 import { listPoolsEndpoint } from '@paddock/api/pools/pools';
-import { setSwitchEndpoint } from '@paddock/api/switches/switches';
+import { turnSwitchEndpoint } from '@paddock/api/switches/switches';
 import type { Stop } from './stop.ts';
 import { type TourWorld, unlessUnknown } from './world.ts';
 import { ENTITIES_WITH_ALL } from './tour-platform.ts';
@@ -33,8 +33,8 @@ export const CONFIGURATION = {
     says: /^the demo stopped the making of workers for wonka at .* \(“the bill is not paid”\)\.$/,
     async play(world) {
       await world.until('wonka is known', async () => {
-        const input = { subject: 'entity:wonka', note: 'the bill is not paid' };
-        return unlessUnknown(world.ask(setSwitchEndpoint, input));
+        const input = { how: 'pause', subject: 'entity:wonka', note: 'the bill is not paid' };
+        return unlessUnknown(world.ask(turnSwitchEndpoint, input));
       });
       return world.queue('wonka/app', 'x64');
     },

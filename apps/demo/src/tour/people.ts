@@ -5,12 +5,9 @@ import {
 import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/repositories';
 import { runSweepEndpoint } from '@paddock/api/sweeps/sweeps';
-import { setSwitchEndpoint } from '@paddock/api/switches/switches';
-import {
-  drainWorkerEndpoint,
-  findWorkerEndpoint,
-  listWorkersEndpoint,
-} from '@paddock/api/workers/workers';
+import { turnSwitchEndpoint } from '@paddock/api/switches/switches';
+import { drainEndpoint } from '@paddock/api/workers/drain';
+import { findWorkerEndpoint, listWorkersEndpoint } from '@paddock/api/workers/workers';
 import { changePool } from './configuration.ts';
 import { ALWAYS, type Sight, type Stop } from './stop.ts';
 import { DEAF_APP } from './tour-platform.ts';
@@ -41,7 +38,8 @@ export const PEOPLE = {
     says: /^the demo: “an incident is being read from the pods”$/,
     async play(world) {
       const note = 'an incident is being read from the pods';
-      const { held } = await world.ask(setSwitchEndpoint, { subject: 'delete-ended-pods', note });
+      const given = { how: 'pause', subject: 'delete-ended-pods', note };
+      const { held } = await world.ask(turnSwitchEndpoint, given);
       return { path: '/switches', sentence: `${held?.by}: “${held?.note}”` };
     },
   },
@@ -96,7 +94,7 @@ export const PEOPLE = {
       const [{ name: worker } = { name: '' }] = await warmWorkers(world, 2);
       const path = `/pods/${worker}/log`;
       await world.cluster.failNext({ path, status: 500, reason: 'InternalError', times: ALWAYS });
-      await world.ask(drainWorkerEndpoint, { worker, note: 'its node is looked at' });
+      await world.ask(drainEndpoint, { of: 'worker', name: worker, note: 'its node is looked at' });
       let seen = '';
       const { stop, stopHeldBy } = await world.until(
         () => `the drain of ${worker} is held up; it was ${seen}`,

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { putInstallation, putJob } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll, putKey } from '../scenes/ask.scene.ts';
-import { countWaitsEndpoint, listJobsEndpoint as endpoint } from './list-jobs.ts';
+import { countActiveEndpoint } from '../usage/active.ts';
+import { listJobsEndpoint as endpoint } from './list-jobs.ts';
 import { findJobEndpoint } from './job.ts';
 
 const database = useTestDatabase();
@@ -11,6 +12,9 @@ const list = (input: Readonly<Record<string, unknown>> = {}) => ask(endpoint, da
 
 const listAll = (input: Readonly<Record<string, unknown>>) =>
   askAll(endpoint, database.db, { ...input, limit: '10' });
+
+const active = async (input: Readonly<Record<string, unknown>>) =>
+  (await ask(countActiveEndpoint, database.db, input)).items;
 
 const ids = async (input: object) => (await listAll({ ...input })).map(({ id }) => id);
 
@@ -168,9 +172,9 @@ describe('a job of the list', () => {
       wait: { reason: 'at_pool_cap', since: knownSince },
     });
     const oldestSince = new Date(START).toISOString();
-    expect((await ask(countWaitsEndpoint, database.db)).items).toEqual([
-      { reason: null, jobs: 12, pools: ['gpu', 'linux'], oldestSince },
-      { reason: 'at_pool_cap', jobs: 1, pools: ['linux'], oldestSince: item?.createdAt },
+    expect(await active({ by: 'reason' })).toMatchObject([
+      { reason: 'none', waiting: 12, running: 0, pools: ['gpu', 'linux'], oldestSince },
+      { reason: 'at_pool_cap', waiting: 1, pools: ['linux'], oldestSince: item?.createdAt },
     ]);
     const waiting = await ids({ state: 'waiting' });
     expect(await ids({ reason: 'at_pool_cap' })).toEqual([101]);
@@ -180,9 +184,8 @@ describe('a job of the list', () => {
     const some = await ids({ ...place, state: 'waiting' });
     expect(some.length).toBeGreaterThan(0);
     expect(await ids({ ...place, reason: 'none' })).toEqual(some);
-    expect(await ask(countWaitsEndpoint, database.db, place)).toMatchObject({
-      items: [{ reason: null, jobs: some.length, pools: ['gpu'] }],
-    });
+    const row = { reason: 'none', pools: ['gpu'], waiting: some.length };
+    expect(await active({ ...place, by: 'reason' })).toMatchObject([row]);
     expect(endpoint.input.safeParse({ reason: 'at_pool_kap' }).success).toBe(false);
     await sql`update jobs set status = 'running', wants_worker = false, k8s_pod = 'w-1' where job_id = 101`.execute(
       database.db,
@@ -193,4 +196,13 @@ describe('a job of the list', () => {
       wait: null,
     });
   });
+});
+
+test('what lives is counted within its filters, workers only by what they have too (G1)', async () => {
+  await putWorker(database.db, { entity_id: 2, entity_name: 'Org-2', k8s_pool: 'gpu' });
+  const place = { entity: 'org-2', pool: 'gpu' };
+  const waiting = (await ids({ ...place, state: 'waiting' })).length;
+  const row = { entity: { id: 2, login: 'Org-2' }, pool: null, reason: null, waiting };
+  expect(await active(place)).toMatchObject([{ ...row, starting: 1 }]);
+  expect(await active({ ...place, from: '2026-01-30' })).toMatchObject([{ ...row, starting: 0 }]);
 });

@@ -1,7 +1,6 @@
 import {
   allOf,
   hasText,
-  isOnPage,
   newestOf,
   newestOfFew,
   newestRows,
@@ -9,14 +8,13 @@ import {
   type Position,
   readListed,
 } from '@paddock/db/newest-first';
-import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { hasEnded, isUnended } from '@paddock/db/states/states';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
-import { dates, instant } from '../lists/dates.ts';
+import { dates } from '../lists/dates.ts';
 import { entityIdOf, repoIdOf } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
@@ -31,7 +29,7 @@ import {
 } from './job.ts';
 
 /** As a `reason`: the workers of the job are on their way. */
-const NOT_HELD = 'none';
+export const NOT_HELD = 'none';
 
 const input = z.object({
   state: z.enum(['waiting', 'running', 'ended']).optional(),
@@ -136,47 +134,4 @@ export function listJobs(
   if (isEnded || conclusion !== undefined) return readListed(db, JOBS, ended);
   const active = newestOfFew(JOBS, sql`${isUnended('jobs')} and ${isMeant}`, page);
   return readListed(db, JOBS, newestOf(JOBS, [active, ended], page));
-}
-
-const wait = z.object({
-  reason: z.string().nullable().describe('null: nothing holds their workers back'),
-  jobs: z.int().min(1),
-  pools: z.array(z.string()),
-  oldestSince: instant.describe('When the oldest of them was stored'),
-});
-
-export const countWaitsEndpoint = endpoint({
-  name: 'countWaits',
-  path: '/api/v1/waits',
-  summary:
-    'Counts the jobs that wait for a worker, by reason, the most jobs first. Takes the filters of waiting jobs.',
-  input: z.object({ ...jobPlace, ...dates }),
-  output: z.object({ items: z.array(wait) }),
-  async answer(caller, { entity, repository, ...given }) {
-    const entityId = await entityIdOf(caller, entity);
-    const repoId = await repoIdOf(caller, repository);
-    return { items: await countWaits(caller.db, { ...given, entityId, repoId }) };
-  },
-});
-
-/**
- * By the reasons that the matcher stored last, those of most jobs first. The jobs of a key have one
- * pool and one reason, so this groups by key first: there are far fewer keys than jobs.
- */
-async function countWaits(
-  db: Db,
-  {
-    from,
-    to,
-    ...place
-  }: JobPlace & { readonly from?: Date | undefined; readonly to?: Date | undefined } = {},
-): Promise<z.output<typeof wait>[]> {
-  const isOf = isOnPage({ id: sql`job_id`, idType: sql`bigint` }, { limit: 0, from, to });
-  return rowsOf<z.output<typeof wait>>(db)`
-    with waiting as (
-      select demand_key, count(*) as jobs, min(k8s_pool collate "C") as pool, min(created_at) as oldest from jobs
-      where wants_worker and ${isAt(place)} and ${isOf} group by 1
-    )
-    select wait_reason as reason, sum(jobs)::bigint as jobs, array_agg(distinct pool order by pool) as pools, min(oldest) as "oldestSince"
-    from waiting left join demand_keys using (demand_key) group by 1 order by 2 desc, 1`;
 }

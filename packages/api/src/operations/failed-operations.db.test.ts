@@ -6,12 +6,8 @@ import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { setSwitchEndpoint } from '../switches/switches.ts';
-import {
-  discardOperationEndpoint,
-  handleFailedOperationsEndpoint,
-  retryOperationEndpoint,
-} from './failed-operations.ts';
+import { turnSwitchEndpoint } from '../switches/switches.ts';
+import { handleFailedOperationsEndpoint, handleOperationEndpoint } from './failed-operations.ts';
 import { listOperationsEndpoint } from './list-operations.ts';
 import { findOperationEndpoint } from './operation.ts';
 
@@ -38,16 +34,14 @@ async function ended(kind: string, id: string, outcome = poison('no such row')):
   return made?.id ?? '';
 }
 
-type Input = Readonly<Record<string, unknown>>;
-
-const retry = (operation: string, person = 'ada', note?: string) =>
-  ask(retryOperationEndpoint, database.db, { operation, note }, person);
-const discard = (operation: string, person = 'ada', note?: string) =>
-  ask(discardOperationEndpoint, database.db, { operation, note }, person);
-const retryAll = (input: Input) =>
-  ask(handleFailedOperationsEndpoint, database.db, { how: 'retry', ...input }, 'grace');
-const discardAll = (input: Input) =>
-  ask(handleFailedOperationsEndpoint, database.db, { how: 'discard', ...input }, 'grace');
+const handle =
+  (how: string) =>
+  (operation: string, person = 'ada', note?: string) =>
+    ask(handleOperationEndpoint, database.db, { operation, how, note }, person);
+const [retry, discard] = [handle('retry'), handle('discard')];
+const handleAll = (how: string) => (input: object) =>
+  ask(handleFailedOperationsEndpoint, database.db, { how, ...input }, 'grace');
+const [retryAll, discardAll] = [handleAll('retry'), handleAll('discard')];
 
 describe('a failed operation (F6)', () => {
   test('is repeated as it was, with all attempts, and keeps who had it repeated', async () => {
@@ -73,7 +67,7 @@ describe('a failed operation (F6)', () => {
     });
     expect([await failed(), await failed({ handled: 'true' })]).toEqual([[], [id]]);
     expect(await actions()).toMatchObject([
-      { endpoint: 'retryOperation', subject: { operation: id }, operation: again.id },
+      { subject: { operation: id, how: 'retry' }, operation: again.id },
     ]);
   });
 
@@ -83,7 +77,7 @@ describe('a failed operation (F6)', () => {
     expect(await discard(id, 'ada', 'known')).toMatchObject({ id, handled: byAda });
     expect(await find(id)).toMatchObject({ handled: byAda });
     expect([await failed(), await queued()]).toEqual([[], []]);
-    expect(await actions()).toMatchObject([{ endpoint: 'discardOperation', note: 'known' }]);
+    expect(await actions()).toMatchObject([{ subject: { how: 'discard' }, note: 'known' }]);
   });
 
   test('is dealt with once, by the first of two people', async () => {
@@ -100,7 +94,7 @@ describe('a failed operation (F6)', () => {
 
   test('is not repeated while its sweep is paused', async () => {
     const id = await ended('check-apps', 'x');
-    await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' }, 'grace');
+    await ask(turnSwitchEndpoint, database.db, { how: 'pause', subject: 'sweeps' }, 'grace');
     await expect(retry(id)).rejects.toMatchObject({
       status: 409,
       detail: expect.stringContaining('paused by grace'),

@@ -12,7 +12,9 @@ import { type Act, type Caller, endpoint } from '../endpoint.ts';
 
 const SWEEP_KINDS: ReadonlySet<string> = new Set(SWEEPS);
 
-type How = 'retry' | 'discard';
+const how = z.enum(['retry', 'discard']).describe('Whether it is repeated, or only marked');
+
+type How = z.output<typeof how>;
 
 /**
  * Enqueues the task of a failed operation again, with all attempts, or marks it as dealt with. Returns the new one's id. Rejects with a Problem if it is to be repeated and its sweep
@@ -22,11 +24,11 @@ async function handle(
   trx: Trx,
   caller: Caller,
   request: Act,
-  how: How,
+  as: How,
   { id, deliveryGuid, ...task }: FailedOperation,
 ): Promise<string> {
   let retriedAs: string | null = null;
-  if (how === 'retry') {
+  if (as === 'retry') {
     // Of dry runs nothing is paused.
     const isSweep = SWEEP_KINDS.has(task.kind) && task.subject.type !== 'dry-run';
     if (isSweep) await requireUnpaused(trx, task.kind, task.subject.id);
@@ -34,7 +36,7 @@ async function handle(
     retriedAs = await enqueueAsked(trx, { ...task, ...delivery, requestedBy: caller.person });
   }
   await noteHandled(trx, [{ id, retriedAs }], caller.person);
-  await record(trx, caller, { ...request, subject: { operation: id } }, retriedAs);
+  await record(trx, caller, { ...request, subject: { operation: id, how: as } }, retriedAs);
   return retriedAs ?? id;
 }
 
@@ -49,31 +51,20 @@ async function lockOneFailed(trx: Trx, id: string): Promise<FailedOperation> {
   throw refused(`${handled?.by ?? 'Somebody'} has dealt with it before: it was ${what}.`);
 }
 
-const handleOne = (caller: Caller, request: Act, how: How, id: string) =>
-  caller.db.transaction().execute(async (trx) => {
-    const failed = await lockOneFailed(trx, id);
-    return readOperation(trx, await handle(trx, caller, request, how, failed));
-  });
-
-export const retryOperationEndpoint = endpoint({
-  name: 'retryOperation',
+export const handleOperationEndpoint = endpoint({
+  name: 'handleOperation',
   method: 'POST',
-  path: '/api/v1/operations/{operation}/retry',
-  summary: 'Repeats a failed operation as a new one, with all attempts.',
+  path: '/api/v1/operations/{operation}/{how}',
+  summary:
+    'Repeats a failed operation as a new one, with all attempts, or marks it as dealt with: then it is found until it expires.',
   status: 202,
-  input: z.object({ operation: z.string().max(100), note }),
+  input: z.object({ operation: z.string().max(100), how, note }),
   output: operation,
-  answer: (caller, { operation: id }, request) => handleOne(caller, request, 'retry', id),
-});
-
-export const discardOperationEndpoint = endpoint({
-  name: 'discardOperation',
-  method: 'POST',
-  path: '/api/v1/operations/{operation}/discard',
-  summary: 'Marks a failed operation as dealt with. It is found until it expires.',
-  input: z.object({ operation: z.string().max(100), note }),
-  output: operation,
-  answer: (caller, { operation: id }, request) => handleOne(caller, request, 'discard', id),
+  answer: (caller, given, request) =>
+    caller.db.transaction().execute(async (trx) => {
+      const failed = await lockOneFailed(trx, given.operation);
+      return readOperation(trx, await handle(trx, caller, request, given.how, failed));
+    }),
 });
 
 /** Most failed operations that one request deals with, so that its transaction stays short. */
@@ -92,17 +83,17 @@ export const handleFailedOperationsEndpoint = endpoint({
   summary:
     'Repeats the failed operations that fit, the newest first, each as a new one, or marks them as dealt with.',
   input: z.object({
-    how: z.enum(['retry', 'discard']).describe('Whether they are repeated, or only marked'),
+    how,
     ...operationFilter,
     dryRun: z.boolean().default(false).describe('Only count them'),
     note,
   }),
   output: failedOutput,
-  answer: (caller, { how, dryRun, ...filter }, request) =>
+  answer: (caller, { how: as, dryRun, ...filter }, request) =>
     caller.db.transaction().execute(async (trx) => {
       const found = await lockFailed(trx, filter, MOST_AT_ONCE + 1);
       const failed = found.slice(0, MOST_AT_ONCE);
-      if (!dryRun) for (const one of failed) await handle(trx, caller, request, how, one);
+      if (!dryRun) for (const one of failed) await handle(trx, caller, request, as, one);
       return { operations: failed.length, dryRun, more: found.length > MOST_AT_ONCE };
     }),
 });

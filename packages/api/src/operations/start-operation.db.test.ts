@@ -12,7 +12,7 @@ import { resyncInstallationEndpoint } from '../installations/installations.ts';
 import { findRepositoryEndpoint, listRepositoriesEndpoint } from '../repositories/repositories.ts';
 import { resyncRepositoryEndpoint } from '../repositories/repositories.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
+import { turnSwitchEndpoint } from '../switches/switches.ts';
 import { listSweepsEndpoint, runSweepEndpoint } from '../sweeps/sweeps.ts';
 import { maySee } from '../tokens/may-call.ts';
 import { findOperationEndpoint, type operation } from './operation.ts';
@@ -94,14 +94,14 @@ describe.each(TASKS)('$0.name %j (F5)', (endpoint, input, kind, subject) => {
   });
 
   test('is refused while its sweep is paused, and enqueues nothing', async () => {
-    const held = { subject: kind, note: 'reading logs' };
-    await ask(setSwitchEndpoint, database.db, held, 'grace');
+    const held = { how: 'pause', subject: kind, note: 'reading logs' };
+    await ask(turnSwitchEndpoint, database.db, held, 'grace');
     await expect(start()).rejects.toMatchObject({
       status: 409,
       detail: expect.stringMatching(/^It is paused by grace since \S+ \(reading logs\)/),
     });
     expect(await rows()).toEqual([]);
-    expect((await actions()).map((row) => row.endpoint)).toEqual(['setSwitch']);
+    expect((await actions()).map((row) => row.endpoint)).toEqual(['turnSwitch']);
   });
 });
 
@@ -110,7 +110,7 @@ const runSweep = (sweep: string, more: object = {}) =>
 
 test('a dry run of a sweep runs beside the real one, also while that is paused (F5)', async () => {
   const real = await runSweep('delete-ended-pods');
-  await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' });
+  await ask(turnSwitchEndpoint, database.db, { how: 'pause', subject: 'sweeps' });
   const dry = await runSweep('delete-ended-pods', { dryRun: true });
   expect(dry).toMatchObject({ subject: { type: 'dry-run', id: 'delete-ended-pods' } });
   const row = (await rows()).find(({ id }) => id === dry.id);
@@ -191,7 +191,7 @@ test('sweeps say when they last succeeded, how their last run went and what it c
   const subject = { type: 'schedule', id: 'check-apps' };
   const task = { kind: 'check-apps', subject, requestedBy: 'ada' };
   const run = await db.transaction().execute((trx) => recordDone(trx, task, {}));
-  await ask(setSwitchEndpoint, db, { subject: 'check-apps' });
+  await ask(turnSwitchEndpoint, db, { how: 'pause', subject: 'check-apps' });
   const all = await askAll(listSweepsEndpoint, db, { limit: '1' });
   expect(all).toMatchObject([
     {
@@ -224,7 +224,7 @@ describe('a repository (F4, F5)', () => {
     const subject = 'discover-jobs:Acme/App';
     const goesOn = { enabled: true, disabled: null, entity: { login: 'acme' } };
     expect(await show()).toMatchObject({ ...goesOn, resyncs: { held: null } });
-    await ask(setSwitchEndpoint, database.db, { subject, note: 'too large' });
+    await ask(turnSwitchEndpoint, database.db, { how: 'pause', subject, note: 'too large' });
     expect(await show()).toMatchObject({
       enabled: false,
       disabled: 'ada forbids it: too large',
@@ -232,7 +232,7 @@ describe('a repository (F4, F5)', () => {
     });
     await expect(resync()).rejects.toMatchObject({ status: 409 });
     await resync('ada', { repository: 'other' });
-    await ask(liftSwitchEndpoint, database.db, { subject });
+    await ask(turnSwitchEndpoint, database.db, { how: 'resume', subject });
     expect(await show()).toMatchObject(goesOn);
     for (const [change, disabled] of [
       [{ suspended_at: at }, 'its installation is suspended'],

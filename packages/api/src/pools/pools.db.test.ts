@@ -7,9 +7,10 @@ import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { findOperationEndpoint } from '../operations/operation.ts';
 import { ask, putKey } from '../scenes/ask.scene.ts';
+import { drainEndpoint } from '../workers/drain.ts';
 import { listSwitchesEndpoint } from '../switches/switches.ts';
 import { findPoolEndpoint } from './pool.ts';
-import { drainPoolEndpoint, lastHourEndpoint, listPoolsEndpoint } from './pools.ts';
+import { listPoolsEndpoint } from './pools.ts';
 
 const database = useTestDatabase();
 const empty = () =>
@@ -24,7 +25,7 @@ const empty = () =>
   ]);
 
 const drain = (more: object = {}) =>
-  ask(drainPoolEndpoint, database.dbOf('console'), { pool: 'linux', ...more });
+  ask(drainEndpoint, database.dbOf('console'), { of: 'pool', name: 'linux', ...more });
 const put = async (given: Parameters<typeof putWorker>[1] = {}) =>
   (await putWorker(database.db, given)).pod_name;
 const stops = async () => {
@@ -83,8 +84,8 @@ describe('draining a pool (F5)', () => {
     expect([await stops(), await tasks()]).toEqual([wanted, wanted]);
     expect(await switches()).toMatchObject([{ subject: 'pool:linux', by: 'ada', note }]);
     expect(await actions()).toMatchObject([
-      { endpoint: 'drainPool', subject: { pool: 'linux' }, note, operation: drained.id },
-      { endpoint: 'drainPool', subject: { pool: 'linux', dryRun: 'true' } },
+      { subject: { of: 'pool', name: 'linux' }, note, operation: drained.id },
+      { endpoint: 'drain', subject: { name: 'linux', dryRun: 'true' } },
     ]);
     expect(await drain()).toMatchObject({ output: { stopping: 0, busy: 1 } });
   });
@@ -152,10 +153,10 @@ describe('the last hour', () => {
   });
 
   test('follows from the instants of jobs and workers', async () => {
-    const { items, stepMs, at } = await ask(lastHourEndpoint, database.db);
-    expect([stepMs, items.map(({ pool }) => pool)]).toEqual([60_000, ['a', 'b']]);
-    expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000);
-    const [a] = items;
+    const { items } = await ask(listPoolsEndpoint, database.db, { minutes: 'true' });
+    expect(items.map(({ name, minutes }) => minutes && name)).toEqual(['a', 'b', null]);
+    const [{ minutes: a } = {}] = items;
+    expect(Math.abs(Date.parse(a?.at ?? '') - Date.now())).toBeLessThan(60_000);
     const before = (minutes: number) => {
       const n = 60 - minutes;
       return [a?.waiting[n], a?.workers[n], a?.busy[n]];

@@ -1,4 +1,4 @@
-import { isoText } from '@paddock/db/newest-first';
+import { allOf, has, isoText } from '@paddock/db/newest-first';
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import { onlyRowOf, rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
@@ -6,18 +6,29 @@ import { LIVE } from '@paddock/db/states/states';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { lockMatching } from '@paddock/db/matching/matching-lock';
-import { setSwitch } from '@paddock/db/switches';
-import { countPoolToDrain, drainWorkers } from '@paddock/db/workers/worker-stops';
-import { stopTask } from '@paddock/domain/tasks/worker-tasks';
-import { enqueue } from '@paddock/queue/enqueue';
-import { recordDone } from '@paddock/queue/operations';
-import { note, record } from '../actions/list-actions.ts';
-import { operation, readOperation } from '../operations/operation.ts';
-import { requireKnown } from '../switches/switches.ts';
 import { instant, instantText } from '../lists/dates.ts';
+import { pool as namedPool } from '../lists/named.ts';
 
 const count = z.int();
+
+/** Instants of the last hour, a minute apart. */
+const INSTANTS = 61;
+
+const counts = z.array(z.int().nullable()).length(INSTANTS);
+const times = z.array(z.number().nullable()).length(INSTANTS);
+
+const minutes = z.object({
+  at: instant.describe(
+    `The last of ${INSTANTS} instants, a minute apart. Values are null where too many rows are newer`,
+  ),
+  waiting: counts.describe('Jobs that waited for a worker'),
+  workers: counts.describe('Workers that lived'),
+  busy: counts.describe('Those of them that had a job'),
+  queuedP50Ms: times.describe(
+    'How long GitHub had had the jobs queued that started in the minute before; null without any',
+  ),
+  queuedP95Ms: times,
+});
 
 const poolRow = z.object({
   name: z.string(),
@@ -49,15 +60,34 @@ const poolRow = z.object({
     .describe(
       'Of the newest 10 000 jobs those that started, and how long GitHub had had them queued',
     ),
+  minutes: minutes
+    .nullish()
+    .describe('The last hour, if it was asked for; null: it had neither job nor worker then'),
 });
 
 export const listPoolsEndpoint = endpoint({
   name: 'listPools',
   path: '/api/v1/pools',
-  summary: 'Lists all pools by name: demand, supply, caps and queue times.',
-  input: z.object({}),
+  summary:
+    'Lists all pools by name: demand, supply, caps and queue times, and if asked for each minute of the last hour.',
+  input: z.object({
+    pool: namedPool,
+    minutes: z
+      .enum(['true', 'false'])
+      .default('false')
+      .transform((given) => given === 'true')
+      .describe('`true`: each with how many jobs waited and workers lived in the last hour'),
+  }),
   output: z.object({ items: z.array(poolRow) }),
-  answer: async ({ db }) => ({ items: await listPools(db) }),
+  async answer({ db }, { pool, minutes: isAsked }) {
+    const items = await listPools(db, pool);
+    if (!isAsked) return { items };
+    const { at, pools } = await readLastHour(db);
+    const hours = new Map(pools.map(({ pool: name, ...lines }) => [name, { at, ...lines }]));
+    return {
+      items: items.map((one) => Object.assign(one, { minutes: hours.get(one.name) ?? null })),
+    };
+  },
 });
 
 type Pool = z.output<typeof poolRow>;
@@ -66,7 +96,7 @@ type Pool = z.output<typeof poolRow>;
  * All pools, by name: demand, supply and caps. One statement, so that the figures
  * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
  */
-const listPools = (db: Db) => rowsOf<Pool>(db)`
+const listPools = (db: Db, name?: string) => rowsOf<Pool>(db)`
     with in_force as materialized (
       select p ->> 'name' as pool, p -> 'labels' as labels, (p ->> 'maxWorkers')::integer as "maxWorkers" from ${POOLS_IN_FORCE}
     ), demand as materialized (
@@ -90,7 +120,7 @@ const listPools = (db: Db) => rowsOf<Pool>(db)`
       case when "maxWorkers" is not null then json_build_object('used', coalesce(alive, 0), 'limit', "maxWorkers") end as cap,
       json_build_object('started', coalesce(started, 0), 'queuedP50Ms', ms[1], 'queuedP95Ms', ms[2]) as "lastHour"
     from (in_force full join demand using (pool) full join supply using (pool)) named left join recent using (pool)
-    order by named.pool`;
+    where ${allOf(has('named.pool', name))} order by named.pool`;
 
 /** More would cost more than the figure is worth. */
 const MOST_RECENT = 10_000;
@@ -98,99 +128,9 @@ const MOST_RECENT = 10_000;
 /** SQL: how long a job was queued. A clock of GitHub's may be ahead of its own. */
 const QUEUED_MS = sql`greatest(0, extract(epoch from started_at - queued_at) * 1000)::float8`;
 
-/** A matching pass that waits for this request gives up after ten seconds. */
-const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 8_000, idleTimeoutMs: 4_000 };
-
-/** The output of the operation: how many workers. */
-export interface DrainedPool {
-  /** Those whose stop was requested; of a dry run, would be. */
-  readonly stopping: number;
-  /** Those that go on to the end of their job. */
-  readonly busy: number;
-  readonly dryRun?: true;
-}
-
-export const drainPoolEndpoint = endpoint({
-  name: 'drainPool',
-  method: 'POST',
-  path: '/api/v1/pools/{pool}/drain',
-  summary:
-    'Stops the making of workers in a pool, and those of its workers on which no job runs, once everything proves that none does. Busy ones go on to their end. The output of the operation counts both.',
-  status: 202,
-  input: z.object({
-    pool: z.string().min(1).max(200),
-    dryRun: z.boolean().default(false).describe('Only count the workers'),
-    note,
-  }),
-  output: operation,
-  async answer(caller, { pool, dryRun }, request) {
-    await requireKnown(caller, `pool:${pool}`);
-    return caller.db.transaction().execute(async (trx) => {
-      if (!dryRun) {
-        // A pass that began before has ended by then, and later ones see the switch: no worker appears
-        // after this.
-        await lockMatching(trx, LIMITS);
-        await setSwitch(trx, `pool:${pool}`, caller.person, request.note);
-      }
-      const { stopping, busy } = await countPoolToDrain(trx, pool);
-      const drained = dryRun ? [] : await drainWorkers(trx, { pool });
-      await enqueue(trx, drained.map(stopTask));
-      const output: DrainedPool = dryRun
-        ? { dryRun, stopping, busy }
-        : { stopping: drained.length, busy };
-      const subject = { type: dryRun ? 'dry-run' : 'pool', id: pool };
-      const task = { kind: 'drain-pool', subject, requestedBy: caller.person };
-      const id = await recordDone(trx, task, output);
-      const of = { pool, ...(dryRun ? { dryRun: 'true' } : {}) };
-      await record(trx, caller, { ...request, subject: of }, id);
-      return readOperation(trx, id);
-    });
-  },
-});
-
-/** Instants of the last hour, a minute apart; the last one is `at`. */
-const INSTANTS = 61;
-
-const STEP_MS = 60_000;
-
-const counts = z.array(z.int().nullable()).length(INSTANTS);
-const times = z.array(z.number().nullable()).length(INSTANTS);
-
-const pool = z.object({
-  pool: z.string(),
-  waiting: counts.describe('Jobs that waited for a worker'),
-  workers: counts.describe('Workers that lived'),
-  busy: counts.describe('Those of them that had a job'),
-  queuedP50Ms: times.describe(
-    'How long GitHub had had the jobs queued that started in the minute before; null without any',
-  ),
-  queuedP95Ms: times,
-});
-
-export const lastHourEndpoint = endpoint({
-  name: 'lastHour',
-  path: '/api/v1/last-hour',
-  summary: 'Tells how many jobs waited and how many workers lived in each minute of the last hour.',
-  input: z.object({ pool: z.string().max(300).optional().describe('Of this pool only') }),
-  output: z.object({
-    at: instant.describe(`The last of ${INSTANTS} instants`),
-    stepMs: z.int().describe('From one instant to the next'),
-    items: z
-      .array(pool)
-      .describe(
-        'By name, those with jobs or workers in the hour. Null: too many rows are newer than that instant',
-      ),
-  }),
-  async answer({ db }, { pool: only }) {
-    const { at, pools } = await readLastHour(db);
-    const items = pools.filter(({ pool: name }) => only === undefined || name === only);
-    return { at, stepMs: STEP_MS, items };
-  },
-});
-
 interface LastHour {
   readonly at: Date;
-  readonly pools: readonly z.output<typeof pool>[];
+  readonly pools: readonly (Omit<z.output<typeof minutes>, 'at'> & { readonly pool: string })[];
 }
 
 /** More would cost more than the picture is worth. */

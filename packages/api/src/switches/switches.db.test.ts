@@ -3,7 +3,7 @@ import { examplePools, putInstallation, putPools } from '@paddock/testing/demand
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { liftSwitchEndpoint, listSwitchesEndpoint, setSwitchEndpoint } from './switches.ts';
+import { listSwitchesEndpoint, turnSwitchEndpoint } from './switches.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
@@ -25,10 +25,9 @@ const SUBJECTS = [
   { asked: 'sweeps' },
 ].map(({ asked, subject = asked, name = null }) => ({ asked, subject, name }));
 
-const set = (asked: string, person: string, note?: string) =>
-  ask(setSwitchEndpoint, database.db, { subject: asked, note }, person);
-const lift = (asked: string, person: string, note?: string) =>
-  ask(liftSwitchEndpoint, database.db, { subject: asked, note }, person);
+const turn = (how: 'pause' | 'resume') => (subject: string, person: string, note?: string) =>
+  ask(turnSwitchEndpoint, database.db, { how, subject, note }, person);
+const [set, lift] = [turn('pause'), turn('resume')];
 
 test.each(SUBJECTS)(
   'a switch of $asked answers how it stands, is listed, and is lifted (F5, C12, E6)',
@@ -46,13 +45,13 @@ test('a switch keeps who asked first, and the audit has everybody (F5)', async (
   expect(await set('entity:acme', 'grace', 'also mine')).toMatchObject({ held: { by: 'ada' } });
   await lift('entity:acme', 'grace', 'over');
   await lift('entity:acme', 'linus');
-  expect((await actions()).map((row) => [row.person, row.endpoint, row.note])).toEqual([
-    ['linus', 'liftSwitch', null],
-    ['grace', 'liftSwitch', 'over'],
-    ['grace', 'setSwitch', 'also mine'],
-    ['ada', 'setSwitch', 'mine'],
+  expect((await actions()).map((row) => [row.person, row.subject['how'], row.note])).toEqual([
+    ['linus', 'resume', null],
+    ['grace', 'resume', 'over'],
+    ['grace', 'pause', 'also mine'],
+    ['ada', 'pause', 'mine'],
   ]);
-  expect((await actions())[0]?.subject).toEqual({ subject: 'entity:90000001' });
+  expect((await actions())[0]?.subject).toMatchObject({ subject: 'entity:90000001' });
 });
 
 test.each([
@@ -60,7 +59,7 @@ test.each([
   ['entity:7', 404, 'No App was ever installed on an entity of the id 7.'],
   ['entity:acne', 400, 'No known entity has this login: acne'],
 ])('%s, which does not exist, cannot be held back (F5)', async (subject, status, detail) => {
-  await expect(ask(setSwitchEndpoint, database.db, { subject })).rejects.toMatchObject({
+  await expect(set(subject, 'ada')).rejects.toMatchObject({
     status,
     detail: expect.stringContaining(detail),
   });

@@ -116,35 +116,21 @@ async function listSwitches(
     from switches where ${isAfter} order by since, subject limit ${most}`;
 }
 
-export const setSwitchEndpoint = endpoint({
-  name: 'setSwitch',
-  method: 'PUT',
-  path: '/api/v1/switches/{subject}',
+export const turnSwitchEndpoint = endpoint({
+  name: 'turnSwitch',
+  method: 'POST',
+  path: '/api/v1/switches/{subject}/{how}',
   summary:
-    'Holds the making of workers or a sweep back at once. Workers that are there go on; a pass that runs ends within seconds, and a dry run still runs.',
-  input: z.object({ subject: switchSubject, note }),
+    'Holds the making of workers or a sweep back at once, or lets it go on: then what another switch holds back stays. Workers that are there go on; a pass that runs ends within seconds, and a dry run still runs.',
+  input: z.object({ subject: switchSubject, how: z.enum(['pause', 'resume']), note }),
   output: switchState,
-  async answer(caller, { subject: text }, request) {
+  async answer(caller, { subject: text, how }, request) {
     const subject = await readSubject(caller, text);
-    await requireKnown(caller, subject);
-    return act(caller, { ...request, subject: { subject } }, async (trx) => {
-      await setSwitch(trx, subject, caller.person, request.note);
-      return readSwitch(trx, subject);
-    });
-  },
-});
-
-export const liftSwitchEndpoint = endpoint({
-  name: 'liftSwitch',
-  method: 'DELETE',
-  path: '/api/v1/switches/{subject}',
-  summary: 'Lets go on what a switch holds back; what another switch holds back stays.',
-  input: z.object({ subject: switchSubject, note }),
-  output: switchState,
-  async answer(caller, { subject: text }, request) {
-    const subject = await readSubject(caller, text);
-    return act(caller, { ...request, subject: { subject } }, async (trx) => {
-      await liftSwitch(trx, subject);
+    // What no longer is can still be let go.
+    if (how === 'pause') await requireKnown(caller, subject);
+    return act(caller, { ...request, subject: { subject, how } }, async (trx) => {
+      if (how === 'pause') await setSwitch(trx, subject, caller.person, request.note);
+      else await liftSwitch(trx, subject);
       return readSwitch(trx, subject);
     });
   },

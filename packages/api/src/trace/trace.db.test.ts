@@ -50,8 +50,8 @@ beforeAll(async () => {
   await db.transaction().execute(async (trx) => {
     const caller = { db, person: 'ada', from: 'api' as const };
     for (const [endpoint, subject] of [
-      ['setSwitch', { subject: 'entity:1' }],
-      ['setSwitch', { subject: 'pool:linux' }],
+      ['turnSwitch', { subject: 'entity:1' }],
+      ['turnSwitch', { subject: 'pool:linux' }],
       ['stopWorker', { worker: 'w-3' }],
       ['resync', { repository: 'acme/app' }],
       ['resync', { repository: 'other/app' }],

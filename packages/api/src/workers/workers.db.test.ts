@@ -4,7 +4,8 @@ import { putWorker } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { listNodesEndpoint } from './nodes.ts';
-import { drainWorkerEndpoint, findWorkerEndpoint, listWorkersEndpoint } from './workers.ts';
+import { drainEndpoint } from './drain.ts';
+import { findWorkerEndpoint, listWorkersEndpoint } from './workers.ts';
 
 const database = useTestDatabase();
 const list = (input: Readonly<Record<string, unknown>> = {}) =>
@@ -144,7 +145,7 @@ describe('a worker (D12)', () => {
 
 const put = async (given: Parameters<typeof putWorker>[1] = {}) =>
   (await putWorker(database.db, given)).pod_name;
-const drain = (worker: string) => ask(drainWorkerEndpoint, database.db, { worker });
+const drain = (name: string) => ask(drainEndpoint, database.db, { of: 'worker', name });
 const row = () =>
   database.db
     .selectFrom('workers')

@@ -17,13 +17,8 @@ import { dates, instant, timeline, timelineOf, instantText } from '../lists/date
 import type { FailureInfo } from '@paddock/db/schema/columns';
 import type { Db } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
-import { notFound, refused } from '../problem.ts';
-import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';
+import { notFound } from '../problem.ts';
 import { GOOD_ENDS } from '@paddock/domain/workers/stop-reasons';
-import { stopTask } from '@paddock/domain/tasks/worker-tasks';
-import { note } from '../actions/list-actions.ts';
-import { operation } from '../operations/operation.ts';
-import { startOperation } from '../operations/start-operation.ts';
 import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
@@ -155,26 +150,6 @@ function whyNoLog(diagnosis: FailureInfo | null): string | null {
     ? 'No container of the pod has written a log.'
     : `The log could not be read: ${missing}`;
 }
-
-export const drainWorkerEndpoint = endpoint({
-  name: 'drainWorker',
-  method: 'POST',
-  path: '/api/v1/workers/{worker}/drain',
-  summary:
-    'Stops a worker on which no job runs, once everything proves that none does. If jobs wait for it, another one is made.',
-  status: 202,
-  input: z.object({ worker: z.string().min(1).max(100), note }),
-  output: operation,
-  answer: (caller, { worker }, request) =>
-    startOperation(caller, request, async (trx) => {
-      const [drained] = await drainWorkers(trx, { podName: worker });
-      const state = await findDrainState(trx, worker);
-      if (state === undefined) throw notFound('There is no worker of this name.');
-      if (state === 'ended') throw refused('The worker has ended.');
-      if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
-      return stopTask(drained ?? { podName: worker, deliveryGuid: null });
-    }),
-});
 
 export const listWorkersEndpoint = endpoint({
   name: 'listWorkers',

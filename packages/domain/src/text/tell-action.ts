@@ -32,21 +32,26 @@ const thing =
   (did: string, kind: Acted['kind'], field: string = kind) =>
   (of: Subject): Told => [did, { kind, id: String(of[field]) }];
 
+const handled = ({ operation, how }: Subject): Told => [
+  how === 'retry' ? 'repeated the operation ' : 'discarded the operation ',
+  { kind: 'operation', id: String(operation) },
+];
+
 /** What a person did, by the endpoint's name, to follow the person's own. */
 const TELLS: Readonly<Record<string, (of: Subject) => Told>> = {
-  setSwitch: ({ subject }) => ['stopped ', ...tellSwitch(String(subject))],
-  liftSwitch: ({ subject }) => ['let go on ', ...tellSwitch(String(subject))],
+  turnSwitch: ({ subject, how }) => [
+    how === 'pause' ? 'stopped ' : 'let go on ',
+    ...tellSwitch(String(subject)),
+  ],
   tryAgain: ({ name, pool = '', kind = pool }) => [
     `had tried again what ${String(name).replaceAll('_', ' ')} held back ${kind}`.trimEnd(),
   ],
-  drainPool: ({ pool, dryRun }) => [
-    dryRun === undefined ? 'drained the pool ' : 'counted what to drain in the pool ',
-    { kind: 'pool', id: String(pool) },
+  drain: ({ of, name, dryRun }) => [
+    `${dryRun === undefined ? 'drained' : 'counted what to drain in'} the ${of} `,
+    { kind: of === 'pool' ? 'pool' : 'worker', id: String(name) },
   ],
-  drainWorker: thing('drained the worker ', 'worker'),
-  retryOperation: thing('repeated the operation ', 'operation'),
-  discardOperation: thing('discarded the operation ', 'operation'),
-  handleFailedOperations: thing('dealt with the failed operation ', 'operation'),
+  handleOperation: handled,
+  handleFailedOperations: handled,
   redeliverDelivery: thing('had GitHub repeat the delivery ', 'delivery'),
   runSweep: ({ sweep, app, since, dryRun }) => [
     dryRun === undefined ? 'ran' : 'tried out',

@@ -186,15 +186,18 @@ test('failed workers and operations are one list, the newest first; one without 
   ]);
 });
 
+const how = 'pause';
+
 test.each([
-  ['setSwitch', { subject: 'pool:gpu' }, 'stopped the making of workers of the pool gpu'],
-  ['liftSwitch', { subject: 'entity:90' }, 'let go on the making of workers for 90'],
-  ['setSwitch', { subject: 'discover-jobs:acme/api' }, 'stopped resyncs of acme/api'],
-  ['setSwitch', { subject: 'upkeep' }, 'stopped the sweep upkeep'],
-  ['drainPool', { pool: 'gpu', dryRun: 'true' }, 'counted what to drain in the pool gpu'],
+  ['turnSwitch', { how, subject: 'pool:gpu' }, 'stopped the making of workers of the pool gpu'],
+  ['turnSwitch', { how: 'resume', subject: 'entity:90' }, 'let go on the making of workers for 90'],
+  ['turnSwitch', { how, subject: 'discover-jobs:acme/api' }, 'stopped resyncs of acme/api'],
+  ['turnSwitch', { how, subject: 'upkeep' }, 'stopped the sweep upkeep'],
+  ['drain', { of: 'pool', name: 'gpu', dryRun: 'true' }, 'counted what to drain in the pool gpu'],
   ['runSweep', { sweep: 'redeliver', app: 7 }, 'ran the sweep redeliver of the App 7'],
   ['resyncRepository', { owner: 'acme', repository: 'api' }, 'had a resync of acme/api'],
-  ['retryOperation', { operation: 'o' }, 'repeated the operation o'],
+  ['handleOperation', { operation: 'o', how: 'retry' }, 'repeated the operation o'],
+  ['handleFailedOperations', { operation: 'o', how: 'discard' }, 'discarded the operation o'],
   ['ofAnotherVersion', { pool: 'gpu' }, 'ofAnotherVersion gpu'],
 ])('%s of %j is “%s”', (endpoint, subject, text) => {
   expect(textOf(tellAction(endpoint, subject))).toBe(text);

@@ -16,7 +16,7 @@ interface ActProps {
   readonly label: string;
   /** What happens, in a sentence; where it is about many, how many. */
   readonly children: ComponentChildren;
-  readonly method: 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'POST' | 'DELETE';
   /** Of the API; from the inputs where it depends on them. */
   readonly path: string | ((given: Readonly<Record<string, string>>) => string);
   readonly fields?: readonly Field[];

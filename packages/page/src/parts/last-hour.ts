@@ -1,16 +1,18 @@
-import type { AnswerOf, Item } from '../answers.ts';
+import type { Item } from '../answers.ts';
 import { count, number } from '../text/words.ts';
 
+export type Minutes = NonNullable<Item<'listPools'>['minutes']>;
+
 /** The instants of the hour, in seconds since 1970, as charts take them. */
-export const instantsOf = ({ at, stepMs }: AnswerOf<'lastHour'>, many: number): number[] =>
-  Array.from({ length: many }, (_, n) => (Date.parse(at) - (many - 1 - n) * stepMs) / 1_000);
+export const instantsOf = ({ at, waiting: { length } }: Minutes): number[] =>
+  Array.from({ length }, (_, n) => Date.parse(at) / 1_000 - (length - 1 - n) * 60);
 
 /** The greatest value; 0 without any. */
 export const greatest = (...lines: readonly (readonly (number | null)[])[]): number =>
   lines.flat().reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
 
 /** The hour in a sentence, for those who do not see its picture. */
-export function inWords({ waiting, workers }: Item<'lastHour'>): string {
+export function inWords({ waiting, workers }: Minutes): string {
   const jobs = `${number(waiting.at(-1) ?? 0)} waiting`;
   return `Last hour: ${said(jobs, waiting)}, ${said(count(workers.at(-1) ?? 0, 'worker'), workers)}`;
 }

@@ -18,7 +18,7 @@ export const session = signalOf<Session | null | undefined>();
 type Answered<T> = { readonly answer: T } | { readonly trouble: Trouble };
 
 interface Asking {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

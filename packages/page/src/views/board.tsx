@@ -16,8 +16,8 @@ export const HOUR_EVERY_MS = 60_000;
 
 export function Board() {
   const shown = useAnswer<AnswerOf<'listPools'>>('/pools', OF_POOLS);
-  const lastHour = useAnswer<AnswerOf<'lastHour'>>('/last-hour', [], HOUR_EVERY_MS).answer;
-  const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
+  const hour = useAnswer<AnswerOf<'listPools'>>('/pools?minutes=true', [], HOUR_EVERY_MS).answer;
+  const hours = new Map(hour?.items.map(({ name, minutes }) => [name, minutes]));
   const held = useHindrances();
   const troubled = new Set(held.answer?.items.flatMap(({ pools = [] }) => pools));
   return (
@@ -70,7 +70,7 @@ const howMany = (
   figure(name, (pool) => <HowMany of={of} state={state} pool={pool.name} many={many(pool)} />);
 
 const columnsWith = (
-  hours: ReadonlyMap<string, Item<'lastHour'>>,
+  hours: ReadonlyMap<string, Item<'listPools'>['minutes']>,
 ): readonly Column<Item<'listPools'>>[] => [
   column('Pool', ({ name, inForce, labels }) =>
     name === NO_POOL ? (
@@ -149,8 +149,8 @@ const Key = () => (
  * Workers as an area and waiting jobs as a line, in the size of a word. Two paths of our own: a
  * library of charts for each row of the board would be most of the page’s weight.
  */
-function Sparkline({ hour }: { hour: Item<'lastHour'> | undefined }) {
-  if (hour === undefined) return <Dash />;
+function Sparkline({ hour }: { hour: Item<'listPools'>['minutes'] }) {
+  if (!hour) return <Dash />;
   const { waiting, workers } = hour;
   const most = greatest(waiting, workers);
   const from = workers.findIndex((value) => value !== null);

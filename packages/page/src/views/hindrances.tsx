@@ -122,7 +122,7 @@ const actOn = (
   );
 
 export const Resume = ({ subject, again }: { subject: string; again: () => void }) => (
-  <Act label="Resume …" method="DELETE" path={at`/switches/${subject}`} again={again}>
+  <Act label="Resume …" method="POST" path={at`/switches/${subject}/resume`} again={again}>
     Lets go on {textOf(tellSwitch(subject))}.
   </Act>
 );

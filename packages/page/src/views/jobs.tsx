@@ -84,8 +84,8 @@ const COLUMNS: readonly Column<Item<'listJobs'>>[] = [
 ];
 
 function Waits({ query }: { query: URLSearchParams }) {
-  const { answer, trouble } = useAnswer<AnswerOf<'countWaits'>>(
-    `/waits?${onlyWaiting(query).toString()}`,
+  const { answer, trouble } = useAnswer<AnswerOf<'countActive'>>(
+    `/active?by=reason&${onlyWaiting(query).toString()}`,
     ['jobs', 'demand_keys'],
   );
   const chosen = query.get('reason');
@@ -93,16 +93,15 @@ function Waits({ query }: { query: URLSearchParams }) {
     <>
       {trouble !== undefined && <TroubleNote trouble={trouble} />}
       <ul class="reasons" aria-label="Jobs that wait, by reason">
-        {answer?.items.map(({ reason, jobs }) => {
-          // As the filter names them.
-          const of = reason ?? 'none';
+        {answer?.items.map(({ reason, waiting }) => {
+          const of = reason ?? '';
           return (
             <li key={of}>
               <Link
                 to={reasonPath(query, of === chosen ? undefined : of)}
                 {...(of === chosen && { 'aria-current': 'page', title: 'All reasons' })}
               >
-                <b>{number(jobs)}</b> {reason === null ? 'their workers are coming' : plain(reason)}
+                <b>{number(waiting)}</b> {of === 'none' ? 'their workers are coming' : plain(of)}
               </Link>
             </li>
           );

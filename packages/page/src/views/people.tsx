@@ -55,8 +55,8 @@ export const Switches = ({ query }: ViewProps) => (
   >
     <Act
       label="Stop making …"
-      method="PUT"
-      path={({ subject = '' }) => at`/switches/${subject}`}
+      method="POST"
+      path={({ subject = '' }) => at`/switches/${subject}/pause`}
       fields={[
         {
           name: 'subject',
@@ -70,8 +70,8 @@ export const Switches = ({ query }: ViewProps) => (
     </Act>
     <Act
       label="Pause a sweep …"
-      method="PUT"
-      path={({ sweep = '' }) => at`/switches/${sweep}`}
+      method="POST"
+      path={({ sweep = '' }) => at`/switches/${sweep}/pause`}
       fields={[{ name: 'sweep', label: 'Sweep', of: ['sweeps', ...SWEEPS], isRequired: true }]}
     >
       Pauses a sweep of the reconciler, or all. A pass that runs ends within seconds.

@@ -1,4 +1,4 @@
-import type { DrainedPool } from '@paddock/api/pools/pools';
+import type { DrainedPool } from '@paddock/api/workers/drain';
 import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
 import type { AnswerOf, Item } from '../answers.ts';
@@ -6,7 +6,7 @@ import { Act } from '../parts/act.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { History, secondsInWords } from '../parts/history.tsx';
 import { Ago, At, HowMany, Link, Meter, Thing, Took } from '../parts/inline.tsx';
-import { instantsOf, inWords } from '../parts/last-hour.ts';
+import { instantsOf, inWords, type Minutes } from '../parts/last-hour.ts';
 import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { Answer, Heading } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
@@ -30,8 +30,8 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
             {isHeld !== true && (
               <Act
                 label="Stop making …"
-                method="PUT"
-                path={at`/switches/${`pool:${name}`}`}
+                method="POST"
+                path={at`/switches/${`pool:${name}`}/pause`}
                 again={held.again}
               >
                 Stops the making of workers in the pool {name} at once. Its workers go on.
@@ -40,7 +40,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
             <Act
               label="Drain …"
               method="POST"
-              path={at`/pools/${name}/drain`}
+              path={at`/drain/pool/${name}`}
               again={held.again}
               shown={drained}
               hasDryRun
@@ -137,16 +137,15 @@ function Row(pool: Item<'listPools'>) {
 }
 
 function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
-  const { answer } = useAnswer<AnswerOf<'lastHour'>>(
-    at`/last-hour?pool=${pool}`,
+  const { answer } = useAnswer<AnswerOf<'listPools'>>(
+    at`/pools?minutes=true&pool=${pool}`,
     [],
     HOUR_EVERY_MS,
   );
-  const drawn = useMemo(() => answer && toLines(answer, limit), [answer, limit]);
+  const hour = answer?.items[0]?.minutes;
+  const drawn = useMemo(() => hour && toLines(hour, limit), [hour, limit]);
   if (answer === undefined) return null;
-  const [hour] = answer.items;
-  if (hour === undefined || drawn === undefined)
-    return <p class="none">In the last hour it had neither job nor worker.</p>;
+  if (!hour || !drawn) return <p class="none">In the last hour it had neither job nor worker.</p>;
   return (
     <>
       <Chart
@@ -170,10 +169,8 @@ function Charts({ pool, limit }: { pool: string; limit: number | undefined }) {
 const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
 
 /** What is drawn: the same as long as the answer is. */
-function toLines(answer: AnswerOf<'lastHour'>, limit: number | undefined) {
-  const [hour] = answer.items;
-  if (hour === undefined) return undefined;
-  const instants = instantsOf(answer, hour.waiting.length);
+function toLines(hour: Minutes, limit: number | undefined) {
+  const instants = instantsOf(hour);
   const cap = { name: 'cap today', values: instants.map(() => limit ?? null), isDashed: true };
   const [median, most] = [hour.queuedP50Ms, hour.queuedP95Ms].map((values) =>
     values.map((ms) => (ms === null ? null : ms / 1_000)),

@@ -72,8 +72,8 @@ export function Repository({ fields: { owner = '', repository: name = '' } }: Vi
           </Act>
           <Act
             label={held === null ? 'Forbid resyncs …' : 'Allow resyncs …'}
-            method={held === null ? 'PUT' : 'DELETE'}
-            path={at`/switches/${subject}`}
+            method="POST"
+            path={at`/switches/${subject}/${held === null ? 'pause' : 'resume'}`}
             again={again}
           >
             {held === null

@@ -161,7 +161,7 @@ test.each([
 describe('the last hour of a pool', () => {
   const none = [null, null, null];
   const gpu = {
-    pool: 'gpu',
+    at: '2026-01-31T09:00:30Z',
     waiting: [null, 0, 4],
     workers: [null, 2, 1],
     busy: [null, 1, 1],
@@ -180,8 +180,7 @@ describe('the last hour of a pool', () => {
   });
 
   test('ends with its instant', () => {
-    const hour = { at: '2026-01-31T09:00:30Z', stepMs: 60_000, items: [] };
-    expect(instantsOf(hour, 2)).toEqual([1_769_849_970, 1_769_850_030]);
+    expect(instantsOf(gpu)).toEqual([1_769_849_910, 1_769_849_970, 1_769_850_030]);
   });
 });
 

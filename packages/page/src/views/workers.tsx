@@ -90,7 +90,7 @@ export const Worker = ({ fields: { worker: name = '' } }: ViewProps) => (
       <>
         <Chip of={stateOf(worker)} />
         {worker.completedAt === null && (
-          <Act label="Drain …" method="POST" path={at`/workers/${name}/drain`} again={again}>
+          <Act label="Drain …" method="POST" path={at`/drain/worker/${name}`} again={again}>
             Stops the worker once everything proves that no job runs on it. If jobs wait for it,
             another one is made.
           </Act>
