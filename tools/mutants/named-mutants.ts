@@ -42,6 +42,8 @@ function parseMutants(text: string): NamedMutant[] {
       if (sign === '-' || sign === '+') mutants.at(-1)?.[sign].push(line.slice(2));
       else mutants.push({ mutant: line, '-': [], '+': [] });
     }
+    if (head !== '' && mutants.length === 0)
+      throw new Error(`"== ${head}" begins a group without a mutant`);
     const found = killersOf(file, killers);
     return mutants.map(({ mutant, '-': find, '+': replace }) =>
       Object.assign({ mutant, file, find: find.join('\n'), replace: replace.join('\n') }, found),
