@@ -1,4 +1,6 @@
+import { recordRefusal, type RefusedCall } from '@paddock/db/entities/refusals';
 import type { Reaches } from '@paddock/db/outages';
+import type { Db } from '@paddock/db/schema/tables';
 import { type GitHubFailure, isUnanswered as isUnansweredByGitHub } from '@paddock/github/errors';
 import {
   isAway,
@@ -53,3 +55,29 @@ export const waitingForCluster =
       return snooze(Math.max(failure.retryAfterMs ?? 0, RETRY_ONE_MS), failure.message);
     }
   };
+
+/**
+ * The longest sleep of a task that GitHub keeps waiting: a person may end the wait, and news of
+ * GitHub's a refusal.
+ */
+const LONGEST_MS = 60_000;
+
+/** Snoozes a task until the second that GitHub named, or until it looks again whether that holds. */
+export const awaitGitHub = ({
+  message,
+  retryAfterMs = LONGEST_MS,
+}: {
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}): Outcome => snooze(Math.min(retryAfterMs, LONGEST_MS), message);
+
+/** Records that GitHub refused a call for the worker, and snoozes its task as long as that holds. */
+export async function awaitAfterRefusal(
+  db: Db,
+  worker: RefusedCall & { readonly scopeRepoId: number; readonly madeForJobId: number | null },
+  refusal: GitHubFailure,
+): Promise<Outcome> {
+  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
+  const heldMs = await recordRefusal(db, 'scheduler', { call, refusal });
+  return awaitGitHub({ message: refusal.message, retryAfterMs: heldMs ?? refusal.retryAfterMs });
+}

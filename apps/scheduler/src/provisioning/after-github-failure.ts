@@ -1,13 +1,11 @@
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { GITHUB_ERROR, GITHUB_REFUSED } from '@paddock/domain/matching/failure-classes';
-import { recordRefusal } from '@paddock/db/entities/refusals';
 import { checkAppsTask } from '@paddock/domain/tasks/sweep-names';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type Outcome, snooze } from '@paddock/queue/kind';
-import { awaitGitHub } from '../await-github.ts';
-import { ifGitHubAway } from '../service-away.ts';
+import { awaitAfterRefusal, awaitGitHub, ifGitHubAway } from '../service-away.ts';
 import { soonMs } from '../task-run.ts';
 import { failWorker, type Provisioning } from './provisioning.ts';
 
@@ -47,9 +45,13 @@ export async function afterGitHubFailure(
       return awaitGitHub(failure);
     case 'not_found':
     case 'unauthorized':
-    case 'forbidden':
+    case 'forbidden': {
       runnerGroups.forget(worker.login);
-      return afterRefusal(parts, worker, failure);
+      const outcome = await awaitAfterRefusal(db, worker, failure);
+      // The entity's name or installation may have changed unheard.
+      await enqueueAlone(db, [checkAppsTask]);
+      return outcome;
+    }
     case 'outdated':
       return snooze(
         RETRY_MS,
@@ -80,18 +82,6 @@ function mayHaveRegistered(failure: GitHubFailure): boolean {
   const isTheCall = operation.endsWith('/generate-jitconfig') || operation === 'unknown';
   const failureClass = failureClassOf(failure);
   return !neverSent && isTheCall && (failureClass === GITHUB_ERROR || failureClass === 'unusable');
-}
-
-/** Also has the Apps checked: the entity's name or installation may have changed unheard. */
-async function afterRefusal(
-  { db }: Provisioning,
-  worker: WorkerToProvision,
-  refusal: GitHubFailure,
-): Promise<Outcome> {
-  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  const retryAfterMs = await recordRefusal(db, 'scheduler', { call, refusal });
-  await enqueueAlone(db, [checkAppsTask]);
-  return awaitGitHub({ ...refusal, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
 /** The class of a failure that counts against the key; undefined: GitHub has told us something. */

@@ -3,7 +3,7 @@ import { servesWithPin } from '@paddock/domain/pools/gate';
 import { findAskedPod } from '@paddock/kube/pods';
 import { secretExists } from '@paddock/kube/secrets';
 import { done, type Handler, type Outcome, poison, snooze } from '@paddock/queue/kind';
-import { awaitGitHub } from '../await-github.ts';
+import { awaitGitHub } from '../service-away.ts';
 import { requireTimeLeft, type TaskRun } from '../task-run.ts';
 import { afterClusterFailure, noteClusterFailure } from './after-cluster-failure.ts';
 import { failWorker, type Provisioning } from './provisioning.ts';

@@ -1,6 +1,6 @@
 import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { noteKeySuccess } from '@paddock/db/workers/failing-keys';
-import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
+import { endRefusals } from '@paddock/db/entities/refusals';
 import { noteRegistrationBudget } from '@paddock/db/entities/waits';
 import {
   clearRegistrationStarted,
@@ -16,7 +16,7 @@ import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroup } from '@paddock/github/runne
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/kind';
 import { scopeOf, unseenRepository } from '../scope-of.ts';
-import { awaitGitHub } from '../await-github.ts';
+import { awaitAfterRefusal } from '../service-away.ts';
 import { hasTimeLeft, requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';
 import { afterGitHubFailure } from './after-github-failure.ts';
 import { failWorker, type Provisioning } from './provisioning.ts';
@@ -53,7 +53,8 @@ export async function registerRunner(
   try {
     requireTimeLeft(task);
     const scope = await scopeOf(worker, client);
-    if (scope === undefined) return { instead: await awaitRepository(parts, worker) };
+    if (scope === undefined)
+      return { instead: await awaitAfterRefusal(db, worker, unseenRepository(worker)) };
     if (scope.kind === 'repository' && !servesRepository(pool, `${scope.owner}/${scope.repo}`)) {
       const message = `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`;
       return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
@@ -149,13 +150,6 @@ async function checkRunnerGroup(
   // The next worker that tries reads the group from GitHub again.
   runnerGroups.forget(login);
   return excess;
-}
-
-async function awaitRepository({ db }: Provisioning, worker: WorkerToProvision): Promise<Outcome> {
-  const refusal = unseenRepository(worker);
-  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  await recordRefusal(db, 'scheduler', { call, refusal });
-  return awaitGitHub(refusal);
 }
 
 async function saveBudget(

@@ -1,4 +1,3 @@
-import { recordRefusal } from '@paddock/db/entities/refusals';
 import type { Reaches } from '@paddock/db/outages';
 import type { Db } from '@paddock/db/schema/tables';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
@@ -8,8 +7,7 @@ import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/kind';
 import type { SchedulerEvents } from '../events.ts';
-import { awaitGitHub } from '../await-github.ts';
-import { ifClusterAway, ifGitHubAway } from '../service-away.ts';
+import { awaitAfterRefusal, awaitGitHub, ifClusterAway, ifGitHubAway } from '../service-away.ts';
 import { HiddenRunnerError } from './read-evidence.ts';
 
 interface Failing {
@@ -50,9 +48,7 @@ export async function afterStopFailure(
   if (away !== undefined) return away;
   if (refusedSubject(failure) === undefined)
     return awaitGitHub({ ...failure, retryAfterMs: failure.retryAfterMs ?? stopRules.retryMs });
-  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  await recordRefusal(db, 'scheduler', { call, refusal: failure });
-  return awaitGitHub(failure);
+  return awaitAfterRefusal(db, worker, failure);
 }
 
 /** Whether GitHub hides its knowledge of a runner: it refuses the call or hides the repository. */
