@@ -1,18 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { migrate } from '@paddock/db/migrate';
 import { startPoolingProxy } from '@paddock/testing/pooling-proxy';
-import { withConnection } from '@paddock/testing/server-connection';
 import { sql } from 'kysely';
 import { runCommand } from '../run-command.ts';
 import { CLUSTER } from '../scenes/broken-cluster.scene.ts';
 import { BOTH, GITHUB } from '../scenes/broken-github.scene.ts';
-import {
-  type Breaks,
-  CONFIGURATION,
-  DATABASE,
-  SERVICES,
-  url,
-} from '../scenes/broken-rows.scene.ts';
+import { type Breaks, CONFIGURATION, DATABASE, SERVICES } from '../scenes/broken-rows.scene.ts';
 import { useInstallation } from '../scenes/installation.scene.ts';
 
 const world = useInstallation();
@@ -68,60 +61,6 @@ describe('paddock doctor', () => {
       world.configure();
       await how.mend?.(world);
       if (how.sql !== undefined) await run(how.sql[1]);
-    }
-  });
-
-  test('finds another encoding, a login without rights, and too few connections (A11)', async () => {
-    const { database } = world;
-    const login = 'paddock_doctor_login';
-    await withConnection(database.url, async (client) => {
-      await client.query(`create role ${login} login noinherit connection limit 5`);
-      await client.query(
-        'create database paddock_doctor_ascii encoding sql_ascii template template0',
-      );
-    });
-    const at = (change: (to: URL) => unknown) => url(change)({ DATABASE_URL: database.url });
-    const examine = (environment: { readonly DATABASE_URL: string }) =>
-      world.examine({ ...environment, PADDOCK_CONFIG: undefined });
-    const ofLogin = at((to) => Object.assign(to, { username: login, password: '' }));
-    try {
-      expect((await examine(ofLogin)).slice(0, 1)).toEqual([
-        expect.objectContaining({
-          sentence: expect.stringContaining('grant it the role paddock_console'),
-        }),
-      ]);
-      await withConnection(database.url, (client) =>
-        client.query(`grant paddock_scheduler to ${login}`),
-      );
-      expect((await examine(ofLogin)).slice(0, 1)).toEqual([
-        expect.objectContaining({
-          sentence: expect.stringContaining(
-            'does not inherit the rights of its role paddock_scheduler: revoke',
-          ),
-        }),
-      ]);
-      await withConnection(database.url, (client) =>
-        client.query(
-          `revoke paddock_scheduler from ${login}; alter role ${login} inherit; grant paddock_scheduler to ${login}`,
-        ),
-      );
-      expect((await examine(ofLogin)).slice(0, 1)).toEqual([
-        expect.objectContaining({
-          level: 'remark',
-          sentence: expect.stringContaining('allows the login paddock_doctor_login 5 connections'),
-        }),
-      ]);
-      const ascii = at((to) => Object.assign(to, { pathname: '/paddock_doctor_ascii' }));
-      expect((await examine(ascii)).slice(0, 1)).toEqual([
-        expect.objectContaining({
-          sentence: expect.stringContaining("made with encoding 'UTF8'"),
-        }),
-      ]);
-    } finally {
-      await withConnection(database.url, async (client) => {
-        await client.query('drop database paddock_doctor_ascii');
-        await client.query(`drop role ${login}`);
-      });
     }
   });
 

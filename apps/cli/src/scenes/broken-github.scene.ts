@@ -13,10 +13,6 @@ export const GITHUB: Breaks = {
     /GitHub refuses its id with this private key .*compare both/,
     { github: { apps: [{ id: 1002, privateKey: { env: 'APP_KEY' } }] } },
   ],
-  'a private key that is not there': [
-    /private key of App 1001 is read from the variable NO_KEY, which is not set/,
-    { github: { apps: [{ id: 1001, privateKey: { env: 'NO_KEY' } }] } },
-  ],
   'a private key that is none': [
     /private key of GitHub App 1001 cannot be read: give the PEM file/,
     { environment: () => ({ APP_KEY: 'half of a PEM' }) },
@@ -46,10 +42,6 @@ export const GITHUB: Breaks = {
       act: ({ github }) => github.failNext({ ...ALL, path: '/access_tokens$', ...UNLISTED }),
       mend: ({ github }) => github.clearCallFaults(),
     },
-  ],
-  'a private key in an empty file': [
-    /private key of App 1001 is read from the file \/dev\/null, which is empty/,
-    { github: { apps: [{ id: 1001, privateKey: { file: '/dev/null' } }] } },
   ],
   'a clock of this machine that is off by minutes': [
     /App 1001: the clock of this machine is ahead of GitHub's.*by NTP/,
@@ -105,21 +97,9 @@ export const GITHUB: Breaks = {
     /newest 3 deliveries failed \(401, .*: the webhook secret of the App differs/,
     { act: (world) => deliver(world, 401), mend: (world) => deliver(world, 200) },
   ],
-  'a webhook URL with another path': [
-    /newest 3 deliveries failed \(404, .* ends with \/webhooks\/github/,
-    { act: (world) => deliver(world, 404), mend: (world) => deliver(world, 200) },
-  ],
   'a webhook URL that is redirected': [
     /newest 3 deliveries failed \(301, .*: the webhook URL only leads to another address/,
     { act: (world) => deliver(world, 301), mend: (world) => deliver(world, 200) },
-  ],
-  'a firewall before ingress': [
-    /newest 3 deliveries failed \(403, .*let the addresses of GitHub's webhooks through/,
-    { act: (world) => deliver(world, 403), mend: (world) => deliver(world, 200) },
-  ],
-  'an ingress that can store nothing': [
-    /newest 3 deliveries failed \(503, .*its readiness says why/,
-    { act: (world) => deliver(world, 503), mend: (world) => deliver(world, 200) },
   ],
   'an ingress that cannot be reached': [
     /newest 3 deliveries failed \(502, failed to connect to host\): check the webhook URL/,

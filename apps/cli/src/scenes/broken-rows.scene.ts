@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { roleOf, SERVICES as SERVICES_OF_PADDOCK } from '@paddock/db/connection/schema-name';
 import type { Level } from '@paddock/api/findings/findings';
 import type { Installation } from './installation.scene.ts';
@@ -23,12 +22,11 @@ export interface Break {
 export type Breaks = Readonly<Record<string, readonly [says: RegExp, how: Break]>>;
 
 /** Another address of the database. */
-export const url =
-  (change: (url: URL) => unknown) => (given: { readonly DATABASE_URL: string }) => {
-    const changed = new URL(given.DATABASE_URL);
-    change(changed);
-    return { DATABASE_URL: changed.href };
-  };
+const url = (change: (url: URL) => unknown) => (given: { readonly DATABASE_URL: string }) => {
+  const changed = new URL(given.DATABASE_URL);
+  change(changed);
+  return { DATABASE_URL: changed.href };
+};
 const withOption = (name: string, value: string) =>
   url(({ searchParams }) => searchParams.set(name, value));
 
@@ -41,19 +39,6 @@ export const CONFIGURATION: Breaks = {
     /there is no key `maxWorker` here; did you mean `maxWorkers`\?/,
     {
       configure: ({ pools: [pool], ...rest }) => ({ ...rest, pools: [{ ...pool, maxWorker: 1 }] }),
-    },
-  ],
-  'a file that is indented with tabs': [
-    /line 2: Tabs are not allowed as indentation/,
-    { act: ({ file }) => writeFileSync(file, 'github:\n\tapps: []\n') },
-  ],
-  'two pools of one name': [
-    /pools\.1\.name: .*/,
-    {
-      configure: ({ pools: [pool], ...rest }) => ({
-        ...rest,
-        pools: [pool, { ...pool, labels: ['other'] }],
-      }),
     },
   ],
   'nobody who may use it': [
@@ -87,10 +72,6 @@ export const DATABASE: Breaks = {
     /refused the login.*Check the user and the password in DATABASE_URL/,
     { environment: url((to) => Object.assign(to, { username: 'nobody_of_that_name' })) },
   ],
-  'no such host': [
-    /cannot be reached: getaddrinfo \w+ no-such-host\.invalid\. Check DATABASE_URL/,
-    { environment: url((to) => Object.assign(to, { hostname: 'no-such-host.invalid' })) },
-  ],
   'a connection that may be unencrypted': [
     /may be unencrypted.*: write sslmode=verify-full into DATABASE_URL/,
     { level: 'remark', environment: url((to) => Object.assign(to, { hostname: '0.0.0.0' })) },
@@ -98,14 +79,6 @@ export const DATABASE: Breaks = {
   'a port where nothing listens': [
     /cannot be reached: connect ECONNREFUSED.*that the server runs/,
     { environment: url((to) => Object.assign(to, { hostname: '127.0.0.1', port: '1' })) },
-  ],
-  'no such database': [
-    /no such database: .* Create it, or correct DATABASE_URL/,
-    { environment: url((to) => Object.assign(to, { pathname: '/of_no_such_name' })) },
-  ],
-  'a password without percent-encoding': [
-    /write special characters of the user and the password in percent-encoding/,
-    { environment: () => ({ DATABASE_URL: 'postgresql://me:a#b@127.0.0.1/paddock' }) },
   ],
   'several hosts': [
     /name one address that leads to the primary/,
@@ -115,28 +88,17 @@ export const DATABASE: Breaks = {
     /PADDOCK_SCHEMA must be a plain lower-case identifier/,
     { environment: () => ({ PADDOCK_SCHEMA: 'Prod' }) },
   ],
-  'a root certificate that is not there': [
-    /sslrootcert of the database URL cannot be read/,
-    { environment: withOption('sslrootcert', '/no/such.pem') },
-  ],
-  'a server without TLS': [
-    /encrypt the server, or leave sslmode out/,
-    { environment: withOption('sslmode', 'require') },
-  ],
   'a standby, or a database that is read-only': [
     /takes no writes: it is a standby, or set to read-only/,
     { environment: withOption('options', '-c default_transaction_read_only=on') },
   ],
-  'another schema than that of the migration': [
-    /schema elsewhere has no tables of Paddock: the migration has not run/,
-    { environment: () => ({ PADDOCK_SCHEMA: 'elsewhere' }) },
-  ],
-  'a schema that is too old': [
-    /is at version 0 .*: run the migration of this version/,
+  'a login that does not inherit the rights of its role': [
+    /does not inherit the rights of its role paddock_scheduler: revoke/,
     {
+      environment: url((to) => Object.assign(to, { username: 'paddock_idle', password: '' })),
       sql: [
-        `update schema_migration set name = '0000' || substr(name, 5)`,
-        `update schema_migration set name = '0001' || substr(name, 5)`,
+        'create role paddock_idle login noinherit in role paddock_scheduler',
+        'drop role paddock_idle',
       ],
     },
   ],
@@ -227,25 +189,6 @@ export const SERVICES: Breaks = {
       ],
     },
   ],
-  'a runner version that has ended': [
-    /GitHub no longer serves the runner version of linux: 2\.1\.0\..*newer runner image/,
-    {
-      sql: [
-        `insert into pool_runner_versions (k8s_pool, version, pod_name, ends_at) values ('linux', '2.1.0', 'p', now() - interval '1 day')`,
-        'delete from pool_runner_versions',
-      ],
-    },
-  ],
-  'notifications that do not arrive': [
-    /Notifications do not arrive: the webhook answered 404\. Mend the address/,
-    {
-      sql: [
-        `insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures, queued_at, finished_at, expires_at, output)
-        values (gen_random_uuid(), 'recover-tasks', 'schedule', 'recover-tasks', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now(), now() + interval '1 day', '{"notifications": {"problem": "the webhook answered 404"}}')`,
-        `delete from operations where kind = 'recover-tasks'`,
-      ],
-    },
-  ],
   'no pools': [
     /No scheduler has loaded the pools.*: start the scheduler/,
     {
@@ -272,36 +215,6 @@ export const SERVICES: Breaks = {
       sql: [
         `insert into outages (service, message) values ('github', 'timed out')`,
         'delete from outages',
-      ],
-    },
-  ],
-  'an App that GitHub refuses': [
-    /GitHub refuses what Paddock asks for the App 8: Bad key/,
-    {
-      sql: [
-        `insert into apps (app_id, refused_since, refused_until, refused_reason, refused_message)
-          values (8, now() - interval '1 minute', now() + interval '1 hour', 'installation_refused', 'Bad key.')`,
-        'delete from apps',
-      ],
-    },
-  ],
-  'an installation whose budget is used up': [
-    /GitHub has Paddock wait with its calls for the App 7: Slow down/,
-    {
-      level: 'remark',
-      sql: [
-        `insert into apps (app_id, wait_until, wait_message) values (7, now() + interval '1 hour', 'Slow down.')`,
-        'delete from apps',
-      ],
-    },
-  ],
-  'workers that fail before they have a job': [
-    /Workers in linux fail before they have a job: quota/,
-    {
-      sql: [
-        `insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, failures, pauses, failure_class, failure_message, failing_since, paused_until)
-          values (1, 9, 'globex', 0, 'linux', 0, 0, 3, 1, 'pod_refused', 'quota', now() - interval '3 minutes', now() + interval '1 hour')`,
-        'delete from demand_keys',
       ],
     },
   ],
