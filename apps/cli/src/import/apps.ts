@@ -1,11 +1,10 @@
 import type { RunnerSet } from './runner-set.ts';
 
 /** An App of the configuration file, and how its credentials come into the cluster. */
-export interface ImportedApp {
+interface ImportedApp {
   readonly app: object;
   /** Unknown: a person must write its ID. */
   readonly isKnown: boolean;
-  readonly secret: readonly [namespace: string, name: string] | undefined;
   readonly commands: readonly string[];
 }
 
@@ -41,7 +40,6 @@ export function appsOf(sets: readonly RunnerSet[], appId: number | undefined): I
         privateKey: { file: `/etc/paddock/app/private-key${suffix}.pem` },
       },
       isKnown: id !== undefined,
-      secret,
       commands: secret === undefined ? [] : commandsFor(secret, suffix, id === undefined),
     };
   });

@@ -4,7 +4,7 @@ import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { asValues, fromValues, type Release } from './from-values.ts';
 import { merged, withParameters } from './helm-values.ts';
-import { valueOf, whyUnreadable } from './read-documents.ts';
+import { type ReadDocument, valueOf, whyUnreadable } from './read-documents.ts';
 import { numberOf, type RunnerSet, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
@@ -24,10 +24,11 @@ const MOST_DEEP = 12;
 
 /** All runner sets of the documents of one import. A set may be in any wrapping. */
 export function findSets(
-  documents: readonly { readonly from: string; readonly value?: unknown }[],
+  all: readonly ReadDocument[],
   nameOf: (from: string) => string,
   given: { readonly name?: string | undefined; readonly namespace?: string | undefined },
 ): Found[] {
+  const documents = all.filter(({ problem }) => problem === undefined);
   const scalers = documents.flatMap(({ value }) =>
     objectsIn(value).filter(({ kind }) => kind === 'HorizontalRunnerAutoscaler'),
   );
@@ -43,9 +44,11 @@ export function findSets(
     const place = { from, ...given, given: given.name, key: nameOf(from), depth: 0 };
     return caught(from, () => within(value, place, { scalers, valuesIn }));
   });
-  return documents.flatMap(({ from, value }, index) => {
+  return all.flatMap((document) => {
+    const { from, value, problem } = document;
+    if (problem !== undefined) return [{ from, refused: problem }];
     if (ofReleases.has(from)) return [];
-    const here = found[index] ?? [];
+    const here = found[documents.indexOf(document)] ?? [];
     if (here.length > 0) return here;
     const object = asRecord(value);
     const what = textOf(object['kind']);

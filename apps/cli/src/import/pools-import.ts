@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
+import { Readable } from 'node:stream';
 import { text as allOf } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { type Command, type Given, JSON_OPTION, WrongUsage } from '../command.ts';
-import { warningsAbout } from '../warnings.ts';
-import { appsOf } from './apps.ts';
 import { findSets } from './find-sets.ts';
-import { readDocuments } from './read-documents.ts';
-import { toConfig } from './to-config.ts';
+import { type ReadDocument, readDocuments } from './read-documents.ts';
+import { type Said, toConfig } from './to-config.ts';
 
 const STDIN = '-';
 
@@ -48,109 +47,63 @@ left out, and what to do, as sentences beside it. Exit code 1 if a set became no
   },
 };
 
-interface Imported {
-  readonly config: object | undefined;
-  readonly pools: readonly { readonly from: string; readonly pool: unknown }[];
-  readonly refused: readonly Said[];
-  /** What is left out or needs a person, by the key it is about. */
-  readonly remarks: readonly Said[];
-  /** As `pools check` warns of the file. */
-  readonly warnings: readonly string[];
-  /** Commands that make the Secret of the App, and accounts of pods. */
-  readonly commands: readonly string[];
-}
+type Imported = Awaited<ReturnType<typeof importFiles>>;
 
-interface Said {
-  readonly from: string;
-  readonly sentence: string;
-}
+const UNKNOWN_APP: Said = {
+  from: 'github.apps',
+  sentence:
+    'the ID of the App is unknown: write it there, or pass --app-id. A Secret with github_token has none: make an App with `paddock app create`',
+};
 
-async function importFiles({ words, options, terminal }: Given): Promise<Imported> {
+async function importFiles({ words, options, terminal }: Given) {
   const text = (option: string) =>
     typeof options[option] === 'string' ? options[option] : undefined;
   const appId = text('appId');
   if (appId !== undefined && !/^[1-9]\d{0,14}$/.test(appId))
     throw new WrongUsage("--app-id must be the number on the App's page at GitHub.");
-  const files = [];
-  for (const file of words) files.push({ file, read: await readText(file, terminal) });
-  const documents = files.flatMap(({ file, read }) =>
-    typeof read === 'string'
-      ? readDocuments(shown(file), read)
-      : [{ from: file, problem: read.problem }],
-  );
-  const found = findSets(
-    documents.filter(({ problem }) => problem === undefined),
-    nameOf,
-    { name: text('name'), namespace: text('namespace') },
-  );
+  const documents: ReadDocument[] = [];
+  for (const file of words) documents.push(...(await read(file, terminal)));
+  const given = { name: text('name'), namespace: text('namespace') };
+  const found = findSets(documents, nameOf, given);
   const sets = found.flatMap((one) => ('set' in one ? [one.set] : []));
-  const made = toConfig(sets, {
+  const { isAppUnknown, ...made } = toConfig(sets, {
     url: text('url'),
-    namespace: text('namespace'),
+    namespace: given.namespace,
     prefix: text('prefix'),
     appId: appId === undefined ? undefined : Number(appId),
     scaleSetLabels: options['scaleSetLabels'] === true,
     allowUntrusted: options['allowUntrusted'] === true,
   });
-  const apps = appsOf(
-    made.outcomes.flatMap(({ set, pool }) => (pool === undefined ? [] : [set])),
-    appId === undefined ? undefined : Number(appId),
-  );
   return {
-    config: made.config,
-    pools: made.outcomes.flatMap(({ set: { from }, pool }) =>
-      pool === undefined ? [] : [{ from, pool: pool['name'] }],
-    ),
+    ...made,
     refused: [
-      ...documents.flatMap(({ from, problem }) =>
-        problem === undefined ? [] : [{ from, sentence: problem }],
-      ),
       ...found.flatMap((one) =>
         'refused' in one ? [{ from: one.from, sentence: one.refused }] : [],
       ),
-      ...made.outcomes.flatMap(({ set: { from }, refused }) =>
-        refused === undefined ? [] : [{ from, sentence: refused }],
-      ),
+      ...made.refused,
     ],
+    /** What is left out or needs a person, by the key it is about. */
     remarks: [
       ...found.flatMap((one) =>
         'remark' in one ? [{ from: one.from, sentence: one.remark }] : [],
       ),
-      ...made.outcomes.flatMap(({ set: { from }, notes }) =>
-        notes.map((sentence) => ({ from, sentence })),
-      ),
-      ...(made.config !== undefined && apps.some(({ isKnown }) => !isKnown)
-        ? [
-            {
-              from: 'github.apps',
-              sentence:
-                'the ID of the App is unknown: write it there, or pass --app-id. A Secret with github_token has none: make an App with `paddock app create`',
-            },
-          ]
-        : []),
-    ],
-    warnings:
-      made.config === undefined || made.file.value === undefined
-        ? []
-        : [...warningsAbout(made.file.value, made.file.written)],
-    commands: [
-      ...apps.flatMap(({ commands }) => commands),
-      ...made.outcomes.flatMap(({ commands = [] }) => commands),
+      ...made.remarks,
+      ...(isAppUnknown ? [UNKNOWN_APP] : []),
     ],
   };
 }
 
 const shown = (file: string): string => (file === STDIN ? 'standard input' : file);
 
-async function readText(
-  file: string,
-  terminal: Given['terminal'],
-): Promise<string | { readonly problem: string }> {
+async function read(file: string, terminal: Given['terminal']): Promise<readonly ReadDocument[]> {
   try {
-    if (file !== STDIN) return readFileSync(file, 'utf8');
-    return terminal === undefined ? { problem: 'is not there' } : await allOf(terminal.input);
+    const text =
+      file === STDIN
+        ? await allOf(terminal?.input ?? Readable.from([]))
+        : readFileSync(file, 'utf8');
+    return readDocuments(shown(file), text);
   } catch (error) {
-    return { problem: `cannot be read: ${(error as Error).message}` };
+    return [{ from: file, problem: `cannot be read: ${(error as Error).message}` }];
   }
 }
 

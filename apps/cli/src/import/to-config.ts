@@ -1,6 +1,6 @@
-import { asRecord } from '@paddock/domain/pools/as-record';
-import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-file';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { checkContent } from '@paddock/runtime/yaml-file';
+import { warningsAbout } from '../warnings.ts';
 import { appsOf } from './apps.ts';
 import { type GitHubScope, githubScope, isFilledIn, type RunnerSet, said } from './runner-set.ts';
 import { accountCommand, withAccount } from './hook-account.ts';
@@ -16,35 +16,36 @@ export interface ImportOptions {
   readonly allowUntrusted: boolean;
 }
 
-export interface Outcome {
-  readonly set: RunnerSet;
-  readonly pool?: Mapping;
-  readonly refused?: string;
-  readonly notes: readonly string[];
-  readonly commands?: readonly string[];
+export interface Said {
+  readonly from: string;
+  readonly sentence: string;
 }
 
-interface Candidate extends Outcome {
+interface Candidate {
+  readonly set: RunnerSet;
   readonly pool: Mapping;
   readonly scope: GitHubScope;
+  readonly notes: readonly string[];
+  /** Make the account of its pods. */
+  readonly commands: readonly string[];
 }
 
 /** Where the old controller's guide puts runners. */
 const USUAL_NAMESPACE = 'arc-runners';
 
 export function toConfig(sets: readonly RunnerSet[], options: ImportOptions) {
-  const outcomes: Outcome[] = [];
+  const refused: Said[] = [];
   const names = new Set<string>();
   let candidates: Candidate[] = [];
   for (const set of sets) {
+    const { from } = set;
     const scope = scopeOf(set, options);
     const [first] = candidates;
-    if (typeof scope === 'string') outcomes.push({ set, refused: scope, notes: [] });
+    if (typeof scope === 'string') refused.push({ from, sentence: scope });
     else if (first !== undefined && first.scope.apiUrl !== scope.apiUrl)
-      outcomes.push({
-        set,
-        refused: `githubConfigUrl: is of ${scope.apiUrl}, and one Paddock serves one GitHub, here ${first.scope.apiUrl}: import it alone`,
-        notes: [],
+      refused.push({
+        from,
+        sentence: `githubConfigUrl: is of ${scope.apiUrl}, and one Paddock serves one GitHub, here ${first.scope.apiUrl}: import it alone`,
       });
     else candidates.push(candidateOf(set, scope, names, options));
   }
@@ -53,31 +54,43 @@ export function toConfig(sets: readonly RunnerSet[], options: ImportOptions) {
     const pools = candidates.map(({ pool, scope: { login } }) =>
       isOnly || login === undefined ? pool : { ...pool, entities: [login] },
     );
-    const config = said({
-      github: githubOf(candidates, options),
+    const apps = appsOf(
+      candidates.map(({ set }) => set),
+      options.appId,
+    );
+    const apiUrl = candidates[0]?.scope.apiUrl;
+    const config = said<unknown>({
+      github: said<unknown>({
+        apiUrl: apiUrl === 'https://api.github.com' ? undefined : apiUrl,
+        apps: apps.map(({ app }) => app),
+      }),
       pools,
       entities: entitiesOf(candidates),
     });
-    const file = checkContent('', config, configFileToLoad);
-    const problems = problemsIn(file.problems);
-    if (problems.size === 0 || candidates.length === 0)
+    const { value, written, problems } = checkContent('', config, configFileToLoad);
+    if (value !== undefined || candidates.length === 0)
       return {
         config: candidates.length === 0 ? undefined : config,
-        file: file as { readonly value?: ConfigFile; readonly written?: unknown },
-        // In the order of the input.
-        outcomes: [
-          ...outcomes,
-          ...candidates.map((one, n) => ({ ...one, pool: pools[n] ?? {} })),
-        ].toSorted((a, b) => sets.indexOf(a.set) - sets.indexOf(b.set)),
+        pools: candidates.map(({ set: { from }, pool }) => ({ from, pool: pool['name'] })),
+        refused,
+        remarks: candidates.flatMap(({ set: { from }, notes }) =>
+          notes.map((sentence) => ({ from, sentence })),
+        ),
+        /** As `pools check` warns of the file. */
+        warnings: value === undefined ? [] : [...warningsAbout(value, written)],
+        /** Commands that make the Secret of the App, and accounts of pods. */
+        commands: [...apps, ...candidates].flatMap(({ commands }) => commands),
+        isAppUnknown: apps.some(({ isKnown }) => !isKnown),
       };
+    const found = problemsIn(problems);
     candidates = candidates.flatMap((candidate, index) => {
-      const [key, why] = problems.get(index) ?? problems.get(undefined) ?? [];
+      const [key, why] = found.get(index) ?? found.get(undefined) ?? [];
       if (why === undefined) return [candidate];
       const { set, pool } = candidate;
       if (key === 'allowUntrusted' && options.allowUntrusted && pool['allowUntrusted'] !== true)
         return [{ ...candidate, pool: { ...pool, allowUntrusted: true } }];
       const sentence = `${key ?? ''}: ${why.replace('write allowUntrusted: true', 'pass --allow-untrusted')}`;
-      outcomes.push({ set, refused: sentence, notes: [] });
+      refused.push({ from: set.from, sentence });
       return [];
     });
   }
@@ -210,16 +223,4 @@ function entitiesOf(candidates: readonly Candidate[]): Mapping {
         : [login, { maxWorkers: cap }];
     }),
   );
-}
-
-function githubOf(candidates: readonly Candidate[], { appId }: ImportOptions): Mapping {
-  const apiUrl = candidates[0]?.scope.apiUrl;
-  const apps = appsOf(
-    candidates.map(({ set }) => set),
-    appId,
-  );
-  return said({
-    apiUrl: apiUrl === 'https://api.github.com' ? undefined : apiUrl,
-    apps: apps.map(({ app }) => asRecord(app)),
-  });
 }
