@@ -1,21 +1,9 @@
 import { problemDetails } from '@paddock/api/problem';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Endpoint, fieldsOfPath } from '@paddock/api/endpoint';
 import { printable } from './columns.ts';
 import { type Asker, type Fields, NoAnswer } from './asker.ts';
 import type { Api } from './settings.ts';
-
-const problemJson = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue({ code: 'custom' });
-      return z.NEVER;
-    }
-  })
-  .pipe(problemDetails);
 
 /** One sentence or two about an answer that is none. `asked` is the request's method and address. */
 function problemOf(
@@ -23,7 +11,7 @@ function problemOf(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   text: string,
 ): string {
-  const problem = problemJson.safeParse(text).data;
+  const problem = problemDetails.safeParse(parseJson(text)).data;
   if (status >= 300 && status < 400)
     return `${asked} leads on to ${printable(headers.get('location') ?? 'another address')}: the token is not sent there. Set PADDOCK_URL to the address that answers itself.`;
   // A proxy before the console may refuse, too.
