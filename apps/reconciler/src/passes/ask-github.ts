@@ -1,7 +1,7 @@
 import { endRefusals, recordRefusal, type RefusedCall } from '@paddock/db/entities/refusals';
 import { isRefusal, refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { InstallationClient } from '@paddock/github/connect';
-import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { classifyGitHubError, type GitHubFailure, isUnanswered } from '@paddock/github/errors';
 import type { Unanswered } from '../events.ts';
 import type { SweepContext } from '../sweep.ts';
 import type { Pass, Turn } from './pass.ts';
@@ -58,7 +58,7 @@ export function createAskGitHub(
       // The call that GitHub asked to wait has logged it.
       if (failure.kind === 'rate_limited') return leftOut(turn);
       onUnanswered({ what, installationId }, failure);
-      if (isOutage(failure) && (await isAway('github'))) return leftOut(turn);
+      if (isUnanswered(failure) && (await isAway('github'))) return leftOut(turn);
       const subject = refusedSubject(failure);
       // A missing object says nothing about the repository's others.
       if (subject === undefined || (subject === 'repository' && failure.kind === 'not_found'))
@@ -77,7 +77,3 @@ export function createAskGitHub(
 }
 
 const leftOut = (turn: Turn): undefined => void (turn.isUnasked = true);
-
-/** No answer came, or none about the object: GitHub may be away. */
-export const isOutage = ({ kind }: GitHubFailure): boolean =>
-  kind === 'unavailable' || kind === 'timeout' || kind === 'network';

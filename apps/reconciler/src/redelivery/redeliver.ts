@@ -18,9 +18,8 @@ import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import type { RateBudget } from '@paddock/github/budget';
 import type { AppClient } from '@paddock/github/connect';
 import { listDeliveries } from '@paddock/github/deliveries';
-import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { classifyGitHubError, type GitHubFailure, isUnanswered } from '@paddock/github/errors';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/kind';
-import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';
 import { redeliverTask } from '@paddock/queue/sweep-schedules';
@@ -132,7 +131,7 @@ async function readAndAsk(context: SweepContext, given: OfApp, pass: Pass) {
   if (reading.pages > 0) await endRefusals(db, { appId });
   if (failure !== undefined && !pass.signal.aborted)
     await noteFailedListing(context, appId, { failure, pages: reading.pages });
-  if (failure !== undefined && isOutage(failure)) await pass.isAway('github');
+  if (failure !== undefined && isUnanswered(failure)) await pass.isAway('github');
   const counts = await act(context, given, { reading, failure, installedAt }, pass);
   if (since !== undefined && reading.error !== undefined) throw reading.error;
   return { ...counts, isExtra };
@@ -326,7 +325,7 @@ async function request(
       // GitHub refused this delivery. Any other failure is not about it.
       const isOver = failure.kind === 'invalid' || failure.kind === 'not_found';
       if (isOver) await recordRedeliveryRequest(db, appId, one, firstStepMs);
-      if (!turn.isUnasked && isOutage(failure)) turn.isUnasked = await pass.isAway('github');
+      if (!turn.isUnasked && isUnanswered(failure)) turn.isUnasked = await pass.isAway('github');
       return isOver;
     },
     postpone: ({ guid }) =>

@@ -11,10 +11,9 @@ import { compareInstallations } from '@paddock/domain/entities/compare-installat
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { checkApp } from '@paddock/github/check-apps';
 import type { AppClient } from '@paddock/github/connect';
-import { classifyGitHubError } from '@paddock/github/errors';
+import { classifyGitHubError, isUnanswered } from '@paddock/github/errors';
 import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
 import { done, type Outcome } from '@paddock/queue/kind';
-import { isOutage } from '../passes/ask-github.ts';
 import type { Pass, Turn } from '../passes/pass.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
@@ -59,7 +58,7 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
       turn.isUnasked = failure.kind === 'rate_limited';
       if (turn.isUnasked) waitMs = Math.max(waitMs, failure.retryAfterMs ?? 0);
       else events.appNotChecked(appId, failure);
-      if (isOutage(failure)) turn.isUnasked = await pass.isAway('github');
+      if (isUnanswered(failure)) turn.isUnasked = await pass.isAway('github');
       if (isRefusal(failure))
         await recordRefusal(db, 'reconciler', { call: { appId }, refusal: failure });
       return undefined;
@@ -79,10 +78,13 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
       );
       if (asked === undefined) return false;
       const { problems, installations } = asked.answer;
-      const { changed, unlisted } = compare(installations, known);
+      const { changed, unlisted } = compareInstallations(installations.flatMap(listed), known);
       await endRefusals(db, { appId });
       toRepair.push(
-        ...changed.map((one) => Object.assign(one, { appId, isDeleted: false, statedAt })),
+        ...changed.map(({ installationId, entity, selection, suspendedAt }) => {
+          const said = { repositorySelection: selection, suspendedAt, isDeleted: false, statedAt };
+          return Object.assign(said, { appId, installationId, entity });
+        }),
       );
       counts.apps++;
       problemsOfApps[appId] = problems.length;
@@ -122,28 +124,10 @@ export async function checkApps(context: SweepContext, pass: Pass): Promise<Outc
   return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
 }
 
-/** Compares GitHub's list of an App's installations with our rows. */
-function compare(all: readonly GitHubInstallation[], known: readonly AppInstallation[]) {
-  const listed = all.flatMap((one) =>
-    one.entityType === 'Enterprise'
-      ? []
-      : [
-          {
-            ...one,
-            entityType: one.entityType,
-            installationId: one.id,
-            isSuspended: one.suspendedAt !== null,
-          },
-        ],
-  );
-  const { changed, unlisted } = compareInstallations(listed, known);
-  return {
-    unlisted,
-    changed: changed.map(({ id, entityId, login, entityType, selection, suspendedAt }) => ({
-      installationId: id,
-      entity: { id: entityId, login, type: entityType },
-      repositorySelection: selection,
-      suspendedAt,
-    })),
-  };
+/** As our rows have them, which have none of an enterprise. */
+function listed(one: GitHubInstallation) {
+  const { id: installationId, entityId, login, entityType: type, suspendedAt } = one;
+  if (type === 'Enterprise') return [];
+  const entity = { id: entityId, login, type };
+  return [{ ...one, installationId, entity, isSuspended: suspendedAt !== null }];
 }

@@ -5,7 +5,7 @@ import {
   saveVersionEnd,
 } from '@paddock/db/workers/runner-versions';
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runners';
-import { isTransient } from '@paddock/kube/errors';
+import { isUnanswered } from '@paddock/kube/errors';
 import { readRunnerVersion } from '@paddock/kube/runner-log';
 import { done, type Outcome } from '@paddock/queue/kind';
 import { createAskGitHub } from '../passes/ask-github.ts';
@@ -74,7 +74,7 @@ async function readVersion(
   const version = await readRunnerVersion(cluster, { namespace, name }, pass.signal);
   if (typeof version !== 'object') return version ?? null;
   events.versionNotRead(pool, name, version.unreadable);
-  if (isTransient(version.unreadable)) await pass.isAway('cluster');
+  if (isUnanswered(version.unreadable)) await pass.isAway('cluster');
   return null;
 }
 

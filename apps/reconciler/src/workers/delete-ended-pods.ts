@@ -1,7 +1,7 @@
 import { type EndedPod, findEndedPods, markPodsDeleted } from '@paddock/db/workers/ended-pods';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { podMayGo } from '@paddock/domain/workers/may-end';
-import { classifyKubeError, isTransient } from '@paddock/kube/errors';
+import { classifyKubeError, isUnanswered } from '@paddock/kube/errors';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, type Outcome } from '@paddock/queue/kind';
@@ -79,7 +79,7 @@ async function deleteOne(
   } catch (error) {
     const failure = classifyKubeError(error);
     events.podNotDeleted(pod.podName, failure);
-    if (isTransient(failure)) await isAway('cluster');
+    if (isUnanswered(failure)) await isAway('cluster');
     return 'failed';
   }
 }

@@ -9,7 +9,7 @@ import { isUnused, podSays, runnerSays } from '@paddock/domain/workers/may-end';
 import type { InstallationClient } from '@paddock/github/connect';
 import { deleteRunner, getRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
-import { isTransient, KubeError } from '@paddock/kube/errors';
+import { isUnanswered, KubeError } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { deleteSecret } from '@paddock/kube/secrets';
 import { done, type Outcome } from '@paddock/queue/kind';
@@ -161,7 +161,7 @@ async function removeOne(
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     events.registrationSecretNotRemoved(name, error.failure);
-    if (isTransient(error.failure)) await pass.isAway('cluster');
+    if (isUnanswered(error.failure)) await pass.isAway('cluster');
     return 'failed';
   }
   if (found.runner === undefined) return 'left';
