@@ -9,34 +9,29 @@ export interface Allowance {
 }
 
 /**
- * GitHub's newest answer says how many calls remain. Without one, or after its hour, calls are
- * free: a pass makes at least one call, and a server without limits sets none. Only the first page
- * of a list counts here; GitHub's next answer shows the cost of its further pages.
+ * The allowance of each installation, for one pass. GitHub's newest answer says how many calls
+ * remain. Without one, or after its hour, calls are free: a pass makes at least one call, and a
+ * server without limits sets none. Only the first page of a list counts here; GitHub's next answer
+ * shows the cost of its further pages.
  */
-export function createAllowance(budget: () => RateBudget | undefined, percent: number): Allowance {
-  let taken = 0;
-  return {
-    take() {
-      const known = budget();
-      const isKnown = known !== undefined && known.resetAt > Date.now();
-      if (isKnown && taken >= ((known.remaining + taken) * percent) / 100) return false;
-      taken++;
-      return true;
-    },
-    giveBack: () => void taken--,
-  };
-}
-
-/** The allowance of each installation, for one pass. */
 export function createAllowances(
   budgetOf: (installationId: number) => RateBudget | undefined,
   percent: number,
 ): (installationId: number) => Allowance {
-  const allowances = new Map<number, Allowance>();
+  const taken = new Map<number, number>();
   return (installationId) => {
-    const known =
-      allowances.get(installationId) ?? createAllowance(() => budgetOf(installationId), percent);
-    allowances.set(installationId, known);
-    return known;
+    const take = (calls: number) => {
+      taken.set(installationId, (taken.get(installationId) ?? 0) + calls);
+      return true;
+    };
+    return {
+      take() {
+        const used = taken.get(installationId) ?? 0;
+        const known = budgetOf(installationId);
+        const isKnown = known !== undefined && known.resetAt > Date.now();
+        return !(isKnown && used >= ((known.remaining + used) * percent) / 100) && take(1);
+      },
+      giveBack: () => void take(-1),
+    };
   };
 }

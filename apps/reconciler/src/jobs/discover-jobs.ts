@@ -106,7 +106,7 @@ export async function discoverJobs(context: SweepContext, pass: Pass): Promise<O
       const askIt = askFor(repository, turn);
       const ask: AskOne = (what, call) =>
         askIt(what === undefined ? itself : `${what} of ${itself}`, call);
-      const asking = { mostRuns: MOST_RUNS, pools, allowance, ask };
+      const asking = { most: MOST_RUNS, pools, allowance, ask };
       const seen = await discoverRepository(context, asking, repository);
       if (seen === undefined) {
         all.unanswered++;

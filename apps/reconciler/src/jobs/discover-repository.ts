@@ -17,9 +17,9 @@ import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
 import type { SweepContext } from '../sweep.ts';
 import type { Allowance } from './call-allowance.ts';
-import { findingOf, foundAt, parseRepositoryName } from './discovered-job.ts';
+import { findingOf, parseRepositoryName } from './discovered-job.ts';
 import {
-  type AskOne,
+  type ListJobsOptions,
   listJobsOfRuns,
   listUnfinishedRuns,
   orderRuns,
@@ -28,12 +28,8 @@ import {
 } from './list-runs.ts';
 
 /** How one repository is read. */
-interface Reading {
+interface Reading extends ListJobsOptions {
   readonly pools: CurrentPools;
-  readonly allowance: Allowance;
-  readonly ask: AskOne;
-  /** Most runs whose jobs one pass asks for. */
-  readonly mostRuns: number;
 }
 
 /** When to read a repository again. */
@@ -48,7 +44,7 @@ export const intervalsOf = (config: SweepContext['config']): RepositoryIntervals
  */
 export async function discoverRepository(
   context: SweepContext,
-  { pools, ask, allowance, mostRuns: most }: Reading,
+  { pools, ask, allowance, most }: Reading,
   repository: RepositoryToList,
 ) {
   const { db, config } = context;
@@ -93,7 +89,7 @@ export async function discoverRepository(
     // is news.
     today ??= await ask(undefined, (client) => findRepository(client, repoId));
     if (today === undefined) return undefined;
-    const at = foundAt(repository, fullNameOf(today), !today.private);
+    const at = { ...repository, repoFullName: fullNameOf(today), isPublic: !today.private };
     const findings: Finding[] = [];
     for (const { job, action } of news) {
       // A job that cannot be parsed does not block the others.

@@ -1,37 +1,17 @@
 import type { EntityToAsk } from '@paddock/db/entities/whom-to-ask';
 import type { Finding } from '@paddock/db/jobs/record-jobs';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
 import type { GitHubJob } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 
-/** Where a job was found. */
-export interface FoundAt {
-  readonly entity: Entity;
+/** Where a job was found: in a repository by its present name, through the installation that shows it. */
+type FoundAt = EntityToAsk & {
   readonly repoId: number;
   readonly repoFullName: string;
   /** Null: unknown. */
   readonly isPublic: boolean | null;
-  readonly appId: number;
-  readonly installationId: number;
-}
-
-/** Of a repository by its present name, through the installation that shows it. */
-export const foundAt = (
-  { entityId: id, login, entityType: type, repoId, appId, installationId }: AskedAbout,
-  repoFullName: string,
-  isPublic: boolean | null,
-): FoundAt => ({
-  entity: { id, login, type },
-  repoId,
-  repoFullName,
-  isPublic,
-  appId,
-  installationId,
-});
-
-type AskedAbout = EntityToAsk & { readonly repoId: number };
+};
 
 /**
  * Turns GitHub's answer for a job into the delivery that would say the same, so that the same rules
@@ -60,7 +40,7 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
       id: at.repoId,
       full_name: at.repoFullName,
       private: at.isPublic === false,
-      owner: at.entity,
+      owner: { id: at.entityId, login: at.login, type: at.entityType },
     },
     installation: { id: at.installationId },
   };

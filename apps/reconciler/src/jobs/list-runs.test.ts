@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAllowance } from './call-allowance.ts';
+import { createAllowances } from './call-allowance.ts';
 import { MOST_RUNS, orderRuns } from './list-runs.ts';
 
 const seen = (id: number) => ({ id, etags: [`"${id}"`], unchanged: 2 });
@@ -29,13 +29,13 @@ describe('an allowance (E2, P4)', () => {
     ['before the first answer', undefined],
     ['from an hour that is over', { ...budget, remaining: 0, resetAt: 500 }],
   ])('has no limit %s', (_name, known) => {
-    const allowance = createAllowance(() => known, 10);
+    const allowance = createAllowances(() => known, 10)(1);
     expect(range(0, 99).every(() => allowance.take())).toBe(true);
   });
 
   test('is a share of the rest, and gives a call back that cost nothing', () => {
     const known = { ...budget };
-    const allowance = createAllowance(() => known, 10);
+    const allowance = createAllowances(() => known, 10)(1);
     expect(allowance.take()).toBe(true);
     known.remaining = 9;
     expect(allowance.take()).toBe(false);

@@ -147,6 +147,7 @@ export interface JobsOfRuns {
 export interface ListJobsOptions {
   readonly ask: AskOne;
   readonly allowance: Allowance;
+  /** Most runs whose jobs one pass asks for. */
   readonly most: number;
 }
 

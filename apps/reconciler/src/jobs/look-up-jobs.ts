@@ -32,7 +32,7 @@ import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
 import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { createAllowances } from './call-allowance.ts';
-import { findingOf, foundAt, parseRepositoryName } from './discovered-job.ts';
+import { findingOf, parseRepositoryName } from './discovered-job.ts';
 
 /**
  * Finds the jobs in doubt, asks GitHub about each that is due, run by run, and writes the verdicts.
@@ -217,7 +217,8 @@ function findingsOf(
     const job = jobs.find((one) => one.jobId === jobId);
     const found = jobsFound.get(jobId);
     if (verdict.kind !== 'stated' || job === undefined || found === undefined) return [];
-    return [findingOf(found, verdict.action, foundAt(job, `${owner}/${repo}`, null))];
+    const at = { ...job, repoFullName: `${owner}/${repo}`, isPublic: null };
+    return [findingOf(found, verdict.action, at)];
   });
 }
 

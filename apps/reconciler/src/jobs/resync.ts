@@ -61,7 +61,7 @@ async function resyncRepository(
   const allowance = { take: () => true, giveBack: () => undefined };
   const counts = await discoverRepository(
     context,
-    { pools, ask, allowance, mostRuns: Infinity },
+    { pools, ask, allowance, most: Infinity },
     {
       ...installation,
       repoId: repository.id,
