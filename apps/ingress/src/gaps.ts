@@ -5,14 +5,7 @@ import { loop, createWake } from '@paddock/runtime/loop';
 /** What came before a stored delivery: others may have failed then; only GitHub's log names them. */
 export type Gap = 'start' | 'refusal';
 
-export interface Gaps {
-  /** A delivery of the App was answered with 503. Absent: its App is not known, so it is each. */
-  refused(appId?: number): void;
-  /** A delivery of the App was stored. */
-  stored(appId: number): void;
-  /** Asks for passes over the delivery logs, again after a failure. */
-  run(signal: AbortSignal): Promise<void>;
-}
+export type Gaps = ReturnType<typeof createGaps>;
 
 export interface GapsOptions {
   readonly want: (passes: WantedPasses) => Promise<void>;
@@ -30,7 +23,7 @@ const LATE_MS = 12_000;
  * read GitHub's log at once, not at the next sweep. Each replica knows only its own gaps; the
  * database merges their requests, and spaces them however often strangers cause a 503.
  */
-export function createGaps({ want, onGap, onError, apartMs = 1_000 }: GapsOptions): Gaps {
+export function createGaps({ want, onGap, onError, apartMs = 1_000 }: GapsOptions) {
   /** What came since the App's last stored delivery; of an App that is not in it, our start. */
   const before = new Map<number, Gap | undefined>();
   const unreported = new Map<number, Gap>();
@@ -53,14 +46,18 @@ export function createGaps({ want, onGap, onError, apartMs = 1_000 }: GapsOption
   }
 
   return {
-    refused: (appId) => {
+    /** A delivery of the App was answered with 503. Absent: its App is not known, so it is each. */
+    refused(appId?: number): void {
       for (const id of appId === undefined ? before.keys() : [appId]) before.set(id, 'refusal');
     },
-    stored: (appId) => {
+    /** A delivery of the App was stored. */
+    stored(appId: number): void {
       const gap = before.has(appId) ? before.get(appId) : 'start';
       before.set(appId, undefined);
       if (gap !== undefined) unreported.set(appId, gap);
     },
-    run: (signal) => loop(reportAll, { wake: createWake(), intervalMs: apartMs, onError }, signal),
+    /** Asks for passes over the delivery logs, again after a failure. */
+    run: (signal: AbortSignal) =>
+      loop(reportAll, { wake: createWake(), intervalMs: apartMs, onError }, signal),
   };
 }

@@ -7,16 +7,6 @@ export class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-export interface Pools {
-  /** Undefined until the first read. */
-  current(): CurrentPools | undefined;
-  /** Throws NotReady until the first read. */
-  inForce(): CurrentPools;
-  /** Reads the document in force. Rejects if PostgreSQL does. */
-  once(): Promise<void>;
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** The time between two attempts while no document is known, and so no delivery can be taken. */
 const RETRY_MS = 500;
 
@@ -33,9 +23,10 @@ export function createPools({
   refreshMs: number;
   onChange: (version: number) => void;
   onError: (error: unknown) => void;
-}): Pools {
+}) {
   let current: CurrentPools | undefined;
 
+  /** Reads the document in force. Rejects if PostgreSQL does. */
   async function once(): Promise<void> {
     const newest = await currentPoolsDocument(db);
     if (newest === undefined || newest.version === current?.version) return;
@@ -44,15 +35,17 @@ export function createPools({
   }
 
   return {
+    /** Undefined until the first read. */
     current: () => current,
-    inForce() {
+    /** Throws NotReady until the first read. */
+    inForce(): CurrentPools {
       if (current !== undefined) return current;
       throw new NotReady(
         'No pools document is known: the scheduler has loaded none, or PostgreSQL was never reached since the start.',
       );
     },
     once,
-    run: (signal) =>
+    run: (signal: AbortSignal) =>
       loop(
         once,
         {

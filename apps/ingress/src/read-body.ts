@@ -50,27 +50,7 @@ export function createReadBody(budget: BodyBudget): ReadBody {
   };
 }
 
-/** The memory of this process for deliveries that are neither stored nor refused yet. */
-export interface BodyBudget {
-  /** Largest body, in bytes. */
-  readonly maxBodyBytes: number;
-  readonly heldBytes: number;
-  readonly requests: number;
-  /**
-   * Admits a request; undefined if there are too many. Calls `cutOff` if its body must make room.
-   */
-  admit(cutOff: () => void): Claim | undefined;
-}
-
-/** The room that one request holds. */
-export interface Claim {
-  /** Takes room for `bytes` more; false if there is none. */
-  hold(bytes: number): boolean;
-  /** The body has arrived whole, and is not cut off from now on. */
-  arrived(): void;
-  /** Gives all room back, and takes none from then on. */
-  release(): void;
-}
+export type BodyBudget = ReturnType<typeof createBodyBudget>;
 
 /** Most deliveries that arrive or wait to be stored at one time. */
 const MOST_REQUESTS = 10_000;
@@ -86,6 +66,8 @@ interface Arriving {
 }
 
 /**
+ * The memory of this process for deliveries that are neither stored nor refused yet.
+ *
  * A signature can be checked only on a whole body, so any sender can fill this memory with endless
  * bodies. Therefore, if there is no room, the bodies that have been arriving for longest are cut
  * off. `now` is in milliseconds.
@@ -93,7 +75,7 @@ interface Arriving {
 export function createBodyBudget(
   { maxBodyBytes, maxHeldBytes }: { maxBodyBytes: number; maxHeldBytes: number },
   now: () => number = () => performance.now(),
-): BodyBudget {
+) {
   /** Bodies that have not arrived whole, the oldest first. */
   const arriving = new Set<Arriving>();
   let heldBytes = 0;
@@ -119,27 +101,35 @@ export function createBodyBudget(
   }
 
   return {
+    /** Largest body, in bytes. */
     maxBodyBytes,
-    get heldBytes() {
+    get heldBytes(): number {
       return heldBytes;
     },
-    get requests() {
+    get requests(): number {
       return requests;
     },
-    admit: (cutOff) => {
+    /**
+     * Admits a request, and gives the room that it holds; undefined if there are too many. Calls
+     * `cutOff` if its body must make room.
+     */
+    admit(cutOff: () => void) {
       if (!makeRoom(1, 0)) return undefined;
       const body: Arriving = { cutOff, begunAt: now(), bytes: 0, isReleased: false };
       arriving.add(body);
       requests++;
       return {
-        hold: (bytes) => {
+        /** Takes room for `bytes` more; false if there is none. */
+        hold(bytes: number): boolean {
           // `makeRoom` may cut off this body itself.
           if (body.isReleased || !makeRoom(0, bytes) || body.isReleased) return false;
           body.bytes += bytes;
           heldBytes += bytes;
           return true;
         },
+        /** The body has arrived whole, and is not cut off from now on. */
         arrived: () => void arriving.delete(body),
+        /** Gives all room back, and takes none from then on. */
         release: () => release(body),
       };
     },

@@ -1,14 +1,5 @@
 import type { WhyNotReady } from '@paddock/db/connection/readiness';
 
-export interface Readiness {
-  /** Why no delivery can be taken now; undefined if one can. */
-  readonly whyNot: WhyNotReady;
-  /** The newest batch could not be written. */
-  writeFailed(error: unknown): void;
-  /** Drops the failure: a batch was written. */
-  forget(): void;
-}
-
 /**
  * How long a failure counts. A replica that is not ready gets no deliveries, so it would never
  * learn that it can write again. The same time as `retry-after` after a 503.
@@ -28,10 +19,11 @@ export function createReadiness({
   hasPools: () => boolean;
   /** In milliseconds. */
   now?: () => number;
-}): Readiness {
+}) {
   let failure: { readonly at: number; readonly message: string } | undefined;
   return {
-    whyNot: async () => {
+    /** Why no delivery can be taken now; undefined if one can. */
+    whyNot: async (): Promise<string | undefined> => {
       const unfit = await whyUnfit();
       // This cause explains the failed writes, and its end will be seen here.
       if (unfit !== undefined) failure = undefined;
@@ -42,10 +34,12 @@ export function createReadiness({
         ? undefined
         : `the newest deliveries could not be written and were refused with 503: ${failure.message}`;
     },
-    writeFailed: (error) => {
+    /** The newest batch could not be written. */
+    writeFailed(error: unknown): void {
       failure = { at: now(), message: error instanceof Error ? error.message : String(error) };
     },
-    forget: () => {
+    /** Drops the failure: a batch was written. */
+    forget(): void {
       failure = undefined;
     },
   };
