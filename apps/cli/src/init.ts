@@ -7,6 +7,7 @@ import { parseYaml } from '@paddock/runtime/yaml-file';
 import { stringify } from 'yaml';
 import { KEY_FILE, LONGEST_NAME, makeApp, SECRET_FILE, urlOf, webhookOf } from './app-create.ts';
 import { NoAnswer } from './asker.ts';
+import { nameIn } from './import/to-config.ts';
 import { chartValues } from './pools-check.ts';
 import { type Command, type Given, type Terminal, WrongUsage } from './command.ts';
 
@@ -241,14 +242,7 @@ function valuesOf(answers: Answers, id: number, options: Given['options']) {
 
 /** A pool's name that says its labels, as linux-x64. */
 const nameFor = (labels: readonly string[]): string =>
-  labels
-    .filter((label) => label !== 'self-hosted')
-    .join('-')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/^[^a-z]+/, '')
-    .slice(0, 30)
-    .replace(/-$/, '') || 'first';
+  nameIn(labels.filter((label) => label !== 'self-hosted').join('-')) || 'first';
 
 function whatNow(
   file: string,

@@ -191,17 +191,20 @@ function gapsIn(value: unknown, path: readonly string[] = []): [key: string, tex
 
 const LONGEST_NAME = 30;
 
-const cut = (text: string, most: number): string => text.slice(0, most).replace(/[.-]+$/, '');
+/** As much of a text as a pool's name may have. */
+export const nameIn = (text: string, most = LONGEST_NAME): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]+/g, '-')
+    .replace(/^[^a-z]+/, '')
+    .slice(0, most)
+    .replace(/[.-]+$/, '');
 
 /** A name that pools may have, and no other pool has. */
 function poolName(given: string, namespace: string, names: Set<string>): string {
-  const name = given
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9.-]+/g, '-')
-    .replace(/^[^a-z]+/, '');
-  let unique = cut(name, LONGEST_NAME) || 'pool';
-  if (names.has(unique)) unique = cut(`${cut(name, 15)}-${namespace}`, LONGEST_NAME);
-  for (let n = 2; names.has(unique); n++) unique = `${cut(name, 25)}-${n}`;
+  let unique = nameIn(given) || 'pool';
+  if (names.has(unique)) unique = nameIn(`${nameIn(given, 15)}-${namespace}`);
+  for (let n = 2; names.has(unique); n++) unique = `${nameIn(given, 25)}-${n}`;
   names.add(unique);
   return unique;
 }
