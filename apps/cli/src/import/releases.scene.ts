@@ -124,11 +124,6 @@ export const BAD_RELEASES: readonly BadFile[] = [
     says: 'valueFiles: its values are in $values/x.yaml: import that file.',
   },
   {
-    what: 'an Application with values that are no YAML',
-    text: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: { name: a }\nspec: { source: { helm: { values: "a: [" } } }',
-    says: 'arc.yaml: Application a: is no YAML:',
-  },
-  {
     what: 'an ApplicationSet with values that a template fills in',
     text: 'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: { name: a }\nspec: { template: { spec: { source: { helm: { values: "a: [\\n{{- if x }}\\n" } } } } }',
     says: 'arc.yaml: ApplicationSet a: has {{ … }}, which another program fills in',

@@ -51,13 +51,6 @@ containerMode:
     ],
   },
   {
-    what: 'values are named as their file',
-    name: 'values-linux.yaml',
-    words: ['--namespace', 'runners'],
-    text: VALUES,
-    config: ONE,
-  },
-  {
     what: 'values are named by --name; without a namespace the pool has the usual one',
     words: ['--name', 'linux'],
     text: VALUES,
@@ -72,14 +65,6 @@ containerMode:
     ),
     config: { pools: [{ name: 'build-linux', namespace: 'build' }] },
     says: ['spec.valuesFrom: values of ConfigMap more are not read here'],
-  },
-  {
-    what: 'a HelmRelease whose credentials are in a Secret: the chart makes its own of them',
-    text: release(
-      `valuesFrom:\n  - { kind: Secret, name: s, valuesKey: k, targetPath: githubConfigSecret.github_app_private_key }\n  - { kind: Secret, name: s, valuesKey: i, targetPath: githubConfigSecret.github_app_id }\nvalues:${indented(VALUES.replace('githubConfigSecret: arc-app\n', ''), 2)}`,
-    ),
-    config: ONE,
-    says: ['kubectl get secret linux-gha-rs-github-secret -n runners'],
   },
   {
     what: 'an Application with values as a text',
@@ -108,17 +93,6 @@ containerMode:
     ),
     config: ONE,
     says: ['valueFiles: $values/linux.yaml is not read here: import it as well'],
-  },
-  {
-    what: 'an umbrella chart',
-    words: ['--namespace', 'runners'],
-    text: `global: { a: b }\nlinux:${indented(VALUES, 2)}`,
-    config: ONE,
-  },
-  {
-    what: 'a helmfile',
-    text: `releases:\n  - name: linux\n    namespace: runners\n    chart: x/gha-runner-scale-set\n    values:\n      - ${indented(VALUES, 8).trim()}`,
-    config: ONE,
   },
   {
     what: 'a ConfigMap with values as a text',
@@ -150,11 +124,6 @@ containerMode:
     words: ['--name', 'linux', '--namespace', 'runners', '--allow-untrusted'],
     text: `${VALUES}containerMode: { type: dind }\n`,
     config: { pools: [{ containerMode: 'dind', allowUntrusted: true }] },
-  },
-  {
-    what: 'dind in a group of its own needs nobody’s word',
-    text: `${VALUES}containerMode: { type: dind }\nrunnerGroup: docker\n`,
-    config: { pools: [{ containerMode: 'dind', runnerGroup: 'docker' }] },
   },
   {
     what: 'keys that the chart ignores are named, with the one that was meant',
@@ -250,12 +219,6 @@ runner:
     text: `USER-SUPPLIED VALUES:\n${VALUES.replace('arc-app', '{ github_app_private_key: k }')}`,
     config: ONE,
     says: ['kubectl get secret linux-gha-rs-github-secret -n runners'],
-  },
-  {
-    what: 'an address with a gap is that of --url',
-    words: ['--name', 'linux', '--namespace', 'runners', '--url', 'https://github.com/acme'],
-    text: VALUES.replace('/acme', '/<your-org>'),
-    config: ONE,
   },
   {
     what: 'label lists of runners on machines, in YAML',
