@@ -21,7 +21,7 @@ const ownAddress = (): string =>
     : '127.0.0.1';
 
 /**
- * A connection to PostgreSQL that a test can cut, silence as a dead host does, or hold back as a
+ * A connection to PostgreSQL or an API server that a test can cut, silence as a dead host does, or hold back as a
  * broken network does. A client's connection is cut instead of passing on what `isCut` says.
  */
 export async function startTunnel(
@@ -67,14 +67,19 @@ export async function startTunnel(
   const through = new URL(url);
   through.hostname = host;
   through.port = String(port);
+  const breakAll = (): void => {
+    for (const { inbound, outbound } of passages)
+      for (const socket of [inbound, outbound]) socket.destroy();
+  };
   return {
     url: through.href,
+    /** Ends all connections; new ones work. */
+    breakAll,
     /** Ends all connections and accepts no more. */
     cut: async () => {
       const closed = once(server, 'close');
       server.close();
-      for (const { inbound, outbound } of passages)
-        for (const socket of [inbound, outbound]) socket.destroy();
+      breakAll();
       await closed;
     },
     mend: () => listen(port),

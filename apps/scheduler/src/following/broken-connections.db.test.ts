@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type FaultyProxy, startFaultyProxy } from '../scenes/proxies.scene.ts';
 import type { RealCluster } from '@paddock/testing/real-cluster';
+import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { describeReal, HASTY_MS } from '../scenes/real-cluster.scene.ts';
 import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
@@ -18,24 +18,24 @@ interface V1Pod {
   readonly status: { readonly phase: keyof typeof STATUS };
 }
 
-let proxy: FaultyProxy;
-const behindProxy = {
-  between: async ({ url, certificate }: RealCluster) => {
-    proxy = await startFaultyProxy(url, certificate);
-    return proxy.url;
+let tunnel: Tunnel;
+const behindTunnel = {
+  between: async ({ url }: RealCluster) => {
+    tunnel = await startTunnel(url);
+    return tunnel.url;
   },
   clusterTimeoutMs: HASTY_MS,
 };
 
-describeReal('a real API server behind a bad network', behindProxy, (world) => {
+describeReal('a real API server behind a bad network', behindTunnel, (world) => {
   const seen = useEvidence(world);
   let stopFollowing: () => Promise<void>;
-  afterAll(() => proxy.stop());
+  afterAll(() => tunnel.cut());
   beforeEach(() => {
     stopFollowing = world.follow({ watchSeconds: 3 });
   });
   afterEach(async () => {
-    proxy.closeAll();
+    tunnel.breakAll();
     await stopFollowing();
   });
 
@@ -102,7 +102,7 @@ describeReal('a real API server behind a bad network', behindProxy, (world) => {
         (await podsAsTheyAre()).map(({ metadata, status }) => [metadata.name, status.phase]),
       );
       if (now !== changes) {
-        proxy.closeAll();
+        tunnel.breakAll();
         rounds += 1;
       }
       changes = now;
@@ -118,7 +118,7 @@ describeReal('a real API server behind a bad network', behindProxy, (world) => {
     }
     expect(rounds).toBeGreaterThan(2);
     await shake((await running()).map(({ pod_name: name }) => name));
-    proxy.closeAll();
+    tunnel.breakAll();
     await expectRowsAsPods();
     await expectOnePodEach(12);
   });

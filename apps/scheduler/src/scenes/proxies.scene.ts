@@ -3,10 +3,6 @@ import { type IncomingMessage, request as send, type ServerResponse } from 'node
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { listenHttp } from '@paddock/runtime/http-server';
-import { readFile } from 'node:fs/promises';
-import { Agent, createServer as createSecureServer, request as sendSecurely } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 
 /** Which call is stopped: the first whose method and path fit. */
 export interface HeldCall {
@@ -72,54 +68,3 @@ export async function startHoldingProxy(target: string) {
 
 const fits = ({ method, path }: HeldCall, request: IncomingMessage): boolean =>
   request.method === method && new RegExp(path).test((request.url ?? '').replace(/\?.*$/, ''));
-
-export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
-
-/**
- * A proxy before a real API server, with its certificate, that breaks connections as networks and
- * load balancers do.
- */
-export async function startFaultyProxy(
-  target: string,
-  certificate: { certFile: string; keyFile: string },
-) {
-  const [cert, key] = await Promise.all([
-    readFile(certificate.certFile),
-    readFile(certificate.keyFile),
-  ]);
-  const agent = new Agent({ keepAlive: true, ca: cert });
-  const sockets = new Set<TLSSocket>();
-
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { method, url = '/', headers } = request;
-    const onward = sendSecurely(new URL(url, target), { method, headers, agent });
-    response.once('close', () => onward.destroy());
-    request.pipe(onward);
-    const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-    response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
-    await pipeline(answer, response);
-  };
-  const server = createSecureServer({ cert, key }, (request, response) => {
-    // Both ends report a broken connection to their users.
-    serve(request, response).catch(() => response.destroy());
-  });
-  server.on('secureConnection', (socket: TLSSocket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Closes all connections, also those in use. */
-    closeAll() {
-      for (const socket of sockets) socket.destroy();
-    },
-    async stop(): Promise<void> {
-      server.close();
-      server.closeAllConnections();
-      agent.destroy();
-      await once(server, 'close');
-    },
-  };
-}

@@ -38,7 +38,9 @@ async function startRealWorld(
   const address = await between?.(real);
   if (address !== undefined) {
     const text = await readFile(realKubeconfig, 'utf8');
-    await writeFile(realKubeconfig, text.replaceAll(real.url, address));
+    // The certificate is for no other address.
+    const there = `"server":${JSON.stringify(address)},"tls-server-name":"kubernetes"`;
+    await writeFile(realKubeconfig, text.replace(`"server":"${real.url}"`, there));
   }
   const world = await startSchedulerWorld({ playRunners: false, realKubeconfig, clusterTimeoutMs });
   const instance = await findInstance(world.db);
