@@ -1,6 +1,7 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { isTooFarAhead, LEASE } from '@paddock/db/instants';
 import { milliseconds } from '@paddock/db/milliseconds';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { type RawBuilder, sql } from 'kysely';
 import type { Task } from './kind.ts';
@@ -92,12 +93,12 @@ const COLUMNS = sql.raw(
   'id, kind, subject_type as "subjectType", subject_id as "subjectId", subject_name as "subjectName", payload, attempt, max_attempts as "maxAttempts", crashes, delivery_guid as "deliveryGuid"',
 );
 
-async function claimDue(
+const claimDue = (
   db: Db,
   wanted: RawBuilder<unknown>,
   { holder, claimMs }: Pick<ClaimOptions, 'holder' | 'claimMs'>,
-): Promise<ClaimedTask[]> {
-  const { rows } = await sql<ClaimedTask>`${prepared}
+) =>
+  rowsOf<ClaimedTask>(db)`${prepared}
     update tasks set
       status = 'running', locked_by = ${holder}, locked_until = now() + ${milliseconds(claimMs)}, started_at = now(), fence = fence + 1,
       attempt = attempt + 1
@@ -108,9 +109,7 @@ async function claimDue(
           and not exists (${TWIN})
         order by due_at limit wanted.slots for update skip locked
       ) waiting))
-    returning ${COLUMNS}, fence, false as "takenOver", false as ended`.execute(db);
-  return rows;
-}
+    returning ${COLUMNS}, fence, false as "takenOver", false as ended`;
 
 const expiredOf = (wanted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select held.* from ${wanted} cross join lateral (
@@ -129,7 +128,7 @@ export async function takeOverTasks(
   { holder, claimMs, keepFailedMs }: Omit<ClaimOptions, 'slots' | 'takeOver'>,
 ): Promise<ClaimedTask[]> {
   const crash = withFailure(sql`'crash'`, sql`${CRASH_MESSAGE}::text`);
-  const { rows } = await sql<ClaimedTask>`${prepared}
+  return rowsOf<ClaimedTask>(db)`${prepared}
     with expired as materialized (${expired}),
     spent as (
       delete from tasks where id = any (array(select id from expired where spent)) returning *
@@ -151,8 +150,7 @@ export async function takeOverTasks(
     )
     select ${COLUMNS}, fence, true as "takenOver", false as ended from taken
     union all
-    select ${COLUMNS}, 0, true, true from ended`.execute(db);
-  return rows;
+    select ${COLUMNS}, 0, true, true from ended`;
 }
 
 /** The task as its handler sees it. */
@@ -166,10 +164,10 @@ export const taskOf = (
  * undefined if none waits. Ignores due tasks: their twin runs, or another transaction locks them.
  */
 export async function nextDueInMs(db: Db, kinds: readonly string[]): Promise<number | undefined> {
-  const { rows } = await sql<{ ms: number | null }>`${prepared}
+  const rows = await rowsOf<{ ms: number | null }>(db)`${prepared}
     select ceil(extract(epoch from min(next.due_at) - now()) * 1000)::double precision as ms
     from unnest(${kinds}::text[]) as wanted(kind) cross join lateral (
       select due_at from tasks where status = 'queued' and kind = wanted.kind and due_at > now() order by due_at limit 1
-    ) next`.execute(db);
+    ) next`;
   return rows[0]?.ms ?? undefined;
 }

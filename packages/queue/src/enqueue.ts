@@ -1,5 +1,6 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
+import { onlyRowOf, rowsOf } from '@paddock/db/rows';
 import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { sql } from 'kysely';
@@ -60,7 +61,7 @@ async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
   // row, without a change unless the payloads need to be merged, or the new task is due earlier. If a claim takes it during the
   // wait, PostgreSQL inserts after all. A changed row is found by the next statement, which is why
   // it must not count as inserted.
-  const { rows: inserted } = await sql<{ id: string; changed: boolean }>`${prepared}
+  const inserted = await rowsOf<{ id: string; changed: boolean }>(db)`${prepared}
     insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
                        max_attempts, max_crashes, due_at)
     select kind, subject ->> 'type', subject ->> 'id', subject ->> 'name', coalesce(payload, '{}'), coalesce(origin, 'AUTOMATIC'),
@@ -72,15 +73,15 @@ async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
     on conflict (subject_id, subject_type, kind) where status = 'queued' do update
       set payload = ${mergedPayload('tasks', 'excluded')}, due_at = case when ${IS_NEW} then least(tasks.due_at, excluded.due_at) else tasks.due_at end
       where ${areMerged('tasks', 'excluded')} or (${IS_NEW} and tasks.due_at > excluded.due_at)
-    returning id, xmax <> 0 as changed`.execute(db);
+    returning id, xmax <> 0 as changed`;
   const made = inserted.filter(({ changed }) => !changed).map(({ id }) => id);
   const answer = made.map((id) => ({ id, existed: false }));
   if (answer.length === tasks.length) return answer;
   // An executor that claimed while we held the lock has skipped the task: wake it again.
-  const { rows: found } = await sql<{ id: string }>`
+  const found = await rowsOf<{ id: string }>(db)`
     select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', tasks.kind) end
     from tasks join ${given} on tasks.kind = given.kind and subject_type = subject ->> 'type' and subject_id = subject ->> 'id'
-    where status = 'queued' and id <> all (${made}::uuid[])`.execute(db);
+    where status = 'queued' and id <> all (${made}::uuid[])`;
   return [...answer, ...found.map(({ id }) => ({ id, existed: true }))];
 }
 
@@ -123,7 +124,7 @@ export async function enqueueAsked(
 ): Promise<string> {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS, maxCrashes = DEFAULT_MAX_CRASHES } = limits;
   // The insert trigger wakes executors for a new task, and this statement for one that was queued.
-  const { rows } = await sql<{ id: string }>`${prepared}
+  const { id } = await onlyRowOf<{ id: string }>(trx)`${prepared}
     with asked as (
       insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid, max_attempts, max_crashes)
       values (${kind}, ${subject.type}, ${subject.id}, ${subject.name ?? null}, ${jsonText(payload)}::jsonb, 'MANUAL', ${requestedBy},
@@ -134,12 +135,8 @@ export async function enqueueAsked(
         due_at = least(tasks.due_at, excluded.due_at)
       returning id, kind, due_at
     )
-    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from asked`.execute(
-    trx,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('PostgreSQL answered an insert without a row.');
-  return row.id;
+    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from asked`;
+  return id;
 }
 
 /** Makes queued tasks due now and wakes their executors when the caller commits. */

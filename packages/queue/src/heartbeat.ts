@@ -1,5 +1,6 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import { sql } from 'kysely';
@@ -69,11 +70,11 @@ export function createHeartbeat({ db, held, holder, claimMs, onError }: Heartbea
     const sentAt = performance.now();
     const ids = beating.map(({ claim }) => claim.id);
     const fences = beating.map(({ claim }) => claim.fence);
-    const { rows } = await sql<{ id: string; fence: number }>`${prepared}
+    const rows = await rowsOf<{ id: string; fence: number }>(db)`${prepared}
       update tasks set locked_until = now() + ${milliseconds(claimMs)}
       from unnest(${ids}::uuid[], ${fences}::bigint[]) as given(id, fence)
       where tasks.id = any(${ids}::uuid[]) and tasks.id = given.id and ${isHeldBy(sql`${holder}`)}
-      returning tasks.id, tasks.fence`.execute(db);
+      returning tasks.id, tasks.fence`;
     const renewed = new Set(rows.map(keyOf));
     for (const entry of beating) {
       if (renewed.has(keyOf(entry.claim))) entry.renewal.sentAt = sentAt;

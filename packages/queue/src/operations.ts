@@ -1,5 +1,6 @@
 import type { TaskFailure } from '@paddock/db/schema/columns';
 import { allOf, has } from '@paddock/db/newest-first';
+import { onlyRowOf, rowsOf } from '@paddock/db/rows';
 import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type RawBuilder, sql } from 'kysely';
@@ -45,7 +46,7 @@ export async function recordDone(
   { kind, subject, requestedBy }: Pick<AskedTask, 'kind' | 'subject' | 'requestedBy'>,
   output: object,
 ): Promise<string> {
-  const { rows } = await sql<{ id: string }>`
+  const { id } = await onlyRowOf<{ id: string }>(trx)`
     with ended as (
       insert into operations (id, kind, subject_type, subject_id, payload, origin, requested_by, status, attempt, max_attempts, crashes, failures,
         queued_at, started_at, expires_at, output)
@@ -54,10 +55,8 @@ export async function recordDone(
       returning id, kind, status, failure_reason
     ),
     counted as (${countEnded(sql`ended`)})
-    select id from ended`.execute(trx);
-  const [row] = rows;
-  if (row === undefined) throw new Error('PostgreSQL answered an insert without a row.');
-  return row.id;
+    select id from ended`;
+  return id;
 }
 
 /**
@@ -100,20 +99,14 @@ export interface FailedOperation {
  * Locks failed operations for a person who retries or discards them, at most `limit`. Waits for
  * somebody else who has one of them. They come in the order in which enqueuers lock tasks.
  */
-export async function lockFailed(
-  trx: Trx,
-  filter: FailedFilter,
-  limit: number,
-): Promise<FailedOperation[]> {
-  const { rows } = await sql<FailedOperation>`
+export const lockFailed = (trx: Trx, filter: FailedFilter, limit: number) =>
+  rowsOf<FailedOperation>(trx)`
     with failed as (
       select * from operations where ${isFailed(filter)} order by finished_at desc, id desc limit ${limit} for no key update
     )
     select id, kind, payload, max_attempts as "maxAttempts", delivery_guid as "deliveryGuid",
       json_strip_nulls(json_build_object('type', subject_type, 'id', subject_id, 'name', subject_name)) as subject
-    from failed order by kind, subject_type, subject_id, id`.execute(trx);
-  return rows;
-}
+    from failed order by kind, subject_type, subject_id, id`;
 
 /** SQL: the filter names the operation. It has failed, and nobody has retried or discarded it. */
 const isFailed = (filter: FailedFilter): RawBuilder<boolean> =>
@@ -171,17 +164,12 @@ export interface CountsRange {
 }
 
 /** The counts of a range, oldest first, rolled up or not. */
-export async function readTaskCounts(
-  db: Db,
-  { from, to, step, kind }: CountsRange,
-): Promise<TaskCount[]> {
-  const { rows } = await sql<TaskCount>`
+export const readTaskCounts = (db: Db, { from, to, step, kind }: CountsRange) =>
+  rowsOf<TaskCount>(db)`
     select date_trunc(${step}::text, hour, 'UTC') as "from", kind, outcome, failure_reason as "failureReason", sum(ended)::bigint as ended
     from task_counts
     where hour >= ${from} and hour < ${to} and (${kind ?? null}::text is null or kind = ${kind ?? null}::text)
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(db);
-  return rows;
-}
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4`;
 
 /** A year can be compared with the one before. */
 const KEEP_MONTHS = 13;
@@ -196,8 +184,8 @@ const SCATTERED_DAYS = 7;
  * `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row, and the
  * next pass adds late rows.
  */
-export async function rollUpTaskCounts(db: Db): Promise<{ merged: number; removed: number }> {
-  const { rows } = await sql<{ merged: number; removed: number }>`
+export const rollUpTaskCounts = (db: Db) =>
+  onlyRowOf<{ merged: number; removed: number }>(db)`
     with old as (
       delete from task_counts where hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) returning 1 as one
     ),
@@ -216,8 +204,4 @@ export async function rollUpTaskCounts(db: Db): Promise<{ merged: number; remove
       insert into task_counts (hour, kind, outcome, failure_reason, ended)
       select hour, kind, outcome, failure_reason, sum(ended) from taken group by hour, kind, outcome, failure_reason
     )
-    select (select count(*) from taken) as merged, (select count(*) from old) as removed`.execute(
-    db,
-  );
-  return rows[0] ?? { merged: 0, removed: 0 };
-}
+    select (select count(*) from taken) as merged, (select count(*) from old) as removed`;

@@ -1,6 +1,6 @@
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
-import { sql } from 'kysely';
 
 /**
  * The unfinished tasks of one kind. If due tasks of a kind grow while none runs, it has no live
@@ -17,15 +17,12 @@ export interface QueueDepth {
 }
 
 /** Counts unfinished tasks by kind, by the database's clock. */
-export async function readQueueDepth(db: Db): Promise<QueueDepth[]> {
-  const { rows } = await sql<QueueDepth>`
+export const readQueueDepth = (db: Db) => rowsOf<QueueDepth>(db)`
     select kind,
            count(*) filter (where status = 'queued') as queued,
            count(*) filter (where status = 'queued' and due_at <= now()) as due,
            coalesce(greatest(0, extract(epoch from now() - min(due_at) filter (where status = 'queued'))), 0)::double precision as "oldestDueSeconds"
-    from tasks group by kind order by kind`.execute(db);
-  return rows;
-}
+    from tasks group by kind order by kind`;
 
 const GAUGES = {
   paddock_task_due: { help: 'Due tasks that no executor has claimed', labels: ['kind'] },

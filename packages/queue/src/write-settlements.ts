@@ -1,6 +1,7 @@
 import { isBadData, isConflict, isUniqueViolation } from '@paddock/db/connection/errors';
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type RawBuilder, sql } from 'kysely';
@@ -115,7 +116,7 @@ export async function endTasks(db: Db, tasks: readonly EndedTask[], keep: Keep):
   const holders = tasks.map(({ claim }) => claim.holder);
   const more = tasks.map(moreOf);
   const last = sql`case reason when 'attempts' then 'error' else reason end`;
-  const { rows } = await sql<{ id: string }>`${prepared}
+  const rows = await rowsOf<{ id: string }>(db)`${prepared}
     with given as materialized (
       select id, fence, holder, more ->> 'output' as output, more ->> 'reason' as reason, more ->> 'message' as message
       from unnest(${ids}::uuid[], ${fences}::bigint[], ${holders}::text[], ${more}::jsonb[]) as rows(id, fence, holder, more)
@@ -136,7 +137,7 @@ export async function endTasks(db: Db, tasks: readonly EndedTask[], keep: Keep):
       returning id, kind, status, failure_reason
     ),
     counted as (${countEnded(sql`ended`)})
-    select id from ended`.execute(db);
+    select id from ended`;
   return rows.map(({ id }) => id);
 }
 
@@ -173,7 +174,7 @@ export async function requeueTasks(
 ): Promise<string[]> {
   if (tasks.length === 0) return [];
   const given = tasks.map(({ failure, ...task }) => ({ ...task, ...failure }));
-  const { rows } = await sql<{ id: string }>`
+  const rows = await rowsOf<{ id: string }>(db)`
     with ours as materialized (
       select tasks.kind, tasks.subject_type, tasks.subject_id, given.*
       from tasks join jsonb_to_recordset(${jsonText(given)}::jsonb)
@@ -212,8 +213,6 @@ export async function requeueTasks(
       returning kind, status, failure_reason
     ),
     counted as (${countEnded(sql`ended`)})
-    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from requeued`.execute(
-    db,
-  );
+    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from requeued`;
   return rows.map(({ id }) => id);
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { installationToday, loginToday, TOLD_ENDS } from '../entities/whom-to-ask.ts';
 import { prepared } from '../connection/prepared.ts';
 import { AWAY_SERVICES } from '../outages.ts';
+import { onlyRowOf, rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { PLACELESS, RESERVED, RETURNABLE, UNASSIGNED, UNEXPLAINED } from '../states/states.ts';
 import { BLAMED } from '../workers/failing-keys.ts';
@@ -65,18 +66,13 @@ const nextPauseEnd = sql`(
       ) pauses)`;
 
 /** Whether there is anything to match, at the cost of counting the waiting jobs. */
-export async function sumUpDemand(db: Db): Promise<DemandTotals> {
-  const { rows } = await sql<DemandTotals>`${prepared}
+export const sumUpDemand = (db: Db) => onlyRowOf<DemandTotals>(db)`${prepared}
     with ${deficits}
     select count(*) filter (where waiting > 0) as keys, exists (select from demand_keys where waiting > 0 or not ${IS_KEPT}) as "hasStored",
       exists (select from workers where ${RESERVED}) as "hasReservations",
       coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${RETURNABLE}) as "hasReturnable",
       exists (select from workers where ${BLAMED}) as "hasBlamed", ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", ${AWAY_SERVICES} as away
-    from deficits`.execute(db);
-  const [totals] = rows;
-  if (totals === undefined) throw new Error('PostgreSQL answered a sum with no row.');
-  return totals;
-}
+    from deficits`;
 
 /** `unplaced`: how many workers of a key no node takes. */
 const unplaced = sql`
@@ -94,8 +90,7 @@ const lacksNodes = sql`coalesce(unplaced.workers >= d.unassigned, false)`;
 /**
  * All keys that lack workers or have reservations, and those that `demand_keys` describes wrongly.
  */
-export async function findDemand(db: Db, appIds: readonly number[]): Promise<Demand[]> {
-  const { rows } = await sql<Demand>`${prepared}
+export const findDemand = (db: Db, appIds: readonly number[]) => rowsOf<Demand>(db)`${prepared}
     with ${deficits}, ${unplaced}, ${reserved}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
@@ -113,9 +108,7 @@ export async function findDemand(db: Db, appIds: readonly number[]): Promise<Dem
     ) j
     ${installationToday('j', appIds, 'app')}
     where d.waiting > 0 and (d.waiting > d.unassigned + d.unexplained or k.demand_key is null or k.wait_reason is not null or k.failures > 0 or reserved.demand_key is not null or ${lacksNodes}
-      or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
-  return rows;
-}
+      or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`;
 
 /**
  * Stores the findings of a pass about keys. A reason that stays keeps its first instant; one that

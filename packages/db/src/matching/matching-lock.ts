@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import type { Trx } from '../schema/tables.ts';
 import type { PassPlan } from '@paddock/domain/matching/plan-pass';
 import { RESERVED, RETIRABLE, RETURNABLE } from '../states/states.ts';
@@ -41,12 +42,12 @@ export async function lockPlanned(
   const { giveBack, takeBack, warm } = plan;
   const names = [...giveBack, ...takeBack, ...warm.renew];
   if (names.length === 0) return [];
-  const { rows } = await sql<{ podName: string }>`${prepared}
+  const rows = await rowsOf<{ podName: string }>(trx)`${prepared}
     select pod_name as "podName" from workers
     where pod_name = any(${names}::text[]) and (
       (pod_name = any(${giveBack}::text[]) and ${RESERVED}) or (pod_name = any(${takeBack}::text[]) and ${RETURNABLE})
       or (pod_name = any(${warm.renew}::text[]) and ${RETIRABLE}))
-    order by pod_name for update skip locked`.execute(trx);
+    order by pod_name for update skip locked`;
   const locked = new Set(rows.map(({ podName }) => podName));
   return names.filter((podName) => !locked.has(podName));
 }

@@ -1,11 +1,12 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
 import { EMPTY_SNAPSHOT, lackingOf, type Snapshot } from '@paddock/domain/matching/snapshot';
-import { type RawBuilder, sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import { type DemandTotals, findDemand } from './demand.ts';
 import { findReservations, findReturnableWorkers, findSpareKeys } from './spare-workers.ts';
 import { findStoredRules } from './stored-rules.ts';
 import { findJobTimes, findWarmKeys } from './reserve-workers.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import type { LiveWorkers } from '@paddock/domain/matching/share-room';
 import { prepared } from '../connection/prepared.ts';
@@ -35,14 +36,9 @@ export async function readSnapshot(
   return { ...snapshot, jobTimes: await findJobTimes(trx, findSnapshotRivals(snapshot)) };
 }
 
-const countWorkers = async (db: Db, state: RawBuilder<boolean>): Promise<LiveWorkers[]> => {
-  const { rows } = await sql<LiveWorkers>`${prepared}
+const countWorkers = (db: Db, state: RawBuilder<boolean>) => rowsOf<LiveWorkers>(db)`${prepared}
     select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
-    from workers where ${state} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(
-    db,
-  );
-  return rows;
-};
+    from workers where ${state} group by demand_key, entity_id, scope_repo_id, k8s_pool`;
 
 /** Live workers per key. Those that are stopping count in every cap until they have ended. */
 export const countLiveWorkers = (db: Db): Promise<LiveWorkers[]> => countWorkers(db, LIVE);

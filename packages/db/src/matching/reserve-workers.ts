@@ -4,6 +4,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { installationToday, isUsable } from '../entities/whom-to-ask.ts';
 import { bearsOwnLogin } from '../entities/installations.ts';
 import { prepared } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../states/states.ts';
 import { WORKER_PREFIX } from '@paddock/domain/workers/worker-name';
@@ -38,10 +39,10 @@ export async function findJobTimes(
   keys: readonly JobsOfKey[],
 ): Promise<ReadonlyMap<number, number[]>> {
   if (keys.length === 0) return new Map();
-  const { rows } = await sql<{ demandKey: number; times: number[] }>`${prepared}
+  const rows = await rowsOf<{ demandKey: number; times: number[] }>(db)`${prepared}
     with ${oldestUncovered(keys)}
     select demand_key as "demandKey", json_agg(date_part('epoch', created_at) order by created_at, job_id) as times
-    from oldest group by demand_key`.execute(db);
+    from oldest group by demand_key`;
   return new Map(rows.map(({ demandKey, times }) => [demandKey, times]));
 }
 
@@ -65,7 +66,7 @@ export async function reserveWorkers(
   appIds: readonly number[],
 ): Promise<ReservedWorker[]> {
   if (keys.length === 0) return [];
-  const { rows } = await sql<ReservedWorker>`${prepared}
+  return rowsOf<ReservedWorker>(trx)`${prepared}
     with ${oldestUncovered(keys)},
     document as ${DOCUMENT_IN_FORCE},
     pools as materialized (
@@ -82,8 +83,7 @@ export async function reserveWorkers(
     order by o.created_at, o.job_id
     on conflict (pod_name) do nothing
     returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",
-      delivery_guid as "deliveryGuid"`.execute(trx);
-  return rows;
+      delivery_guid as "deliveryGuid"`;
 }
 
 /** `p`: the pools of the document in force; `w`: what each keeps warm. */
@@ -123,25 +123,18 @@ export interface WarmScope {
 /**
  * Scopes without warm workers, because it is unknown where these would register. In a fixed order.
  */
-export async function findUnknownWarmScopes(
-  db: Db,
-  appIds: readonly number[],
-): Promise<WarmScope[]> {
-  const { rows } = await sql<WarmScope>`${prepared}
-    select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(
-    db,
-  );
-  return rows;
-}
+export const findUnknownWarmScopes = (db: Db, appIds: readonly number[]) =>
+  rowsOf<WarmScope>(db)`${prepared}
+    select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`;
 
 /** Keys with configured warm workers, as far as their scope is known. */
 export async function findWarmKeys(
   db: Db,
   { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
 ): Promise<WarmKey[]> {
-  const { rows } = await sql<
+  const rows = await rowsOf<
     Omit<WarmKey, 'wanted'> & { workers: number; times: WarmNumbers['times'] | null; at: Date }
-  >`${prepared}
+  >(db)`${prepared}
     with named as (
       select placed.*, demand_key_of(entity_id, repo_id, pool) as demand_key
       from (${placed(appIds)}) placed where entity_id is not null and repo_id is not null
@@ -160,7 +153,7 @@ export async function findWarmKeys(
         coalesce(json_agg(pod_name order by registered_at, pod_name) filter (
           where is_warm and registered_at <= now() - ${milliseconds(lifetimeMs)}), '[]') as aged
       from workers u where u.demand_key = k.demand_key and ${UNASSIGNED}
-    ) s`.execute(db);
+    ) s`;
   return rows.map(({ workers, times, at, ...key }) =>
     Object.assign(key, { wanted: warmAt({ workers, times: times ?? [] }, at) }),
   );
@@ -200,7 +193,7 @@ export async function reserveWarmWorkers(
   keys: readonly WorkersToMake[],
 ): Promise<ReservedWorker[]> {
   if (keys.length === 0) return [];
-  const { rows } = await sql<ReservedWorker>`${prepared}
+  return rowsOf<ReservedWorker>(trx)`${prepared}
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
       job_labels, k8s_pool, k8s_image, pools_version, namespace, is_warm)
     select ${newWorkerName(sql.ref('instance_id'), sql.ref('key.pool'))},
@@ -216,8 +209,7 @@ export async function reserveWarmWorkers(
     cross join generate_series(1, key.count)
     on conflict (pod_name) do nothing
     returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",
-      delivery_guid as "deliveryGuid"`.execute(trx);
-  return rows;
+      delivery_guid as "deliveryGuid"`;
 }
 
 /** SQL: a new name for a worker, as `workerName` of the domain makes it, with 12 random digits. */

@@ -6,14 +6,14 @@ import { sql } from 'kysely';
 import { deficits } from './demand.ts';
 import { loginToday } from '../entities/whom-to-ask.ts';
 import { prepared } from '../connection/prepared.ts';
+import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { RESERVED, RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/states.ts';
 import { milliseconds } from '../milliseconds.ts';
 import type { Reservation } from '@paddock/domain/matching/pick-unwanted';
 
 /** Keys with more unassigned workers than waiting jobs, with the entity's login today. */
-export async function findSpareKeys(db: Db): Promise<SpareKey[]> {
-  const { rows } = await sql<SpareKey>`${prepared}
+export const findSpareKeys = (db: Db) => rowsOf<SpareKey>(db)`${prepared}
     with ${deficits}
     select d.demand_key as "demandKey", w.entity_id as "entityId", ${loginToday('w')} as login, w.scope_repo_id as "scopeRepoId",
       w.k8s_pool as pool, d.unassigned - d.waiting as spare
@@ -22,9 +22,7 @@ export async function findSpareKeys(db: Db): Promise<SpareKey[]> {
       select entity_id, entity_name, scope_repo_id, k8s_pool from workers
       where demand_key = d.demand_key and ${UNASSIGNED} limit 1
     ) w
-    where d.unassigned > d.waiting`.execute(db);
-  return rows;
-}
+    where d.unassigned > d.waiting`;
 
 /** A worker whose end is asked for. */
 export interface SpareWorker extends WorkerOfTask {
@@ -68,12 +66,8 @@ export async function renewWarmWorkers(
     : stop(trx, sql`select unnest(${podNames}::text[]) as pod_name`, 'warm_expired');
 }
 
-async function stop(
-  trx: Trx,
-  chosen: ReturnType<typeof sql>,
-  reason: StopReason,
-): Promise<SpareWorker[]> {
-  const { rows } = await sql<SpareWorker>`${prepared}
+const stop = (trx: Trx, chosen: ReturnType<typeof sql>, reason: StopReason) =>
+  rowsOf<SpareWorker>(trx)`${prepared}
     with chosen as materialized (${chosen}),
     locked as (
       select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and ${RETIRABLE}
@@ -81,11 +75,7 @@ async function stop(
     )
     update workers w set stopping_at = now(), stop_reason = ${reason}::text
     from locked where w.pod_name = locked.pod_name
-    returning w.pod_name as "podName", w.demand_key as "demandKey", w.delivery_guid as "deliveryGuid"`.execute(
-    trx,
-  );
-  return rows;
-}
+    returning w.pod_name as "podName", w.demand_key as "demandKey", w.delivery_guid as "deliveryGuid"`;
 
 /** A worker that serves again. */
 export interface TakenBack extends WorkerOfTask {
@@ -94,12 +84,9 @@ export interface TakenBack extends WorkerOfTask {
 }
 
 /** Surplus workers that were asked to end and can serve again, the newest first. */
-export async function findReturnableWorkers(db: Db): Promise<Returnable[]> {
-  const { rows } = await sql<Returnable>`${prepared}
+export const findReturnableWorkers = (db: Db) => rowsOf<Returnable>(db)`${prepared}
     select pod_name as "podName", demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool
-    from workers where ${RETURNABLE} order by created_at desc, pod_name`.execute(db);
-  return rows;
-}
+    from workers where ${RETURNABLE} order by created_at desc, pod_name`;
 
 /**
  * Takes back the request that workers end; `lockPlanned` holds their rows. The task that was to end
@@ -107,13 +94,10 @@ export async function findReturnableWorkers(db: Db): Promise<Returnable[]> {
  */
 export async function takeBackWorkers(trx: Trx, podNames: readonly string[]): Promise<TakenBack[]> {
   if (podNames.length === 0) return [];
-  const { rows } = await sql<TakenBack>`${prepared}
+  return rowsOf<TakenBack>(trx)`${prepared}
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null
     where pod_name = any(${podNames}::text[])
-    returning pod_name as "podName", pod_uid is not null as "hasPod", delivery_guid as "deliveryGuid"`.execute(
-    trx,
-  );
-  return rows;
+    returning pod_name as "podName", pod_uid is not null as "hasPod", delivery_guid as "deliveryGuid"`;
 }
 
 interface Row extends Omit<Reservation, 'podName' | 'stopping' | 'installationId'> {
@@ -125,7 +109,7 @@ interface Row extends Omit<Reservation, 'podName' | 'stopping' | 'installationId
  */
 export async function findReservations(db: Db): Promise<Reservation[]> {
   // Grouped by key: PostgreSQL joins nothing whose number it did not know when it made the plan.
-  const { rows } = await sql<Row>`${prepared}
+  const rows = await rowsOf<Row>(db)`${prepared}
     with keys as materialized (
       select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name,
         json_agg(json_build_object('podName', pod_name, 'stopping', stopping_at is not null, 'installationId', installation_id,
@@ -136,7 +120,7 @@ export async function findReservations(db: Db): Promise<Reservation[]> {
     select u.demand_key as "demandKey", u.entity_id as "entityId", ${loginToday('u')} as login, u.scope_repo_id as "scopeRepoId",
       u.k8s_pool as pool, u.workers, (select count(*) from jobs j where j.demand_key = u.demand_key and wants_worker) as waiting,
       (select count(*) from workers w where w.demand_key = u.demand_key and ${UNASSIGNED}) as unassigned
-    from keys u`.execute(db);
+    from keys u`;
   const reservations = rows.flatMap(({ workers, ...key }) =>
     workers.map((worker) => Object.assign(worker, key)),
   );

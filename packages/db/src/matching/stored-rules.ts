@@ -1,9 +1,9 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
-import { sql } from 'kysely';
 import { isUsable, toldPlaces } from '../entities/whom-to-ask.ts';
 import { AWAY_SERVICES } from '../outages.ts';
 import { prepared } from '../connection/prepared.ts';
+import { onlyRowOf, rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 import { LIVE, PLACELESS, RESERVED, UNASSIGNED, UNPLACED } from '../states/states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
@@ -13,8 +13,8 @@ import { milliseconds } from '../milliseconds.ts';
 import { NO_FAILURES } from '../workers/failing-keys.ts';
 
 /** The pools' rules, switches, the cluster's capacity, failures and GitHub's budgets. */
-export async function findStoredRules(db: Db, settings: MatchingSettings): Promise<StoredRules> {
-  const { rows } = await sql<StoredRules>`${prepared}
+export const findStoredRules = (db: Db, settings: MatchingSettings) =>
+  onlyRowOf<StoredRules>(db)`${prepared}
     with document as ${DOCUMENT_IN_FORCE},
     pools as (
       select jsonb_agg(jsonb_build_object(
@@ -98,11 +98,7 @@ export async function findStoredRules(db: Db, settings: MatchingSettings): Promi
       (select coalesce(jsonb_object_agg(demand_key, paused_until > now()), '{}') from runner_groups where paused_until is not null) as "openGroups",
       (select coalesce(jsonb_object_agg(demand_key, extract(epoch from started_at)), '{}') from started) as started,
       (select coalesce(jsonb_object_agg(demand_key, jsonb_build_object('unplaced', unplaced, 'unschedulable', unschedulable)), '{}')
-        from nodeless) as nodeless`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
-  return row;
-}
+        from nodeless) as nodeless`;
 
 export interface GroupToSave {
   readonly entityId: number;
@@ -128,7 +124,7 @@ export async function saveRunnerGroup(db: Db, group: GroupToSave): Promise<boole
     workflows = null,
     repositories = null,
   } = access ?? {};
-  const { rows } = await sql<{ isNews: boolean }>`${prepared}
+  const rows = await rowsOf<{ isNews: boolean }>(db)`${prepared}
     with stated as (
       select demand_key_of(${entityId}::bigint, 0, ${pool}::text) as demand_key, ${excess}::text as excess
     ),
@@ -151,8 +147,6 @@ export async function saveRunnerGroup(db: Db, group: GroupToSave): Promise<boole
           (${name}::text, ${visibility}::text, ${allowsPublicRepositories}::boolean,
             ${workflows && JSON.stringify(workflows)}::jsonb, ${repositories && JSON.stringify(repositories)}::jsonb)
     )
-    select stated.excess is distinct from known.excess as "isNews" from stated left join runner_groups known using (demand_key)`.execute(
-    db,
-  );
+    select stated.excess is distinct from known.excess as "isNews" from stated left join runner_groups known using (demand_key)`;
   return rows[0]?.isNews === true;
 }
