@@ -41,7 +41,7 @@ import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { claimTasks, nextDueInMs } from '@paddock/queue/claim-tasks';
-import { createHeartbeat, createHeldTasks } from '@paddock/queue/heartbeat';
+import { createHeartbeat } from '@paddock/queue/heartbeat';
 import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
@@ -152,7 +152,7 @@ export const periodicStatements = {
     createHeartbeat({
       ...CLAIM,
       db: trx,
-      held: createHeldTasks(),
+      held: new Map(),
       onError: () => undefined,
     }).once(),
   nextDueInMs: (trx) => nextDueInMs(trx, Object.keys(SLOTS)),

@@ -15,7 +15,7 @@ import {
 import { decideSettlement, failedRun, type SettlementRules } from './decide-settlement.ts';
 import { type ExecutorEvents, identityOf, reportSettled } from './executor-events.ts';
 import { type ExecutorRules, scaledSlots } from './executor-settings.ts';
-import { createHeartbeat, createHeldTasks, type HeldTask, keyOf } from './heartbeat.ts';
+import { createHeartbeat, type HeldTask, type HeldTasks, keyOf, unended } from './heartbeat.ts';
 import type { Kinds } from './kind.ts';
 import { maskSecrets, messageOf } from './mask-secrets.ts';
 import { requeueTasks, retryConflicts, writeSettlements } from './write-settlements.ts';
@@ -67,7 +67,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const lookMs = beatMs(claimMs);
   const slots = createSlots(scaledSlots(kinds, options.concurrencyPercent));
   const mask = maskSecrets(options.secrets ?? []);
-  const held = createHeldTasks();
+  const held: HeldTasks = new Map();
   const wake = createWake();
   const oneLess = createWake();
   /** A claim has failed, perhaps after it had committed. */
@@ -93,7 +93,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return { ...finished, settlement: failedRun(task, 'error', text, rulesFor(task.kind)) };
     },
     onSettled(finished, ours) {
-      held.remove(finished.held);
+      held.delete(keyOf(finished.claim));
       reportSettled(events, finished, ours);
       oneLess.ring();
       // A successor may be due: no executor could claim it while this task ran.
@@ -145,9 +145,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
       .where('status', '=', 'running')
       .where('locked_by', '=', holder)
       .execute();
-    const known = new Set(held.all().map(({ claim }) => keyOf(claim)));
     const lost = carried
-      .filter((claim) => !known.has(keyOf(claim)))
+      .filter((claim) => !held.has(keyOf(claim)))
       .map(({ id, fence }) => ({ id, fence, holder, delayMs: 0 }));
     await retryConflicts(() => requeueTasks(db, lost, keep.okMs));
   }
@@ -177,7 +176,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       startedAt: undefined,
       endedAt: undefined,
     };
-    held.add(entry);
+    held.set(keyOf(row), entry);
     void entry.run.result.then((result) => finish(entry, result));
     events.tasksInFlight(row.kind, slots.add(entry));
   }
@@ -199,16 +198,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function waitUntilIdle(ms: number): Promise<void> {
     const never = new AbortController();
     const deadline = performance.now() + ms;
-    while (held.size() > 0 && performance.now() < deadline)
+    while (held.size > 0 && performance.now() < deadline)
       await oneLess.wait(deadline - performance.now(), never.signal);
   }
 
   async function drain(): Promise<void> {
     for (const entry of slots.waiting()) entry.run.interrupt('stopping');
     await waitUntilIdle(drainMs);
-    for (const entry of held.unended()) entry.run.interrupt('stopping');
+    for (const entry of unended(held)) entry.run.interrupt('stopping');
     await waitUntilIdle(releaseMs(drainMs));
-    const left = held.size();
+    const left = held.size;
     if (left > 0)
       events.executorFailed(
         'release',

@@ -26,25 +26,17 @@ export interface HeldTask {
   endedAt: number | undefined;
 }
 
-export type HeldTasks = ReturnType<typeof createHeldTasks>;
+/** By `keyOf`, until they are settled. */
+export type HeldTasks = Map<string, HeldTask>;
+
+/** Those that wait for a slot, or run. */
+export const unended = (held: HeldTasks): HeldTask[] =>
+  [...held.values()].filter(({ endedAt }) => endedAt === undefined);
 
 /**
  * By id and fence: a process may hold one task twice, a lost run that is not settled yet and the
  * run after it.
  */
-export function createHeldTasks() {
-  const held = new Map<string, HeldTask>();
-  return {
-    add: (entry: HeldTask) => void held.set(keyOf(entry.claim), entry),
-    /** It is settled. */
-    remove: (entry: HeldTask) => void held.delete(keyOf(entry.claim)),
-    size: () => held.size,
-    all: (): readonly HeldTask[] => [...held.values()],
-    /** They wait for a slot, or run. */
-    unended: () => [...held.values()].filter(({ endedAt }) => endedAt === undefined),
-  };
-}
-
 export const keyOf = ({ id, fence }: Pick<Claim, 'id' | 'fence'>): string => `${id}:${fence}`;
 
 export interface HeartbeatOptions {
@@ -66,7 +58,7 @@ const RETRY_MS = 500;
 export function createHeartbeat({ db, held, holder, claimMs, onError }: HeartbeatOptions) {
   /** Asks PostgreSQL even if no claim is held, so that it resolves only if renewing works. */
   async function once(): Promise<void> {
-    const beating = held.all();
+    const beating = [...held.values()];
     const sentAt = performance.now();
     const ids = beating.map(({ claim }) => claim.id);
     const fences = beating.map(({ claim }) => claim.fence);
@@ -96,7 +88,7 @@ export function createHeartbeat({ db, held, holder, claimMs, onError }: Heartbea
 
   async function watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const { task, run } of held.unended())
+      for (const { task, run } of unended(held))
         if (task.claimLeft() < ENOUGH_LEFT) run.interrupt('claim-lost');
       await pause(claimMs / CHECKS_PER_CLAIM, signal);
     }
