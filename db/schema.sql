@@ -536,7 +536,6 @@ create table tasks (
   attempt integer default 0 not null,
   max_attempts integer not null,
   crashes integer default 0 not null,
-  max_crashes integer not null,
   failures jsonb default '[]'::jsonb not null,
   queued_at timestamp with time zone default now() not null,
   due_at timestamp with time zone default now() not null,

@@ -573,7 +573,6 @@ create table tasks (
   attempt integer not null default 0,
   max_attempts integer not null,
   crashes integer not null default 0,
-  max_crashes integer not null,
   failures jsonb not null default '[]',
   queued_at timestamptz not null default now(),
   due_at timestamptz not null default now(),

@@ -119,8 +119,8 @@ describe('the reconciler’s sweeps', () => {
   test('stuck tasks of kinds without an executor are freed, and ended and counted when they crashed too often (E8, D8)', async () => {
     const stuck = (id: string, crashes: number, overMinutes: number) =>
       sql`
-      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_until)
-      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, 3, now() - interval '1 hour', 'gone',
+      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, started_at, locked_by, locked_until)
+      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, now() - interval '1 hour', 'gone',
         now() - ${overMinutes} * interval '1 minute')`.execute(database.db);
     await stuck('again', 0, 1);
     await stuck('over', 3, 1);

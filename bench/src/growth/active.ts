@@ -46,8 +46,8 @@ export async function putActive(db: Db, sizes: ActiveSizes): Promise<void> {
     from (select n, now() - case when n % 20 = 4 then interval '30 minutes' else n % 300 * interval '1 second' end as t
       from ${numbers(first, living)}) alive`.execute(db);
   await sql`
-    insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes)
-    select case status when 'pending' then 'provision-worker' else 'stop-worker' end, 'worker', pod_name, 5, 4 from workers
+    insert into tasks (kind, subject_type, subject_id, max_attempts)
+    select case status when 'pending' then 'provision-worker' else 'stop-worker' end, 'worker', pod_name, 5 from workers
     where status in ('pending', 'running') and (pod_uid is null or stopping_at is not null) on conflict do nothing`.execute(
     db,
   );

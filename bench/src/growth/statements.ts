@@ -288,7 +288,7 @@ export const otherStatements: Readonly<Record<string, string>> = {
     markDeregistering mayStop changeWorker keepWorker keepForJob noteStopHeldUp noteRunsRead
     endStoppedWorker findFittingRuns noteRegistrationBudget recordRefusal
     noteKeyFailure noteKeySuccess enqueue enqueueAlone writeSettlements requeueTasks
-    bringForward endTasks`,
+    enqueueUrgent endTasks`,
   'a change in the cluster': 'recordPodStates adoptWorkers',
   'each row that a sweep has found': `
     saveRunnerReadings saveRunnerVersion saveVersionEnd requestStops noteLookUps noteHiddenJobs

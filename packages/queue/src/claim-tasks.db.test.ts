@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type ClaimedTask, ENOUGH_LEFT, shareLeft } from './claim-tasks.ts';
+import { type ClaimedTask, ENOUGH_LEFT, MOST_CRASHES, shareLeft } from './claim-tasks.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
 const queue = useQueue();
@@ -8,8 +8,8 @@ const { database } = queue;
 
 const { claim } = queue;
 const flood = (kind: string, count: number) =>
-  sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
-      select ${kind}, 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, ${count}::integer) n`.execute(
+  sql`insert into tasks (kind, subject_type, subject_id, max_attempts, due_at)
+      select ${kind}, 'worker', 'w-' || n, 5, now() - interval '1 hour' from generate_series(1, ${count}::integer) n`.execute(
     database.db,
   );
 
@@ -120,7 +120,7 @@ describe('a task whose claim expired', () => {
     await queue.enqueue(task('a', 'spent'));
     await claim({ a: 1 });
     await queue.letClaimsExpire();
-    await sql`update tasks set crashes = max_crashes`.execute(database.db);
+    await sql`update tasks set crashes = ${MOST_CRASHES}`.execute(database.db);
     await queue.enqueue(task('a', 'due'));
     expect(await claim({ a: 1 })).toMatchObject([
       { subjectId: 'spent', ended: true },
@@ -129,9 +129,10 @@ describe('a task whose claim expired', () => {
   });
 
   test('keeps the last ten failures', async () => {
-    await queue.enqueue(task('a', 'x', { maxCrashes: 20 }));
+    await queue.enqueue(task('a', 'x'));
     await claim({ a: 1 });
     for (let crashes = 1; crashes <= 12; crashes++) {
+      await sql`update tasks set crashes = 0`.execute(database.db);
       await queue.letClaimsExpire();
       await claim({ a: 1 });
     }

@@ -54,6 +54,9 @@ export interface ClaimedTask extends Omit<Task, 'subject' | 'claimLeft'> {
   readonly ended: boolean;
 }
 
+/** How many crashes of its executors a task survives. */
+export const MOST_CRASHES = 3;
+
 const CRASH_MESSAGE =
   'its executor stopped renewing the claim: the process died, hung, or lost PostgreSQL';
 
@@ -113,7 +116,7 @@ const claimDue = (
 
 const expiredOf = (wanted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select held.* from ${wanted} cross join lateral (
-    select id, crashes >= max_crashes as spent from tasks
+    select id, crashes >= ${MOST_CRASHES} as spent from tasks
     where status = 'running' and kind = wanted.kind and ${isExpired}
     order by locked_until limit wanted.slots for update skip locked
   ) held`;

@@ -23,8 +23,6 @@ describe('enqueue', () => {
       payload: { appId: 7 },
       dueInMs: 3_600_000,
       maxAttempts: 2,
-      maxCrashes: 1,
-      origin: 'MANUAL',
       requestedBy: 'me',
       deliveryGuid: 'g',
     });
@@ -35,7 +33,7 @@ describe('enqueue', () => {
       .execute();
     const subjectOf = { subject_type: 'app', subject_id: '7', subject_name: 'our app' };
     const whose = { origin: 'MANUAL', requested_by: 'me', delivery_guid: 'g', status: 'queued' };
-    const limits = { max_attempts: 2, max_crashes: 1, wait: 3_600 };
+    const limits = { max_attempts: 2, wait: 3_600 };
     const row = { kind: 'a', ...subjectOf, payload: { appId: 7 }, ...whose, ...limits };
     expect(rows).toMatchObject([row]);
   });
@@ -199,7 +197,7 @@ describe('what a person asks for (F5)', () => {
     const wanted = { payload: expected ?? one };
     await askFor('ada', { payload: one });
     await askFor('grace', { payload: other });
-    expect(await tasks()).toMatchObject([wanted]);
+    expect(await tasks()).toMatchObject([{ ...wanted, requested_by: 'ada' }]);
     await sql`truncate tasks`.execute(database.db);
     await queue.enqueue(task('a', 'x', { payload: one }));
     const [again] = await queue.enqueue(task('a', 'x', { payload: other }));

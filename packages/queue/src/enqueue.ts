@@ -1,6 +1,6 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
-import { onlyRowOf, rowsOf } from '@paddock/db/rows';
+import { rowsOf } from '@paddock/db/rows';
 import type { Db, Trx } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { sql } from 'kysely';
@@ -22,15 +22,12 @@ export interface NewTask {
   readonly dueInMs?: number;
   /** How many runs may fail; 5 if absent. */
   readonly maxAttempts?: number;
-  /** How many crashes of its executor a task survives; 3 if absent. */
-  readonly maxCrashes?: number;
-  readonly origin?: 'MANUAL' | 'AUTOMATIC';
+  /** The person who asks for it: it is MANUAL. */
   readonly requestedBy?: string;
   readonly deliveryGuid?: string;
 }
 
 export const DEFAULT_MAX_ATTEMPTS = 5;
-const DEFAULT_MAX_CRASHES = 3;
 
 export interface Enqueued {
   readonly id: string;
@@ -46,33 +43,38 @@ export interface Enqueued {
  * before the commit would not see what the caller wrote. A running task gets a successor.
  */
 export const enqueue = (trx: Trx, tasks: readonly NewTask[]): Promise<Enqueued[]> =>
-  write(trx, tasks);
+  write(trx, tasks, false);
+
+/** The same; a queued task is due at the earlier time even if a run has put it off. */
+export const enqueueUrgent = (trx: Trx, tasks: readonly NewTask[]): Promise<Enqueued[]> =>
+  write(trx, tasks, true);
 
 /** Enqueues in a transaction of its own, in one round trip to PostgreSQL. */
 export const enqueueAlone = (db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> =>
-  write(db, tasks);
+  write(db, tasks, false);
 
-async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
+async function write(db: Db, tasks: readonly NewTask[], isUrgent: boolean): Promise<Enqueued[]> {
   if (tasks.length === 0) return [];
   const given = sql`jsonb_to_recordset(${jsonText(oncePerSubject(tasks))}::jsonb) as given(
-    kind text, subject jsonb, payload jsonb, origin text, "requestedBy" text, "deliveryGuid" text,
-    "maxAttempts" integer, "maxCrashes" integer, "dueInMs" double precision)`;
+    kind text, subject jsonb, payload jsonb, "requestedBy" text, "deliveryGuid" text, "maxAttempts" integer, "dueInMs" double precision)`;
+  // Unless it is urgent, only a task that no run has put off: then its enqueuer has said when it is due.
+  const isSooner = sql`((${isUrgent}::boolean or tasks.failures = '[]') and excluded.due_at < tasks.due_at)`;
+  const isAsked = sql`(excluded.origin = 'MANUAL' and tasks.requested_by is null)`;
   // Sorted: two enqueuers of the same tasks cannot deadlock. `do update … where` locks the existing
-  // row, without a change unless the payloads need to be merged, or the new task is due earlier. If a claim takes it during the
-  // wait, PostgreSQL inserts after all. A changed row is found by the next statement, which is why
+  // row, without a change unless the new task says more. If a claim takes it during the wait,
+  // PostgreSQL inserts after all. A changed row is found by the next statement, which is why
   // it must not count as inserted.
   const inserted = await rowsOf<{ id: string; changed: boolean }>(db)`${prepared}
-    insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
-                       max_attempts, max_crashes, due_at)
-    select kind, subject ->> 'type', subject ->> 'id', subject ->> 'name', coalesce(payload, '{}'), coalesce(origin, 'AUTOMATIC'),
-           "requestedBy", "deliveryGuid",
-           coalesce("maxAttempts", ${DEFAULT_MAX_ATTEMPTS}::integer), coalesce("maxCrashes", ${DEFAULT_MAX_CRASHES}::integer),
-           now() + ${milliseconds(sql`coalesce("dueInMs", 0)`)}
+    insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid, max_attempts, due_at)
+    select kind, subject ->> 'type', subject ->> 'id', subject ->> 'name', coalesce(payload, '{}'),
+           case when "requestedBy" is null then 'AUTOMATIC' else 'MANUAL' end, "requestedBy", "deliveryGuid",
+           coalesce("maxAttempts", ${DEFAULT_MAX_ATTEMPTS}::integer), now() + ${milliseconds(sql`coalesce("dueInMs", 0)`)}
     from ${given}
     order by kind, subject ->> 'type', subject ->> 'id'
     on conflict (subject_id, subject_type, kind) where status = 'queued' do update
-      set payload = ${mergedPayload('tasks', 'excluded')}, due_at = case when ${IS_NEW} then least(tasks.due_at, excluded.due_at) else tasks.due_at end
-      where ${areMerged('tasks', 'excluded')} or (${IS_NEW} and tasks.due_at > excluded.due_at)
+      set payload = ${mergedPayload('tasks', 'excluded')}, due_at = case when ${isSooner} then excluded.due_at else tasks.due_at end,
+        origin = case when ${isAsked} then 'MANUAL' else tasks.origin end, requested_by = coalesce(tasks.requested_by, excluded.requested_by)
+      where ${areMerged('tasks', 'excluded')} or ${isSooner} or ${isAsked}
     returning id, xmax <> 0 as changed`;
   const made = inserted.filter(({ changed }) => !changed).map(({ id }) => id);
   const answer = made.map((id) => ({ id, existed: false }));
@@ -84,9 +86,6 @@ async function write(db: Db, tasks: readonly NewTask[]): Promise<Enqueued[]> {
     where status = 'queued' and id <> all (${made}::uuid[])`;
   return [...answer, ...found.map(({ id }) => ({ id, existed: true }))];
 }
-
-/** SQL: no run has put the queued task off: only its enqueuer has said when it is due. */
-const IS_NEW = sql`tasks.failures = '[]'`;
 
 /** One task per kind and subject: the first, due at the earliest instant. */
 function oncePerSubject(tasks: readonly NewTask[]): object[] {
@@ -106,10 +105,7 @@ function oncePerSubject(tasks: readonly NewTask[]): object[] {
 }
 
 /** A task that a person asks for. It is due at once. */
-export interface AskedTask extends Pick<
-  NewTask,
-  'kind' | 'subject' | 'payload' | 'maxAttempts' | 'maxCrashes' | 'deliveryGuid'
-> {
+export interface AskedTask extends Omit<NewTask, 'dueInMs'> {
   readonly requestedBy: string;
 }
 
@@ -118,37 +114,10 @@ export interface AskedTask extends Pick<
  * subject serves for this request too. It becomes MANUAL and keeps who asked for it first. It is due
  * now. Returns the id of the task that serves.
  */
-export async function enqueueAsked(
-  trx: Trx,
-  { kind, subject, payload = {}, requestedBy, deliveryGuid, ...limits }: AskedTask,
-): Promise<string> {
-  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, maxCrashes = DEFAULT_MAX_CRASHES } = limits;
-  // The insert trigger wakes executors for a new task, and this statement for one that was queued.
-  const { id } = await onlyRowOf<{ id: string }>(trx)`${prepared}
-    with asked as (
-      insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid, max_attempts, max_crashes)
-      values (${kind}, ${subject.type}, ${subject.id}, ${subject.name ?? null}, ${jsonText(payload)}::jsonb, 'MANUAL', ${requestedBy},
-        ${deliveryGuid ?? null}, ${maxAttempts}, ${maxCrashes})
-      on conflict (subject_id, subject_type, kind) where status = 'queued' do update set
-        origin = 'MANUAL', requested_by = coalesce(tasks.requested_by, excluded.requested_by),
-        payload = ${mergedPayload('tasks', 'excluded')},
-        due_at = least(tasks.due_at, excluded.due_at)
-      returning id, kind, due_at
-    )
-    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from asked`;
-  return id;
-}
-
-/** Makes queued tasks due now and wakes their executors when the caller commits. */
-export async function bringForward(trx: Trx, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    with brought as (
-      update tasks set due_at = now()
-      where id = any(${ids}::uuid[]) and status = 'queued' and due_at > now()
-      returning kind
-    )
-    select pg_notify(current_schema() || '_task_event', kind) from brought`.execute(trx);
+export async function enqueueAsked(trx: Trx, task: AskedTask): Promise<string> {
+  const [asked] = await enqueueUrgent(trx, [task]);
+  if (asked === undefined) throw new Error('The task that was asked for is not in the queue.');
+  return asked.id;
 }
 
 /**

@@ -17,7 +17,7 @@ const queue = useQueue();
 const { database } = queue;
 
 const enqueueOne = async (id: string) =>
-  (await queue.enqueue(task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ?? '';
+  (await queue.enqueue(task('a', id, { requestedBy: 'me' })))[0]?.id ?? '';
 const saying = (outcome: Outcome) => ({ slots: 5, handler: () => Promise.resolve(outcome) });
 const run = (outcome: Outcome) => runDueTasks({ db: database.db, kinds: { a: saying(outcome) } });
 

@@ -1,6 +1,6 @@
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
-import { isExpired, takeOverTasks, taskOf } from './claim-tasks.ts';
+import { isExpired, MOST_CRASHES, takeOverTasks, taskOf } from './claim-tasks.ts';
 import { type Keep, requeueTasks, retryConflicts } from './write-settlements.ts';
 import { identityOf, type TaskIdentity } from './executor-events.ts';
 
@@ -29,7 +29,7 @@ const CLAIM = { holder: 'recover-tasks', claimMs: 15_000 };
  */
 export async function recoverTasks(db: Db, { batch, keep }: RecoverOptions): Promise<Recovered> {
   const expired = sql`
-    select id, crashes >= max_crashes as spent from tasks
+    select id, crashes >= ${MOST_CRASHES} as spent from tasks
     where status = 'running' and ${isExpired}
     order by locked_until limit ${batch} for update skip locked`;
   const found = await takeOverTasks(db, expired, { ...CLAIM, keepFailedMs: keep.failedMs });

@@ -1,6 +1,6 @@
 import { readScheduleTimes, takeExtraPasses, takeTick } from '@paddock/db/schedules/schedules';
 import type { Db } from '@paddock/db/schema/tables';
-import { bringForward, enqueue } from '@paddock/queue/enqueue';
+import { enqueue, enqueueUrgent } from '@paddock/queue/enqueue';
 import type { Schedule } from '@paddock/queue/sweep-schedules';
 import { loop, createWake } from '@paddock/runtime/loop';
 import { schedule as ringAt } from 'node-cron';
@@ -54,11 +54,7 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
     db.transaction().execute(async (trx) => {
       const due = new Set(await takeExtraPasses(trx, namesOf(all)));
       const tasks = all.flatMap(({ name, task }) => (due.has(name) ? [task] : []));
-      const queued = (await enqueue(trx, tasks)).filter(({ existed }) => existed);
-      await bringForward(
-        trx,
-        queued.map(({ id }) => id),
-      );
+      await enqueueUrgent(trx, tasks);
     });
 
   /** Until the next check, in milliseconds. */

@@ -127,8 +127,8 @@ describe('the diagnoses (G3)', () => {
         insert into repositories (repo_id, entity_id, app_id, full_name, active_at, refused_since, refused_until, refused_reason, refused_message)
         select n, 2, 3003, 'well/r' || n, now(), now(), now() + interval '1 hour', 'repository_refused', 'No.' from generate_series(1, 3) n
       ), asleep as (
-        insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, failures, due_at)
-        values ('redeliver', 'app', '7', 3, 3, '[{"message": "no log"}]', now() + interval '1 hour'), ('upkeep', 'schedule', 'upkeep', 3, 3, '[]', now() - interval '1 hour')
+        insert into tasks (kind, subject_type, subject_id, max_attempts, failures, due_at)
+        values ('redeliver', 'app', '7', 3, '[{"message": "no log"}]', now() + interval '1 hour'), ('upkeep', 'schedule', 'upkeep', 3, '[]', now() - interval '1 hour')
       ) insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures, queued_at, expires_at, output)
       values (gen_random_uuid(), 'check-apps', 'schedule', 'check-apps', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now() + interval '1 day', '{"problems": ["App 7: no webhook"]}'),
         (gen_random_uuid(), 'recover-tasks', 'schedule', 'recover-tasks', '{}', 'AUTOMATIC', 'OK', 1, 3, 0, '[]', now(), now() + interval '1 day', '{"notifications": {"problem": "it answered 500"}}')`.execute(

@@ -43,8 +43,8 @@ beforeAll(async () => {
       db,
     );
   }
-  await sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, queued_at)
-    values ('discover-jobs', 'repository', 'ACME/app', 5, 3, ${minute(3)}), ('discover-jobs', 'repository', 'other/app', 5, 3, ${minute(3)})`.execute(
+  await sql`insert into tasks (kind, subject_type, subject_id, max_attempts, queued_at)
+    values ('discover-jobs', 'repository', 'ACME/app', 5, ${minute(3)}), ('discover-jobs', 'repository', 'other/app', 5, ${minute(3)})`.execute(
     db,
   );
   await db.transaction().execute(async (trx) => {

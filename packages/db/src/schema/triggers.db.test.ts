@@ -117,7 +117,7 @@ test('a change in one environment wakes no service of another in the same databa
     .set({ status: 'completed', completed_at: minutesAgo(0) })
     .where('pod_name', '=', name)
     .execute();
-  const task = { kind: 'remove-secret', subject_type: 'worker', max_attempts: 5, max_crashes: 3 };
+  const task = { kind: 'remove-secret', subject_type: 'worker', max_attempts: 5 };
   await db
     .insertInto('tasks')
     .values({ ...task, subject_id: 'due', status: 'queued', due_at: minutesAgo(0) })
