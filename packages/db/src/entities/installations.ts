@@ -230,18 +230,15 @@ export async function repairInstallation(trx: Trx, statement: InstallationToStor
   const { appId, installationId, entity, isDeleted } = statement;
   const refused = await pinLogins(trx, isDeleted ? [] : [entity]);
   await storeInstallations(trx, [statement]);
-  const event = {
-    source: 'reconciler',
-    event: isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
-    outcome: refused.has(entity.id) ? 'refused_entity' : 'ok',
-    appId,
-    installationId,
-    entity,
-    repoId: null,
-    jobId: null,
-    deliveryGuid: null,
-    payload: JSON.stringify(statement),
-    payloadRepaired: false,
-  } as const;
-  await appendEvents(trx, [event]);
+  await appendEvents(trx, [
+    {
+      source: 'reconciler',
+      event: isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
+      outcome: refused.has(entity.id) ? 'refused_entity' : 'ok',
+      appId,
+      installationId,
+      entity,
+      payload: JSON.stringify(statement),
+    },
+  ]);
 }

@@ -55,7 +55,7 @@ export async function recordRefusal(
 function appendEvent(
   db: Db,
   source: 'scheduler' | 'reconciler',
-  { appId, installationId, repoId = 0, jobId = null, deliveryGuid = null, ...call }: RefusedCall,
+  { appId, installationId, repoId = 0, jobId, deliveryGuid, ...call }: RefusedCall,
   { operation, status = 0, message }: Refusal,
 ): Promise<void> {
   const { entityId: id, entityType: type, login } = call;
@@ -67,7 +67,7 @@ function appendEvent(
     app_id: appId,
     installation_id: installationId,
     ...(id !== undefined && { entity: { id, name: login, type } }),
-    job_id: jobId,
+    job_id: jobId ?? null,
   };
   const isUnknown = status === 404;
   return appendEvents(db, [
@@ -76,13 +76,12 @@ function appendEvent(
       event: isUnknown ? 'auth_attempt.404' : 'auth_attempt.other_error',
       outcome: isUnknown ? 'auth_404' : 'auth_other_error',
       appId,
-      installationId: installationId ?? null,
+      installationId,
       entity: isKnown ? { id, type, login } : null,
       repoId: repoId === 0 ? null : repoId,
       jobId,
       deliveryGuid,
       payload: JSON.stringify(payload),
-      payloadRepaired: false,
     },
   ]);
 }

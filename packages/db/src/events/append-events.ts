@@ -9,18 +9,19 @@ export interface EventToAppend {
   readonly event: string;
   readonly outcome: Outcome;
   readonly appId: number | null;
-  readonly installationId: number | null;
-  readonly entity: {
+  readonly installationId?: number | null | undefined;
+  readonly entity?: {
     readonly type: EntityType;
     readonly id: number;
     readonly login: string;
   } | null;
-  readonly repoId: number | null;
-  readonly jobId: number | null;
-  readonly deliveryGuid: string | null;
+  readonly repoId?: number | null;
+  readonly jobId?: number | null | undefined;
+  readonly deliveryGuid?: string | null | undefined;
   /** JSON text, or its UTF-8, stored as it is. */
   readonly payload: string | Buffer;
-  readonly payloadRepaired: boolean;
+  /** Characters that cannot be stored were replaced in it. */
+  readonly payloadRepaired?: boolean;
   /** As in DeliveryToRecord; only deliveries have one. */
   readonly bodyDigest?: string;
 }
@@ -64,7 +65,7 @@ export const eventParameters = (events: readonly EventToAppend[]): [string, Buff
       repo_id: event.repoId,
       job_id: event.jobId,
       delivery_guid: event.deliveryGuid,
-      payload_repaired: event.payloadRepaired,
+      payload_repaired: event.payloadRepaired ?? false,
       body_digest: event.bodyDigest,
     })),
   ),

@@ -97,9 +97,7 @@ async function recordPlaced(
   const findings = placed.map(({ job, appId, guid, payload }) => ({
     event: 'workflow_job.queued',
     statement: Object.assign({ appId, deliveryGuid: guid }, job),
-    // It was stored before, and repaired then if needed.
     payload: JSON.stringify(payload),
-    payloadRepaired: false,
   }));
   await untilStored(() => db.transaction().execute((trx) => recordFindings(trx, findings, pools)));
   return placed.length;
@@ -151,17 +149,11 @@ async function move(trx: Trx, moves: readonly Move[], version: number): Promise<
 }
 
 const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToAppend => ({
+  ...facts,
   source: 'reconciler',
   event: 'pools.changed',
   outcome: 'job_moved',
-  appId: facts.appId,
-  installationId: facts.installationId,
-  entity: facts.entity,
-  repoId: facts.repoId,
-  jobId: facts.jobId,
-  deliveryGuid: facts.deliveryGuid,
   payload: JSON.stringify({ version: 1, poolsVersion, from: placeOf(from), to: placeOf(place) }),
-  payloadRepaired: false,
 });
 
 const placeOf = ({ pool, scopeRepoId }: PlacedJob) => ({ pool, scopeRepoId });

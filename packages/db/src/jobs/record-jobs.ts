@@ -51,7 +51,7 @@ export interface Finding {
   /** JSON text. */
   readonly payload: string;
   /** Characters that cannot be stored were replaced in it. */
-  readonly payloadRepaired: boolean;
+  readonly payloadRepaired?: boolean;
 }
 
 /**
