@@ -181,38 +181,36 @@ async function storeOtherDeliveries(
   judging: Judging,
 ): Promise<{ outcome: Outcome; leavesRow: boolean }[]> {
   if (batch.length === 0) return [];
-  const known = await compareBodies(trx, batch);
+  const bodies = await compareBodies(trx, batch);
+  const judged = batch.flatMap((delivery, nth): JudgedBody[] => {
+    const body = bodies[nth];
+    return body === undefined ? [] : [{ ...body, delivery }];
+  });
+  // A repeated delivery may be outdated.
+  const news = judged.filter(({ isKnown }) => !isKnown).map(({ delivery }) => delivery);
   await storeInstallations(
     trx,
-    batch.flatMap(({ parsed, appId }, index) =>
-      parsed.kind === 'installation' && known[index]?.isKnown !== true
-        ? [{ ...parsed.statement, appId }]
-        : [],
+    news.flatMap(({ parsed, appId }) =>
+      parsed.kind === 'installation' ? [{ ...parsed.statement, appId }] : [],
     ),
   );
-  await noteOtherRepositories(
-    trx,
-    batch.flatMap((delivery, index) => withOtherRepositories(delivery, known[index])),
-  );
+  await noteOtherRepositories(trx, judged.flatMap(withOtherRepositories));
   await endRefusalsOfRepositories(
     trx,
-    batch.flatMap(({ parsed: { event, repoId } }, index) =>
-      event.startsWith('repository.') && repoId !== null && known[index]?.isKnown !== true
-        ? [repoId]
-        : [],
+    news.flatMap(({ parsed: { event, repoId } }) =>
+      event.startsWith('repository.') && repoId !== null ? [repoId] : [],
     ),
   );
-  await noteInstallations(
-    trx,
-    // A repeated delivery may be outdated.
-    batch.flatMap((delivery, index) =>
-      known[index]?.isKnown === true ? [] : mentionInPassing(delivery),
-    ),
-  );
-  return batch.map((delivery, index) => ({
-    outcome: outcomeOf(delivery, known[index], judging),
-    leavesRow: known[index]?.leavesRow !== false,
+  await noteInstallations(trx, news.flatMap(mentionInPassing));
+  return judged.map((body) => ({
+    outcome: outcomeOf(body, judging),
+    leavesRow: body.leavesRow,
   }));
+}
+
+/** A delivery with what is known of its body. */
+interface JudgedBody extends KnownBody {
+  readonly delivery: GivenBody;
 }
 
 /**
@@ -220,11 +218,11 @@ async function storeOtherDeliveries(
  * installation itself, and the next one may have the same body. A replay has that body too, so
  * nothing else is read from it, and only as often as the body leaves events.
  */
-function withOtherRepositories({ parsed, appId }: GivenBody, known: KnownBody | undefined) {
+function withOtherRepositories({ delivery, isKnown, isRepeated, leavesRow }: JudgedBody) {
+  const { parsed, appId } = delivery;
   if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.'))
     return [];
-  const isNews = known?.isKnown !== true || (known.isRepeated && known.leavesRow);
-  return isNews ? [{ ...parsed.statement, appId }] : [];
+  return !isKnown || (isRepeated && leavesRow) ? [{ ...parsed.statement, appId }] : [];
 }
 
 function mentionInPassing({ parsed, appId }: GivenBody): InstallationMention[] {
@@ -235,12 +233,10 @@ function mentionInPassing({ parsed, appId }: GivenBody): InstallationMention[] {
 }
 
 function outcomeOf(
-  { parsed }: GivenBody,
-  known: KnownBody | undefined,
+  { delivery: { parsed }, isRepeated, isKnown }: JudgedBody,
   { pools: { document }, refused }: Judging,
 ): Outcome {
-  if (known?.isRepeated === true) return 'repeated_body';
-  const isKnown = known?.isKnown === true;
+  if (isRepeated) return 'repeated_body';
   const isRefused = parsed.entity !== null && refused.has(parsed.entity.id);
   switch (parsed.kind) {
     case 'waiting_job': {
