@@ -1,7 +1,7 @@
 import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
 import { countStuckJobs } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Db } from '@paddock/db/schema/tables';
-import { findProblemsOfApps } from '@paddock/db/schedules/sweep-states';
+import { findProblemsOfApps } from '@paddock/db/causes';
 import { findOldestSwitches } from '@paddock/db/switches';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';

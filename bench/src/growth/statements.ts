@@ -32,7 +32,7 @@ import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import * as registrations from '@paddock/db/workers/registrations';
 import { findEndedJobs } from '@paddock/db/jobs/ended-jobs';
-import { findCauses } from '@paddock/db/causes';
+import { findCauses, findProblemsOfApps } from '@paddock/db/causes';
 import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
 import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck-pods';
 import * as pods from '@paddock/db/workers/worker-pods';
@@ -162,7 +162,7 @@ export const periodicStatements = {
   // The metrics, at each scrape
   readSharedState,
   isMigrationNeeded,
-  findProblemsOfApps: sweeps.findProblemsOfApps,
+  findProblemsOfApps,
   findSweepStates: (trx) =>
     sweeps.findSweepStates(trx, [
       { name: 'check-apps', kind: 'check-apps', subjectId: 'check-apps' },

@@ -2,7 +2,7 @@ import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/board-cau
 import { sql } from 'kysely';
 import { ago } from './milliseconds.ts';
 import { POOLS_IN_FORCE } from './pools/pools-documents.ts';
-import { rowsOf } from './rows.ts';
+import { rowOf, rowsOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { LIVE } from './states/states.ts';
 
@@ -45,6 +45,13 @@ const newestOutput = (sweep: string, key: string) => sql`
 
 /** SQL: what the Apps lack, as the newest check has it. */
 export const APP_PROBLEMS = sql`${newestOutput('check-apps', 'problems')}, jsonb_array_elements_text(said) problem`;
+
+/** How many things each App lacks, by its id; empty once the newest check has expired. */
+export async function findProblemsOfApps(db: Db): Promise<Record<string, number>> {
+  const newest = await rowOf<{ said: Record<string, number> }>(db)`
+    select said from ${newestOutput('check-apps', 'problemsOfApps')}`;
+  return newest?.said ?? {};
+}
 
 /** SQL: what the newest pass of notifications did. */
 export const NOTIFICATIONS = newestOutput('recover-tasks', 'notifications');

@@ -12,6 +12,7 @@ import { readDatabaseFacts, whyUnmigratable } from './database-checks.ts';
 /**
  * Right for the sources and for apps/migrate/dist/main.mjs: both are three folders below the root.
  */
+export const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
 const RIGHTS = fileURLToPath(new URL('../../../db/roles.sql', import.meta.url));
 
 const rolesOf = (schema: string): string[] => SERVICES.map((service) => roleOf(schema, service));
@@ -64,11 +65,6 @@ async function grantServices(db: Db, schema: string): Promise<string[]> {
   });
   return [];
 }
-
-/**
- * Right for the sources and for apps/migrate/dist/main.mjs: both are three folders below the root.
- */
-export const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
 
 export interface MigrateOptions {
   url: string;

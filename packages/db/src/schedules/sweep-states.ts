@@ -103,19 +103,3 @@ export const findSweepStates = (db: Db, sweeps: readonly ScheduledSweep[]) =>
       order by o.finished_at desc limit 1
     ) failed on true
     order by s.name`;
-
-/** How many things each App lacks, by its id; empty once the newest check has expired. */
-export async function findProblemsOfApps(db: Db): Promise<Record<string, number>> {
-  const newest = await db
-    .selectFrom('operations')
-    .select(sql<Record<string, number>>`output -> 'problemsOfApps'`.as('problems'))
-    .where('subject_type', '=', 'schedule')
-    .where('subject_id', '=', 'check-apps')
-    .where('kind', '=', 'check-apps')
-    .where('status', '=', 'OK')
-    .where(sql<boolean>`output ? 'problemsOfApps'`)
-    .orderBy('queued_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return newest?.problems ?? {};
-}
