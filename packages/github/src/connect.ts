@@ -9,7 +9,7 @@ import {
   type RateBudgets,
   type RateResource,
 } from './budget.ts';
-import { type Credentials, openCredentials, withoutCredentials } from './credentials.ts';
+import { type Credentials, openCredentials, refuseUnconfigured } from './credentials.ts';
 import {
   classifyGitHubError,
   OutdatedCredentialsError,
@@ -64,7 +64,6 @@ export type GitHubOptions = {
   /** `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server. */
   readonly apiUrl: string;
   readonly apps: readonly { readonly appId: number; readonly privateKey: string }[];
-  readonly userAgent?: string;
   /** The limit for one request, its body included. */
   readonly requestTimeoutMs: number;
   /** Asked before every call. */
@@ -81,13 +80,13 @@ export type GitHubOptions = {
  * once when a private key cannot be read.
  */
 export function connectGitHub(options: GitHubOptions): GitHub {
-  const { requestTimeoutMs, waits, userAgent = 'paddock', now = Date.now } = options;
+  const { requestTimeoutMs, waits, now = Date.now } = options;
   const budgets = createRateBudgets();
   let baseUrl = '';
   const fetch = boundedFetch(options.fetch ?? globalThis.fetch, requestTimeoutMs);
 
   const open = (callOptions: CallOptions, url = baseUrl): Octokit =>
-    openClient({ baseUrl: url, userAgent, fetch }, callOptions);
+    openClient({ baseUrl: url, fetch }, callOptions);
   const openMint = (appId: number, url: string): Octokit => {
     const octokit = open({}, url);
     heedWaits(octokit, { waits, caller: { appId }, now });
@@ -112,8 +111,9 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     baseUrl = url;
   };
   useApps(options);
-  const credentialsOf = (appId: number): Credentials =>
-    inUse.get(appId)?.credentials ?? withoutCredentials(appId);
+  /** Called by each call: rejects it for an App that is not configured. */
+  const credentialsOf = (appId: number, installationId?: number): Credentials =>
+    inUse.get(appId)?.credentials ?? refuseUnconfigured(appId, installationId);
 
   return {
     get appIds() {
@@ -121,13 +121,13 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     },
     useApps,
     asApp(appId, callOptions = {}) {
-      const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
       noteBudget(octokit, budgets, `app ${appId}`);
       heedWaits(octokit, { waits, caller: { appId }, now });
       authorize(octokit, {
         scheme: 'bearer',
         token: async () => {
+          const { appToken, clockReadings, noteClock } = credentialsOf(appId);
           const before = clockReadings();
           return {
             text: await appToken(),
@@ -139,7 +139,6 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       return { kind: 'app', appId, octokit };
     },
     asInstallation({ appId, installationId, entityId }, callOptions = {}) {
-      const { installationToken, noteAccepted, drop } = credentialsOf(appId);
       const octokit = open(callOptions);
       // Below the authorization: the answer to a token's minting is about the App, not about the
       // installation.
@@ -148,6 +147,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       authorize(octokit, {
         scheme: 'token',
         token: async () => {
+          const { installationToken, noteAccepted, drop } = credentialsOf(appId, installationId);
           const text = await installationToken(installationId);
           return {
             text,
@@ -164,11 +164,12 @@ export function connectGitHub(options: GitHubOptions): GitHub {
 
 /** A client that says nothing of who calls. */
 export function openClient(
-  { fetch, ...where }: { baseUrl: string; userAgent: string; fetch: Fetch },
+  { baseUrl, fetch }: { baseUrl: string; fetch: Fetch },
   { correlationId, signal, onCall }: CallOptions = {},
 ): Octokit {
   const octokit = new Octokit({
-    ...where,
+    baseUrl,
+    userAgent: 'paddock',
     log: SILENT,
     request: { fetch, ...(signal === undefined ? {} : { signal }) },
   });

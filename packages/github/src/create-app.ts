@@ -76,7 +76,7 @@ const ANSWER_MS = 30_000;
  */
 export async function receiveApp(apiUrl: string, code: string): Promise<CreatedApp> {
   const fetch = boundedFetch(globalThis.fetch, ANSWER_MS);
-  const octokit = openClient({ baseUrl: apiUrl, userAgent: 'paddock', fetch });
+  const octokit = openClient({ baseUrl: apiUrl, fetch });
   const { data } = await octokit.rest.apps.createFromManifest({ code });
   return {
     appId: data.id,

@@ -49,27 +49,13 @@ function refuseToken(installationId: number, status: 401 | 404, message: string)
   });
 }
 
-/**
- * For an App that is not configured here. All its calls are refused, like those of an App with a
- * wrong key.
- */
-export function withoutCredentials(appId: number): Credentials {
-  const refuse = (installationId: number) =>
-    Promise.reject(
-      refuseToken(
-        installationId,
-        401,
-        `GitHub App ${appId} is not among the configured Apps: add its id and private key.`,
-      ),
-    );
-  return {
-    appToken: () => refuse(UNKNOWN_INSTALLATION),
-    installationToken: refuse,
-    noteAccepted: () => undefined,
-    drop: () => false,
-    clockReadings: () => 0,
-    noteClock: () => false,
-  };
+/** For an App that is not configured here: throws, as GitHub refuses an App with a wrong key. */
+export function refuseUnconfigured(appId: number, installationId = UNKNOWN_INSTALLATION): never {
+  throw refuseToken(
+    installationId,
+    401,
+    `GitHub App ${appId} is not among the configured Apps: add its id and private key.`,
+  );
 }
 
 /** By then all of GitHub knows a new token. `@octokit/auth-app` waits as long. */
