@@ -1,5 +1,4 @@
-import { classifyGitHubError } from './errors.ts';
-import { UnusableAnswerError } from './errors.ts';
+import { classifyGitHubError, UnusableAnswerError } from './errors.ts';
 
 /** The paging facts of a list's page. */
 export interface ListAnswer<T> {
@@ -32,21 +31,27 @@ const MOST_PAGES = 1_000;
  * meanwhile counts once. Throws an UnusableAnswerError if the list has no end, and if it has fewer
  * items than its total or than its Link header promises: that is no answer.
  */
-export async function readPages<T extends { readonly id: number }>(
+export const readPages = async <T extends { readonly id: number }>(
   fetchPage: (page: number) => Promise<ListAnswer<T>>,
-  { most = Infinity, mayLack = false }: ReadingPages = {},
-): Promise<T[]> {
+  reading: ReadingPages = {},
+): Promise<T[]> => (await readAll(fetchPage, reading)).items;
+
+async function readAll<T extends { readonly id: number }>(
+  fetchPage: (page: number) => Promise<ListAnswer<T>>,
+  { most = Infinity, mayLack = false }: ReadingPages,
+): Promise<{ readonly items: T[]; readonly isLacking: boolean }> {
   const found = new Map<number, T>();
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     const answer = await fetchPage(page);
     const before = found.size;
     for (const item of answer.items) found.set(item.id, item);
     if (found.size > before && found.size < most && hasMore(answer, found.size)) continue;
-    if (!mayLack && lacks(answer, found.size, most))
+    const isLacking = lacks(answer, found.size, most);
+    if (isLacking && !mayLack)
       throw new UnusableAnswerError(
         `GitHub listed ${found.size} of ${answer.total ?? 'more'} items: the list is not complete.`,
       );
-    return [...found.values()];
+    return { items: [...found.values()], isLacking };
   }
   throw new UnusableAnswerError(`GitHub's list goes on after ${MOST_PAGES} pages.`);
 }
@@ -69,18 +74,14 @@ export async function readPagesIfChanged<T extends { readonly id: number }>(
   const changed = await findChangedPage(fetchPage, etags);
   if (changed === undefined && etags.length > 0) return { kind: 'unchanged' };
   const given: (string | undefined)[] = [];
-  let isLacking = false;
-  const found = new Set<number>();
-  const items = await readPages(async (page) => {
+  const { items, isLacking } = await readAll(async (page) => {
     const answer = page === changed?.page ? changed.answer : await fetchPage(page, undefined);
     given.push(answer.etag);
-    for (const { id } of answer.items) found.add(id);
-    isLacking = lacks(answer, found.size, reading.most ?? Infinity);
     return answer;
   }, reading);
-  if (isLacking) return { kind: 'changed', items, etags: [] };
   const known = given.filter((etag) => etag !== undefined);
-  return { kind: 'changed', items, etags: known.length === given.length ? known : [] };
+  const isKnown = !isLacking && known.length === given.length;
+  return { kind: 'changed', items, etags: isKnown ? known : [] };
 }
 
 async function findChangedPage<T>(

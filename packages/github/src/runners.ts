@@ -56,21 +56,14 @@ export async function findRunner(
   name: string,
 ): Promise<GitHubRunner | undefined> {
   // Enterprise Servers that do not know the filter answer all runners.
-  return (await readRunners(client, scope, { name })).find((runner) => runner.name === name);
+  return (await listRunners(client, scope, { name })).find((runner) => runner.name === name);
 }
 
 /** All runners of the scope, page by page (100 each). */
 export function listRunners(
-  client: InstallationClient,
-  scope: RegistrationScope,
-): Promise<GitHubRunner[]> {
-  return readRunners(client, scope, {});
-}
-
-function readRunners(
   { octokit }: InstallationClient,
   scope: RegistrationScope,
-  filter: { readonly name?: string },
+  filter: { readonly name?: string } = {},
 ): Promise<GitHubRunner[]> {
   return readPages(async (page) => {
     const query = { per_page: PER_PAGE, page, ...filter };
