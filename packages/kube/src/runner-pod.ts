@@ -10,6 +10,7 @@ import {
 import {
   isOfficialImage,
   DAEMON_CONTAINER,
+  hasHooks,
   type PodTemplate,
   type PodTemplateContainer,
   RUNNER_CONTAINER,
@@ -35,8 +36,6 @@ import { JIT_CONFIG_KEY } from './secrets.ts';
 
 const JIT_CONFIG_VARIABLE = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
 const RUN_SCRIPT = '/home/runner/run.sh';
-/** Set if the runner makes a pod for each job through the API server. */
-const HOOKS_VARIABLE = 'ACTIONS_RUNNER_CONTAINER_HOOKS';
 
 /**
  * GitHub lets a job on a self-hosted runner take 5 days, and drops a waiting runner after one day.
@@ -94,7 +93,7 @@ export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
     },
     spec: {
       // Jobs run foreign code: no credentials of the cluster, unless the template wants them.
-      ...(needsAccount(spec, runner) ? {} : { automountServiceAccountToken: false }),
+      ...(needsAccount(template) ? {} : { automountServiceAccountToken: false }),
       enableServiceLinks: false,
       ...rest,
       // A JIT config works once.
@@ -119,15 +118,10 @@ const isReplacedDaemon = (name: string, { containerMode }: PodSettings): boolean
   name === DAEMON_CONTAINER && containerMode === 'dind';
 
 /** Kubernetes' default holds if the template names a service account, or the runner makes pods. */
-function needsAccount(
-  spec: Readonly<Record<string, unknown>>,
-  runner: PodTemplateContainer | undefined,
-): boolean {
-  const isNamed = [spec['serviceAccountName'], spec['serviceAccount']].some(
+const needsAccount = (template: PodTemplate): boolean =>
+  [template.spec?.['serviceAccountName'], template.spec?.['serviceAccount']].some(
     (name) => typeof name === 'string' && name !== '',
-  );
-  return isNamed || (runner?.env ?? []).some(({ name }) => name === HOOKS_VARIABLE);
-}
+  ) || hasHooks(template);
 
 function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSettings): Additions {
   const variables = proxy === undefined ? [] : proxyVariables(proxy);
