@@ -6,7 +6,7 @@ import { connectDatabase } from './connection/connect.ts';
 import { assertSchemaName, roleOf, type ServiceName, SERVICES } from './connection/schema-name.ts';
 import { rowsOf } from './rows.ts';
 import type { Db } from './schema/tables.ts';
-import { isConflict, sqlStateOf } from './connection/errors.ts';
+import { isConflict, retried, sqlStateOf } from './connection/errors.ts';
 import { readDatabaseFacts, whyUnmigratable } from './database-checks.ts';
 
 /**
@@ -99,7 +99,11 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     if (why !== undefined) throw new UnfitDatabase(why);
     const applied: string[] = [];
     for (;;) {
-      const { next, unknown } = await repeated(() => applyNext(db, schema, folder));
+      const { next, unknown } = await retried(
+        () => applyNext(db, schema, folder),
+        isGivenUp,
+        MOST_TRIES,
+      );
       if (unknown !== undefined) return { applied, unknown };
       if (next === undefined) break;
       applied.push(next);
@@ -112,16 +116,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
 const MOST_TRIES = 5;
 
 /** The services work on meanwhile: of two that wait for each other PostgreSQL gives one up. */
-async function repeated<T>(act: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await act();
-    } catch (error) {
-      const { cause } = error as { cause?: unknown };
-      if (tries === MOST_TRIES || !isConflict(cause)) throw error;
-    }
-  }
-}
+const isGivenUp = (error: unknown): boolean => isConflict((error as { cause?: unknown }).cause);
 
 /**
  * One migration is one transaction: a lock on a table does not last while the next migration builds

@@ -1,4 +1,4 @@
-import { isBadData, isConflict, isUniqueViolation } from '@paddock/db/connection/errors';
+import { isBadData, isConflict, isUniqueViolation, retried } from '@paddock/db/connection/errors';
 import { prepared } from '@paddock/db/connection/prepared';
 import { milliseconds } from '@paddock/db/milliseconds';
 import { rowsOf } from '@paddock/db/rows';
@@ -65,15 +65,8 @@ async function settleEnded(db: Db, tasks: readonly EndedTask[], keep: Keep): Pro
  * Repeats work that lost a race: a deadlock, or a successor committed between its read and its
  * write.
  */
-export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (tries >= TRIES || !(isConflict(error) || isUniqueViolation(error))) throw error;
-    }
-  }
-}
+export const retryConflicts = <T>(work: () => Promise<T>): Promise<T> =>
+  retried(work, (error) => isConflict(error) || isUniqueViolation(error), TRIES);
 
 /** True if a settlement itself is at fault: repeating it cannot help. */
 export const isRefused = (error: unknown): boolean => isBadData(error) && !isUniqueViolation(error);

@@ -57,3 +57,18 @@ export function saysAway(error: unknown): boolean {
 /** The same statement may succeed in a moment: PostgreSQL, not its data, is what stands in its way. */
 export const mayPass = (error: unknown): boolean =>
   saysAway(error) || isConflict(error) || (sqlStateOf(error) !== undefined && isUnavailable(error));
+
+/** Does work again while it fails in this way, as after a lost race; `tries` times at most. */
+export async function retried<T>(
+  work: () => Promise<T>,
+  isLost: (error: unknown) => boolean,
+  tries = Infinity,
+): Promise<T> {
+  for (let left = tries; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left <= 1 || !isLost(error)) throw error;
+    }
+  }
+}

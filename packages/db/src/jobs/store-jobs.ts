@@ -16,7 +16,7 @@ import {
   type StatedJob,
 } from './read-jobs.ts';
 import { type Binding, bindingWorkers } from '../workers/failing-keys.ts';
-import { sqlStateOf } from '../connection/errors.ts';
+import { retried, sqlStateOf } from '../connection/errors.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { storableLabels } from '@paddock/domain/pools/labels';
 import { preparedText } from '../connection/prepared.ts';
@@ -141,15 +141,7 @@ export interface StoredJob {
 type EventsOf = (stored: readonly StoredJob[]) => readonly EventToAppend[];
 
 /** Runs a transaction that stores jobs until no other has changed one of them meanwhile. */
-export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await store();
-    } catch (error) {
-      if (!isOutdated(error)) throw error;
-    }
-  }
-}
+export const untilStored = <T>(store: () => Promise<T>): Promise<T> => retried(store, isOutdated);
 
 const isOutdated = (error: unknown): boolean => sqlStateOf(error) === '40001';
 
