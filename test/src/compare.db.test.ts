@@ -196,8 +196,14 @@ test('of two thousand jobs, to the second, as counted beside it; deliveries come
   expect(sumOf(found)).toBe(2_000);
 });
 
-test.each(['', '0d', '15d', '7', 'week'])('a span of %j is refused', async (since) => {
+test.each(['', '0d', '32d', '7', 'week'])('a span of %j is refused', async (since) => {
   await expect(async () => ask(compareRunnersEndpoint, database.db, { since })).rejects.toThrow(
     'must be a span',
   );
+});
+
+test('of all entities, a span of more than a week is refused', async () => {
+  await expect(async () =>
+    ask(compareRunnersEndpoint, database.db, { since: '8d' }),
+  ).rejects.toMatchObject({ status: 400, detail: 'Ask for at most 7 days, or for one entity.' });
 });

@@ -12,7 +12,7 @@ export const all: Bench = {
   numbers: {},
   async run() {
     const measured: Record<string, () => Promise<{ tables: Tables }>> = {
-      ingress: () => ingress.run({ deliveries: 1_200, rounds: 3 }),
+      ingress: () => ingress.run({ deliveries: 1_200, rounds: 3, history: 0 }),
       match: () => match.run({ history: 50_000 }),
       queue: () => queue.run({ tasks: 10_000, rounds: 3 }),
       burst: () => burst.run({ jobs: 1_000, single: 60 }),

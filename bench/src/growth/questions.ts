@@ -42,7 +42,7 @@ export function questionsOf({
       of('usage', `by=${by}`, `by=${by}&from=-31d`, `by=${by}&from=-31d&entity=entity-1`),
     ),
     ...of('usage', 'by=hour&from=-7d', 'by=day&from=-30d', 'by=hour&from=-24h&pool=pool-3'),
-    ...['24h', '7d', '14d', '14d&entity=entity-1'].map((since) => `compare?since=${since}`),
+    ...['24h', '7d', '31d&entity=entity-1'].map((since) => `compare?since=${since}`),
     ...['entity', 'pool', 'labels', 'reason'].map((by) => `active?by=${by}`),
     ...of('redeliveries', 'state=given-up', 'code=502'),
     ...of('trace/entity/entity-1', '', 'kind=event', 'from=-200d&to=-190d'),

@@ -21,6 +21,7 @@ import {
   toHundredths,
   APP_ID,
 } from '../bench.ts';
+import { fillYear } from '../growth/year.ts';
 import { deliveriesOf, ENTITY, jobsOf, POOL, WEBHOOK_SECRET, workerOf } from './deliveries.ts';
 import type { Load, LoadResult } from './load-thread.ts';
 
@@ -36,8 +37,8 @@ const WARM_UPS = [
 ];
 
 export const ingress: Bench<keyof Sizes> = {
-  about: 'deliveries per second, latency and CPU time, beside a plain handler',
-  numbers: { deliveries: 3_000, rounds: 5 },
+  about: 'deliveries per second and their cost, beside a plain handler, after `history` ended jobs',
+  numbers: { deliveries: 3_000, rounds: 5, history: 0 },
   run: (sizes) =>
     onPostgres({ durable: true }, async (postgres) => {
       const folder = await makeTemporaryFolder(tmpdir());
@@ -47,12 +48,14 @@ export const ingress: Bench<keyof Sizes> = {
         const place = { url: postgres.url(), schema: 'paddock', applicationName: 'bench-ingress' };
         await migrate(place);
         const { db, close } = connectDatabase({ ...place, poolSize: 1 });
+        const { history } = sizes;
+        if (history > 0) await fillYear(db, { history, events: 2 * history, entities: 300 });
         // Does the scheduler's part, which does not run.
         await putPools(db, POOLS);
         const services: Service[] = [];
         try {
           for await (const service of startServices(place, folder)) services.push(service);
-          let firstJobId = 1_000_000;
+          let firstJobId = 1_000_000_000;
           const measure: Measure = async ({ variant, program: { pid, port = 0 } }, what) => {
             const load = { ...what, firstJobId, port, cpuOf: { pid, dataDir: postgres.dataDir } };
             firstJobId += what.count;
@@ -113,7 +116,7 @@ async function* startServices(
 type Sample = LoadResult & { readonly missingRows: number };
 type Measure = (service: Service, load: Pick<Load, 'connections' | 'count'>) => Promise<Sample>;
 
-type Sizes = Readonly<Record<'deliveries' | 'rounds', number>>;
+type Sizes = Readonly<Record<'deliveries' | 'rounds' | 'history', number>>;
 
 /** All services follow each other at one number of connections: the machine is the same for them. */
 async function measureAll(

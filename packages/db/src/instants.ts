@@ -70,7 +70,7 @@ export const INSTANTS: readonly Instants[] = [
   { table: 'jobs', rows: isUnended('jobs'), lengths: OF_JOB },
   { table: 'jobs', rows: sql`lookup_due_at is not null`, lengths: OF_JOB },
   { table: 'workers', rows: LIVE },
-  { table: 'workers', rows: sql`unexplained_until is not null and assigned_at is null` },
+  { table: 'workers', rows: sql`unexplained_until > now() and assigned_at is null` },
   { table: 'workers', rows: sql`completed_at is not null and pod_deleted_at is null` },
   { table: 'demand_keys', lengths: { paused_until: '8 days' } },
   { table: 'apps', lengths: { log_read_to: null, log_cursor_from: null } },

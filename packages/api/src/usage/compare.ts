@@ -6,13 +6,15 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
 import { entity, entityIdOf } from '../lists/named.ts';
+import { wrong } from '../problem.ts';
 
 /** More would be a list to look through. */
 const MOST = 200;
-/** Hours of two days, or days of two weeks, the first and the last in part. */
+/** Hours of two days, or days of a month, the first and the last in part. */
 const MOST_TIMES = 50;
-/** A longer span would read more rows than an answer has time for. */
-const LONGEST_DAYS = 14;
+/** A longer span would read more rows than an answer has time for; those of one entity are fewer. */
+const LONGEST_DAYS = 7;
+const LONGEST_OF_ENTITY_DAYS = 31;
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
 const SPAN = /^(\d{1,3})([dh])$/;
 
@@ -20,12 +22,14 @@ const since = z
   .string()
   .max(10)
   .default('7d')
-  .describe(`How far back jobs were queued, as 7d or 24h; at most ${LONGEST_DAYS} days`)
+  .describe(
+    `How far back jobs were queued, as 7d or 24h; at most ${LONGEST_DAYS} days, of one entity ${LONGEST_OF_ENTITY_DAYS}`,
+  )
   .transform((text, context): number => {
     const [, count = '', unit = 'd'] = SPAN.exec(text) ?? [];
     const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-    if (ms > 0 && ms <= LONGEST_DAYS * UNIT_MS.d) return ms;
-    const message = `must be a span such as 7d or 24h, of at most ${LONGEST_DAYS} days`;
+    if (ms > 0 && ms <= LONGEST_OF_ENTITY_DAYS * UNIT_MS.d) return ms;
+    const message = `must be a span such as 7d or 24h, of at most ${LONGEST_OF_ENTITY_DAYS} days`;
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
@@ -62,8 +66,11 @@ export const compareRunnersEndpoint = endpoint({
   summary: `Compares how long jobs waited and how many failed, on our workers and on other runners, by the labels that they asked for, the most jobs first: at most ${MOST} rows. Also of jobs that no pool serves, from the stored deliveries.`,
   input: z.object({ since, entity }),
   output,
-  answer: async (caller, input) =>
-    compareRunners(caller.db, input.since, await entityIdOf(caller, input.entity)),
+  async answer(caller, input) {
+    if (input.entity === undefined && input.since > LONGEST_DAYS * UNIT_MS.d)
+      throw wrong(`Ask for at most ${LONGEST_DAYS} days, or for one entity.`);
+    return compareRunners(caller.db, input.since, await entityIdOf(caller, input.entity));
+  },
 });
 
 const sideWhere = (isOurs: boolean) => {

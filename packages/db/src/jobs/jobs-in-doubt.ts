@@ -54,6 +54,8 @@ const toldAt = sql`case when stopping_at is null then updated_at else stopping_a
  * Only jobs from before: a job that came after the stop was requested could not go to the worker.
  */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
+/** By which a batch is chosen, without another look at each row. */
+const PLACE = sql.raw('j.job_id, j.entity_id, j.created_at');
 const isUnsettled = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /**
@@ -95,52 +97,52 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
       full join demand_keys k using (demand_key)
     ), left_jobs as materialized (
       -- Few: only for these the statement reads ended workers.
-      select job_id, k8s_pod from jobs j
+      select * from jobs j
       where status = 'running' and not wants_worker and not ${wasRecoveredLately}
         and k8s_pod not in (select pod_name from workers where ${LIVE} and runner_ended_at is null)
     ), doubtful as (
-      (select j.job_id, 'unserved' as doubt, 1 as rank from keys cross join lateral (
-          select job_id from jobs j where demand_key = keys.demand_key and wants_worker
+      (select ${PLACE}, 'unserved' as doubt, 1 as rank from keys cross join lateral (
+          select * from jobs j where demand_key = keys.demand_key and wants_worker
             and created_at < now() - ${milliseconds(stuckAfterMs)} and not ${wasRecoveredLately} order by created_at, job_id limit ${batch}
         ) j
         where waiting > 0 and not held and not served)
       union all
-      (select j.job_id, 'worker_ended', 2 from left_jobs j
+      (select ${PLACE}, 'worker_ended', 2 from left_jobs j
         cross join lateral (select coalesce(completed_at, runner_ended_at) as ended_at from workers where pod_name = j.k8s_pod offset 0) w
         where w.ended_at < now() - ${milliseconds(stuckAfterMs)})
       union all
-      (select j.job_id, 'worker_idle', 3 from keys cross join lateral (
+      (select ${PLACE}, 'worker_idle', 3 from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id limit idle
         ) j
         where waiting > 0 and j.lookup_due_at is null and j.created_at < now() - ${milliseconds(stuckAfterMs)}
           and (j.looked_up_at is null or j.looked_up_at < now() - ${milliseconds(stuckAfterMs)}))
       union all
-      (select j.job_id, 'held_back', 4 from keys cross join lateral (
-          select job_id from jobs j where demand_key = keys.demand_key and wants_worker and ${isLookDue} order by created_at, job_id limit ${batch}
+      (select ${PLACE}, 'held_back', 4 from keys cross join lateral (
+          select * from jobs j where demand_key = keys.demand_key and wants_worker and ${isLookDue} order by created_at, job_id limit ${batch}
         ) j
         where waiting > 0 and (held or served))
       union all
-      (select j.job_id, 'elsewhere', 5 from jobs j
+      (select ${PLACE}, 'elsewhere', 5 from jobs j
         where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and (${isLookDue} or ${isRunnerDue}))
       union all
-      (select oldest.job_id, 'unexplained_end', 6
+      (select ${PLACE}, 'unexplained_end', 6
         from (select demand_key, max(${toldAt}) as told_at, max(${cameUntil}) as came_until from workers
           where ${unexplainedEnds} group by demand_key) ends
         cross join lateral (
-          select job_id, looked_up_at, lookup_due_at from jobs where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until
+          select * from jobs where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until
           order by created_at, job_id limit ${perKey}
-        ) oldest
+        ) j
         where ${isUnsettled} and lookup_due_at is null)
     ), chosen as (
-      select distinct on (job_id) job_id, doubt from doubtful order by job_id, rank
+      -- Entities take turns, each with its oldest.
+      select job_id, doubt from (select distinct on (job_id) * from doubtful order by job_id, rank) one
+      order by row_number() over (partition by entity_id order by created_at, job_id), created_at, job_id limit ${batch}
     ), judged as (
       select job_id, j.revision, doubt, doubt in ('unserved', 'worker_ended') as is_stuck,
         doubt in ('unserved', 'worker_ended') and ${isUnended('j')} and j.recovery_attempts >= ${limit}
           and ${isUnanswered} and j.unanswered_since < now() - ${milliseconds(silenceMs)}
           and (doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${milliseconds(queuedAtMostMs)}) as is_lost
       from chosen join jobs j using (job_id)
-      -- Entities take turns, each with its oldest.
-      order by row_number() over (partition by j.entity_id order by j.created_at, job_id), j.created_at, job_id limit ${batch}
     ), locked as (
       select judged.*, is_stuck and not is_lost as is_recovered from judged join jobs j using (job_id)
       where j.revision = judged.revision order by job_id for no key update of j

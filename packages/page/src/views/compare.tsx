@@ -9,7 +9,7 @@ import type { ViewProps } from '../paths.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { number } from '../text/words.ts';
 
-const SPANS = { '24h': 'Day', '7d': 'Week', '14d': 'Two weeks' };
+const SPANS = { '24h': 'Day', '7d': 'Week' };
 
 export function Compare({ query }: ViewProps) {
   const since = query.get('since') ?? '24h';
