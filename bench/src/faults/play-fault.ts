@@ -159,7 +159,9 @@ async function bringBoard({ postgres, environment: { db, schema } }: Stage, { bo
   const asked = { name: 'faults', access: 'read', oneTime: true };
   const { token } = await API.createToken.answer(caller, API.createToken.input.parse(asked));
   const { at, stop } = await startConsole(postgres.url(), schema);
-  const { read, close } = await openBoard(CHROMIUM, `${at}/#sign-in=${token}`);
+  const opening = openBoard(CHROMIUM, `${at}/#sign-in=${token}`);
+  opening.catch(stop);
+  const { read, close } = await opening;
   return { by: 'the page', read, close: () => Promise.all([close(), stop()]) };
 }
 

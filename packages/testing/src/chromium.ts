@@ -21,11 +21,17 @@ export const firstLine = (page: Page): Locator => page.locator('.trouble, .held'
  */
 export async function openBoard(executablePath: string, link: string) {
   const browser = await startChromium(executablePath);
-  const page = await browser.newPage();
-  await page.goto(link);
-  await page.locator('h1').waitFor();
-  return {
-    read: async () => (await firstLine(page).allTextContents()).join(''),
-    close: () => browser.close(),
-  };
+  try {
+    const page = await browser.newPage();
+    await page.goto(link);
+    await page.locator('h1').waitFor();
+    return {
+      read: async () => (await firstLine(page).allTextContents()).join(''),
+      close: () => browser.close(),
+    };
+  } catch (error) {
+    // It would keep this process alive.
+    await browser.close();
+    throw error;
+  }
 }

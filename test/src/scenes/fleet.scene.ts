@@ -175,6 +175,8 @@ async function putDemand(db: Db) {
       started_at: isWaiting ? null : ago(minutes - 0.4),
       completed_at: isWaiting || isRunning ? null : ago(Math.max(0, minutes - 9)),
       k8s_pod: isRunning ? 'pdk-a1b2c3-linux-x64-0001' : null,
+      // Those that ended ran elsewhere.
+      runner_name: isWaiting || isRunning ? null : `arc-${n}`,
     });
     if (n === 1) oldest = job.job_id;
     if (isRunning) running = job.job_id;
