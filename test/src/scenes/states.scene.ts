@@ -71,7 +71,7 @@ const forget: Act = async ({ github, cluster }) => {
   cluster.setRunnerFaults({});
   await github.clearFaults();
 };
-/** Makes or deletes a pod as somebody else, and has the scheduler list its pods anew. */
+/** Somebody else makes or deletes a pod. The scheduler then lists its pods anew. */
 const callForPods = async ({ cluster }: TestSystem, method: 'POST' | 'DELETE', pod: object) => {
   const given = { kubeconfigFile: cluster.writeKubeconfig(), requestTimeoutMs: 9_000 };
   const connection = connectCluster(given);

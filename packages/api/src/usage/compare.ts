@@ -82,7 +82,7 @@ const sideWhere = (isOurs: boolean) => {
   return sql`jsonb_build_object('jobs', ${sum('jobs')}, 'failed', ${sum('failed')}, 'p50', ${quantile(0.5)}, 'p95', ${quantile(0.95)})`;
 };
 
-/** As the index of these has it. */
+/** SQL: the end of a job that no pool serves, in the words of the index of these. */
 const IS_UNSERVED_END = sql`event = 'workflow_job.completed' and outcome in (${sql.join(NOT_SERVED.map((outcome) => sql.lit(outcome)))})`;
 
 type Row = z.output<typeof output>['items'][number] & z.output<typeof output>['times'][number];

@@ -45,7 +45,7 @@ export const workerRow = z.object({
 
 export type WorkerRow = z.output<typeof workerRow>;
 
-/** SQL: it ended well, or nobody wanted it any longer. */
+/** SQL: the worker ended well, or Paddock wanted it no longer. */
 export const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in ('unwanted', ${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */

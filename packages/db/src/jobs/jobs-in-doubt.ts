@@ -54,7 +54,7 @@ const toldAt = sql`case when stopping_at is null then updated_at else stopping_a
  * Only jobs from before: a job that came after the stop was requested could not go to the worker.
  */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
-/** By which a batch is chosen, without another look at each row. */
+/** What a batch is chosen by: PostgreSQL need not read the rows of all doubts again. */
 const PLACE = sql.raw('j.job_id, j.entity_id, j.created_at');
 const isUnsettled = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
