@@ -12,9 +12,9 @@ import { type Act, type Caller, endpoint } from '../endpoint.ts';
 
 const SWEEP_KINDS: ReadonlySet<string> = new Set(SWEEPS);
 
-const how = z.enum(['retry', 'discard']).describe('Whether it is repeated, or only marked');
+const handling = z.enum(['retry', 'discard']).describe('Whether it is repeated, or only marked');
 
-type How = z.output<typeof how>;
+type How = z.output<typeof handling>;
 
 /**
  * Enqueues the task of a failed operation again, with all attempts, or marks it as dealt with. Returns the new one's id. Rejects with a Problem if it is to be repeated and its sweep
@@ -24,11 +24,11 @@ async function handle(
   trx: Trx,
   caller: Caller,
   request: Act,
-  as: How,
+  how: How,
   { id, deliveryGuid, ...task }: FailedOperation,
 ): Promise<string> {
   let retriedAs: string | null = null;
-  if (as === 'retry') {
+  if (how === 'retry') {
     // Of dry runs nothing is paused.
     const isSweep = SWEEP_KINDS.has(task.kind) && task.subject.type !== 'dry-run';
     if (isSweep) await requireUnpaused(trx, task.kind, task.subject.id);
@@ -36,7 +36,7 @@ async function handle(
     retriedAs = await enqueueAsked(trx, { ...task, ...delivery, requestedBy: caller.person });
   }
   await noteHandled(trx, [{ id, retriedAs }], caller.person);
-  await record(trx, caller, { ...request, subject: { operation: id, how: as } }, retriedAs);
+  await record(trx, caller, { ...request, subject: { operation: id, how } }, retriedAs);
   return retriedAs ?? id;
 }
 
@@ -58,7 +58,7 @@ export const handleOperationEndpoint = endpoint({
   summary:
     'Repeats a failed operation as a new one, with all attempts, or marks it as dealt with: then it is found until it expires.',
   status: 202,
-  input: z.object({ operation: z.string().max(100), how, note }),
+  input: z.object({ operation: z.string().max(100), how: handling, note }),
   output: operation,
   answer: (caller, given, request) =>
     caller.db.transaction().execute(async (trx) => {
@@ -83,17 +83,17 @@ export const handleFailedOperationsEndpoint = endpoint({
   summary:
     'Repeats the failed operations that fit, the newest first, each as a new one, or marks them as dealt with.',
   input: z.object({
-    how,
+    how: handling,
     ...operationFilter,
     dryRun: z.boolean().default(false).describe('Only count them'),
     note,
   }),
   output: failedOutput,
-  answer: (caller, { how: as, dryRun, ...filter }, request) =>
+  answer: (caller, { how, dryRun, ...filter }, request) =>
     caller.db.transaction().execute(async (trx) => {
       const found = await lockFailed(trx, filter, MOST_AT_ONCE + 1);
       const failed = found.slice(0, MOST_AT_ONCE);
-      if (!dryRun) for (const one of failed) await handle(trx, caller, request, as, one);
+      if (!dryRun) for (const one of failed) await handle(trx, caller, request, how, one);
       return { operations: failed.length, dryRun, more: found.length > MOST_AT_ONCE };
     }),
 });
