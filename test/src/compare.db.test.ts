@@ -9,7 +9,7 @@ import { seededRandom } from '@paddock/simulators/random';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { registerRunner } from '@paddock/simulators/scenes/call-api.scene';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { examplePools, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 
@@ -206,4 +206,18 @@ test('of all entities, a span of more than a week is refused', async () => {
   await expect(async () =>
     ask(compareRunnersEndpoint, database.db, { since: '8d' }),
   ).rejects.toMatchObject({ status: 400, detail: 'Ask for at most 7 days, or for one entity.' });
+});
+
+test('a job that GitHub says started in the year 9999 leaves the others compared', async () => {
+  const { items: before } = await ask(compareRunnersEndpoint, database.db, { since: '7d' });
+  await putJob(database.db, {
+    status: 'completed',
+    wants_worker: false,
+    job_labels: '["odd"]',
+    runner_name: 'other-odd',
+    conclusion: 'success',
+    started_at: new Date('9999-12-31T00:00:00Z'),
+  });
+  const { items } = await ask(compareRunnersEndpoint, database.db, { since: '7d' });
+  expect(items.filter(({ labels }) => labels.join() !== 'odd')).toEqual(before);
 });

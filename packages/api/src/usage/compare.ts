@@ -15,6 +15,8 @@ const MOST_TIMES = 50;
 /** A longer span would read more rows than an answer has time for; those of one entity are fewer. */
 const LONGEST_DAYS = 7;
 const LONGEST_OF_ENTITY_DAYS = 31;
+/** An odd instant may lie thousands of years ahead: it may not end the answer of all. */
+const MOST_SECONDS = 2_147_483_647;
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
 const SPAN = /^(\d{1,3})([dh])$/;
 
@@ -114,7 +116,7 @@ async function compareRunners(
       ) heard
       where job ->> 'runner_name' <> ''
     ), counted as materialized (
-      select labels, is_ours, date_trunc(${step}, started_at, 'UTC') as at, greatest(0, extract(epoch from started_at - queued_at))::integer as seconds,
+      select labels, is_ours, date_trunc(${step}, started_at, 'UTC') as at, least(greatest(0, extract(epoch from started_at - queued_at)), ${MOST_SECONDS})::integer as seconds,
         count(*) as jobs, count(*) filter (where conclusion in ('failure', 'timed_out')) as failed
       from ran where conclusion is not null and started_at is not null and queued_at >= ${from}
       group by 1, 2, 3, 4
