@@ -152,6 +152,15 @@ describe('the last hour', () => {
     await putWorker(db, { ...a, pod_name: 'w-4', status: 'running', created_at: ago(-5) });
   });
 
+  test('stays, though GitHub says that a job started in the year 9999', async () => {
+    const started_at = new Date('9999-12-31T00:00:00Z');
+    await putJob(database.db, { status: 'running', wants_worker: false, started_at });
+    await expect(ask(listPoolsEndpoint, database.db, { minutes: 'true' })).resolves.toMatchObject({
+      items: expect.any(Array),
+    });
+    await database.db.deleteFrom('jobs').where('started_at', '=', started_at).execute();
+  });
+
   test('follows from the instants of jobs and workers', async () => {
     const { items } = await ask(listPoolsEndpoint, database.db, { minutes: 'true' });
     expect(items.map(({ name, minutes }) => minutes && name)).toEqual(['a', 'b', null]);

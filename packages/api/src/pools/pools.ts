@@ -141,9 +141,9 @@ const HOUR_AGO = sql`now() - interval '1 hour'`;
 /** Of a job that waits no longer. */
 const WAITED_UNTIL = sql`greatest(created_at, coalesce(started_at, completed_at))`;
 
-/** The first instant at or after this one. */
+/** The first instant at or after this one. One that lies ahead comes after all, however far. */
 const instantAfter = (at: unknown) =>
-  sql`greatest(0, ${INSTANTS - 1} - floor(date_part('epoch', now() - ${at}) / 60))::integer`;
+  sql`least(${INSTANTS}, greatest(0, ${INSTANTS - 1} - floor(date_part('epoch', now() - ${at}) / 60)))::integer`;
 
 /** The newest rows are all that began after this; those that live are found besides. */
 const oldestOf = (newest: string) =>
