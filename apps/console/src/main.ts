@@ -2,7 +2,7 @@ import { ENDPOINTS } from '@paddock/api/endpoints';
 import { readChanges } from '@paddock/api/sessions/read-changes';
 import { runService } from '@paddock/db/run-service';
 import { createFileReading } from '@paddock/runtime/file-reading';
-import { loop, createWake } from '@paddock/runtime/loop';
+import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './settings.ts';
@@ -105,7 +105,7 @@ await runService('console', declared, async (config, service) => {
       signal.addEventListener('abort', streams.close);
       await loop(
         streams.once,
-        { wake: createWake(), intervalMs: config.lookEveryMs, onError: events.lookFailed },
+        { intervalMs: config.lookEveryMs, onError: events.lookFailed },
         signal,
       );
     },

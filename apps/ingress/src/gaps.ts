@@ -1,6 +1,6 @@
 import type { WantedPasses } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
-import { loop, createWake } from '@paddock/runtime/loop';
+import { loop } from '@paddock/runtime/loop';
 
 /** What came before a stored delivery: others may have failed then; only GitHub's log names them. */
 export type Gap = 'start' | 'refusal';
@@ -57,7 +57,6 @@ export function createGaps({ want, onGap, onError, apartMs = 1_000 }: GapsOption
       if (gap !== undefined) unreported.set(appId, gap);
     },
     /** Asks for passes over the delivery logs, again after a failure. */
-    run: (signal: AbortSignal) =>
-      loop(reportAll, { wake: createWake(), intervalMs: apartMs, onError }, signal),
+    run: (signal: AbortSignal) => loop(reportAll, { intervalMs: apartMs, onError }, signal),
   };
 }

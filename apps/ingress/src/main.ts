@@ -131,7 +131,7 @@ await runService('ingress', declared, async (config, service) => {
 
   return {
     http: http.part,
-    pools: service.onceFit(fitness, pools.run),
+    pools: service.onceFit(pools.run),
     gaps: gaps.run,
     apps: followed.run,
   };

@@ -1,6 +1,6 @@
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Db } from '@paddock/db/schema/tables';
-import { loop, createWake } from '@paddock/runtime/loop';
+import { loop } from '@paddock/runtime/loop';
 
 /** No delivery can be judged, because this process has read no pools document yet. */
 export class NotReady extends Error {
@@ -49,7 +49,6 @@ export function createPools({
       loop(
         once,
         {
-          wake: createWake(),
           intervalMs: () => Math.min(refreshMs, current === undefined ? RETRY_MS : Infinity),
           onError,
         },

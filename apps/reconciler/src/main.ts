@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
@@ -18,8 +16,7 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
-import { loop, createWake } from '@paddock/runtime/loop';
-import type { Service as Part } from '@paddock/runtime/run';
+import { loop } from '@paddock/runtime/loop';
 import { readReconcilerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
 import { readWebhook } from './notifications/notify.ts';
@@ -36,9 +33,8 @@ const WATCH_MS = 30_000;
 const declared = { environment: process.env, settings, read: readReconcilerConfig };
 
 await runService('reconciler', declared, async (config, service) => {
-  const { log, metrics, outage } = service;
+  const { holder, log, metrics, onceFit, outage } = service;
   const { schema } = config;
-  const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const { kubeconfig: kubeconfigFile, kubeTimeoutMs: requestTimeoutMs } = config;
   const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs });
@@ -124,8 +120,6 @@ await runService('reconciler', declared, async (config, service) => {
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
 
-  const onceFit = (part: Part) => service.onceFit(whyNotReady, part);
-
   return {
     http: http.part,
     executor: onceFit(executor.run),
@@ -137,7 +131,7 @@ await runService('reconciler', declared, async (config, service) => {
     watch: onceFit((signal) =>
       loop(
         createWatch(db, scheduled, events),
-        { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
+        { intervalMs: WATCH_MS, onError: events.scheduleFailed },
         signal,
       ),
     ),

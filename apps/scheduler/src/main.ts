@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
 import { failureRules } from '@paddock/db/rules';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
@@ -20,7 +18,6 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
-import type { Service as Part } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/loop';
 import { matchingSettings, readSchedulerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
@@ -34,10 +31,9 @@ import { createPoolsLoader } from './pools/load-pools.ts';
 const declared = { environment: process.env, settings, read: readSchedulerConfig };
 
 await runService('scheduler', declared, async (config, service) => {
-  const { log, metrics, outage } = service;
+  const { holder, log, metrics, onceFit, outage } = service;
   const { schema } = config;
   const events = createEvents(log, metrics);
-  const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const connection = service.connect({
     applicationName: 'paddock-scheduler',
@@ -144,7 +140,6 @@ await runService('scheduler', declared, async (config, service) => {
     pods,
   };
   const following = { ...recording, holder, leaseMs, renewMs, stuckAfterMs };
-  const onceFit = (part: Part) => service.onceFit(whyNotReady, part);
 
   return {
     http: http.part,

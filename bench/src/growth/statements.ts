@@ -64,15 +64,16 @@ export const SETTINGS: MatchingSettings = {
 };
 const DOUBTS: doubts.DoubtRules = {
   stuckAfterMs: 5 * MINUTE,
-  firstLookMs: HOUR,
-  longestLookMs: 6 * HOUR,
-  limit: 3,
+  heldLookUpFirstMs: HOUR,
+  heldLookUpLongestMs: 6 * HOUR,
+  recoveryLimit: 3,
   silenceMs: 24 * HOUR,
   queuedAtMostMs: 24 * HOUR,
-  perKey: 10,
+  lookUpsPerKey: 10,
   // It writes them, with all indexes: no more than others write.
-  batch: 100,
+  lookUpsOfPass: 100,
 };
+const ACTIVE = { activeMs: 24 * HOUR, discoverRepositoryEveryMs: 15 * MINUTE };
 const GRACES = { succeededGraceMs: 6 * HOUR, failedGraceMs: 6 * HOUR };
 const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'diagnose-pod': 4 };
 const KEPT = { okMs: 7 * 24 * HOUR, failedMs: 30 * 24 * HOUR };
@@ -194,8 +195,7 @@ export const periodicStatements = {
   findJobsToLookUp: (trx) =>
     findJobsToLookUp(trx, { batch: 250, secondLookMs: MINUTE, appIds: [APP] }),
   endJoblessGraces: (trx) => doubts.endJoblessGraces(trx, 10),
-  noteActiveRepositories: (trx) =>
-    repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
+  noteActiveRepositories: (trx) => repositories.noteActiveRepositories(trx, ACTIVE),
   forgetRepositories: repositories.forgetRepositories,
   findDueRepositories: (trx) =>
     repositories.findDueRepositories(trx, { most: 100, activeMs: 24 * HOUR, appIds: [APP] }),

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import { hostname } from 'node:os';
 import { line, tellEvents } from '@paddock/runtime/events';
 import { followCertificates } from '@paddock/runtime/follow-certificates';
 import { createHealthApp, type HealthOptions } from '@paddock/runtime/health';
@@ -31,6 +33,8 @@ type ServiceConfig = Omit<SettingsOf<typeof serviceSettings>, 'configPath'> & {
 
 /** What the parts of a service are made of. */
 export interface Service {
+  /** Names this process where it claims a task or holds a lease. */
+  readonly holder: string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly outage: Outage;
@@ -56,8 +60,8 @@ export interface Service {
   ) => Promise<HttpServer & { readonly part: Part }>;
   /** Called once all parts have stopped. */
   readonly closeAtEnd: (close: () => unknown) => void;
-  /** A part that begins once the service can work: it may start before PostgreSQL. */
-  readonly onceFit: (whyNotReady: WhyNotReady, part: Part) => Part;
+  /** A part that begins once the service is fit: it may start before PostgreSQL. */
+  readonly onceFit: (part: Part) => Part;
 }
 
 /** How often a service says that it lives: people are told of one that is silent for a minute. */
@@ -110,9 +114,12 @@ export const runService = <Config extends ServiceConfig>(
     let isStopping = false;
     let pooled = 0;
     let firstDb: Db | undefined;
+    let whyUnfit: WhyNotReady | undefined;
+    const isUnfit = async () => (await whyUnfit?.()) !== undefined;
     let unusual: string | undefined;
 
     const parts = await start(config, {
+      holder: `${name}/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
       log,
       metrics,
       outage,
@@ -126,7 +133,7 @@ export const runService = <Config extends ServiceConfig>(
         return connection;
       },
       fitness: ({ db, config: own, timeoutMs, beside }) =>
-        createFitness({
+        (whyUnfit = createFitness({
           db,
           config: own,
           ...(timeoutMs !== undefined && { timeoutMs }),
@@ -138,7 +145,7 @@ export const runService = <Config extends ServiceConfig>(
             if (warning !== undefined && warning !== unusual) events.databaseUnusual(warning);
             unusual = warning;
           },
-        }),
+        })),
       closeAtEnd: (close) => void closes.push(close),
       async serve({ whyNotReady, warnings = [] }, own) {
         const app = createHealthApp({
@@ -156,8 +163,8 @@ export const runService = <Config extends ServiceConfig>(
         );
         return { ...http, part: serveUntilStopped(http, log, health) };
       },
-      onceFit: (whyNotReady, part) => async (signal) => {
-        while (!signal.aborted && (await whyNotReady()) !== undefined) await pause(POLL_MS, signal);
+      onceFit: (part) => async (signal) => {
+        while (!signal.aborted && (await isUnfit())) await pause(POLL_MS, signal);
         if (!signal.aborted) await part(signal);
       },
     });

@@ -3,7 +3,7 @@ export interface LoopOptions {
    * Rings when there may be work. Without a ring the loop steps after `intervalMs`, which it reads
    * after each step.
    */
-  wake: Wake;
+  wake?: Wake;
   intervalMs: number | (() => number);
   /**
    * Called with the error of every failed step. The next step comes after the interval, or at the
@@ -21,7 +21,7 @@ export async function loop(
   options: LoopOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { wake, intervalMs, onError } = options;
+  const { wake = createWake(), intervalMs, onError } = options;
   while (!signal.aborted) {
     try {
       await once(signal);

@@ -16,7 +16,7 @@ import { createAskGitHub, isHidden } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
 import { createAllowances } from './call-allowance.ts';
-import { discoverRepository, intervalsOf, listed } from './discover-repository.ts';
+import { discoverRepository, listed } from './discover-repository.ts';
 import { type AskOne, MOST_RUNS } from './list-runs.ts';
 import { repairIf } from './look-up-jobs.ts';
 import { resync } from './resync.ts';
@@ -36,7 +36,6 @@ export async function discoverJobs(context: SweepContext, pass: Pass): Promise<O
   if (pass.task.subject.id !== DISCOVER_JOBS) return resync(context, pass);
   const { db, github, config } = context;
   const { appIds } = github;
-  const intervals = intervalsOf(config);
   const most = Math.ceil((config.readsOfMinute * config.discoverJobsEverySeconds) / 60);
   const all = {
     /** Installations whose repositories were listed. */
@@ -66,7 +65,7 @@ export async function discoverJobs(context: SweepContext, pass: Pass): Promise<O
   const budgetPercent = config.discoverBudgetPercent;
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   const restingAllowanceOf = createAllowances(github.budgetOf, budgetPercent * RESTING_PART);
-  await noteActiveRepositories(db, intervals);
+  await noteActiveRepositories(db, config);
   await forgetRepositories(db);
   const unlisted = await findUnlistedInstallations(db, {
     everyMs: config.discoverListEveryMs,
@@ -119,7 +118,7 @@ export async function discoverJobs(context: SweepContext, pass: Pass): Promise<O
         all[key] += seen[key];
       return true;
     },
-    postpone: ({ repoId }) => postponeRepository(db, repoId, intervals),
+    postpone: ({ repoId }) => postponeRepository(db, repoId, config),
   });
   return done(all, [...(all.inDoubt > 0 ? [lookUpJobsTask] : []), ...repairIf(all.hidden > 0)]);
 }

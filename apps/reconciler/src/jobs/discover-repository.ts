@@ -3,7 +3,6 @@ import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
 import {
   findKnownJobs,
   type ListedRepository,
-  type RepositoryIntervals,
   type RepositoryToList,
   saveRepositoryListing,
   type SeenOfRepository,
@@ -31,12 +30,6 @@ import {
 interface Reading extends ListJobsOptions {
   readonly pools: CurrentPools;
 }
-
-/** When to read a repository again. */
-export const intervalsOf = (config: SweepContext['config']): RepositoryIntervals => ({
-  everyMs: config.discoverRepositoryEveryMs,
-  activeMs: config.activeMs,
-});
 
 /**
  * Compares a repository's unfinished runs with our rows and writes the news. Undefined, with
@@ -116,7 +109,7 @@ export async function discoverRepository(
       runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
     },
   };
-  await saveRepositoryListing(db, look, intervalsOf(config));
+  await saveRepositoryListing(db, look, config);
   return counts;
 }
 

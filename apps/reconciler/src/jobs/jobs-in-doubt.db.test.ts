@@ -8,7 +8,6 @@ import { countStatements } from '@paddock/testing/watched-statements';
 import type { Insertable, Updateable } from 'kysely';
 import { putReason } from '../scenes/jobs.scene.ts';
 import { CONFIG } from '../scenes/sweep.scene.ts';
-import { doubtRules } from './look-up-jobs.ts';
 
 const database = useTestDatabase();
 
@@ -17,8 +16,7 @@ beforeEach(() => emptyTables(database.db, ['jobs', 'workers', 'demand_keys']));
 const mark = ({
   db = database.dbOf('reconciler'),
   ...rules
-}: Partial<DoubtRules> & { db?: Db } = {}) =>
-  markJobsInDoubt(db, { ...doubtRules(CONFIG), ...rules });
+}: Partial<DoubtRules> & { db?: Db } = {}) => markJobsInDoubt(db, { ...CONFIG, ...rules });
 const recover = async (given?: Parameters<typeof mark>[0]) => {
   const marked = await mark(given);
   const recovered = marked.filter(({ isRecovered }) => isRecovered).length;
@@ -123,9 +121,9 @@ describe('stuck jobs (E3)', () => {
 
   test('a full batch takes the oldest, and the next pass the others', async () => {
     const jobs = [await putWaiting(13), await putWaiting(12), await putWaiting(11)];
-    expect(await recover({ batch: 2 })).toMatchObject({ recovered: 2 });
+    expect(await recover({ lookUpsOfPass: 2 })).toMatchObject({ recovered: 2 });
     expect(await row(jobs[2] ?? 0)).toMatchObject(untouched);
-    expect(await recover({ batch: 2 })).toMatchObject({ recovered: 1 });
+    expect(await recover({ lookUpsOfPass: 2 })).toMatchObject({ recovered: 1 });
   });
 });
 

@@ -10,7 +10,7 @@ import { putReason, useDiscoveryScene } from '../scenes/jobs.scene.ts';
 import { CONFIG } from '../scenes/sweep.scene.ts';
 import { kindsOf } from '../sweep.ts';
 import { discoverJobs } from './discover-jobs.ts';
-import { doubtRules, lookUpJobs } from './look-up-jobs.ts';
+import { lookUpJobs } from './look-up-jobs.ts';
 
 const database = useTestDatabase();
 const scene = useDiscoveryScene(database);
@@ -174,11 +174,10 @@ test('a backlog of one entity takes turns with the one job of another, when doub
       job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, 80000000000 + n, 1, job_name, created_at
     from jobs, generate_series(2, 2000) n where job_id = ${first}`.execute(scene.db);
   await putReason(scene.db, first, 'at_entity_cap');
-  const rules = doubtRules(CONFIG);
-  const found = await markJobsInDoubt(scene.own, rules);
-  expect(found).toHaveLength(rules.batch);
+  const found = await markJobsInDoubt(scene.own, CONFIG);
+  expect(found).toHaveLength(CONFIG.lookUpsOfPass);
   expect(found.map(({ jobId }) => jobId)).toContain(monas);
-  await markJobsInDoubt(scene.own, { ...rules, batch: 3_000 });
+  await markJobsInDoubt(scene.own, { ...CONFIG, lookUpsOfPass: 3_000 });
   const query = { batch: 250, secondLookMs: 60_000, appIds: [scene.world.appId] };
   const next = await findJobsToLookUp(scene.own, query);
   expect(next).toHaveLength(250);

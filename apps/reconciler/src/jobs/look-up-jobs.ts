@@ -1,9 +1,4 @@
-import {
-  type DoubtRules,
-  endJoblessGraces,
-  type JobInDoubt,
-  markJobsInDoubt,
-} from '@paddock/db/jobs/jobs-in-doubt';
+import { endJoblessGraces, type JobInDoubt, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import {
   findJobsToLookUp,
   type JobToLookUp,
@@ -41,7 +36,7 @@ import { findingOf, parseRepositoryName } from './discovered-job.ts';
 export async function lookUpJobs(context: SweepContext, pass: Pass): Promise<Outcome> {
   const { db, github, config, events } = context;
   const { lookUpsOfPass: batch, secondLookMs } = config;
-  const marked = await markJobsInDoubt(db, doubtRules(config));
+  const marked = await markJobsInDoubt(db, config);
   const [recovered, lost] = [idsOf(marked, 'isRecovered'), idsOf(marked, 'isLost')];
   events.jobsRecovered(recovered);
   events.jobsFailedUnasked(lost);
@@ -102,17 +97,6 @@ export async function lookUpJobs(context: SweepContext, pass: Pass): Promise<Out
   const isFull = marked.length >= batch || (counts.runs > 0 && jobs.length >= batch);
   return done(counts, [...(isFull ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
 }
-
-export const doubtRules = (config: SweepContext['config']): DoubtRules => ({
-  stuckAfterMs: config.stuckAfterMs,
-  firstLookMs: config.heldLookUpFirstMs,
-  longestLookMs: config.heldLookUpLongestMs,
-  limit: config.recoveryLimit,
-  silenceMs: config.silenceMs,
-  queuedAtMostMs: config.queuedAtMostMs,
-  perKey: config.lookUpsPerKey,
-  batch: config.lookUpsOfPass,
-});
 
 /**
  * If GitHub hides an object, our installations may be out of date: check them soon, but not in

@@ -5,7 +5,7 @@ import { confirmOutages, type Reaches } from '@paddock/db/outages';
 import type { Db } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { enqueue } from '@paddock/queue/enqueue';
-import { loop, createWake, type Wake } from '@paddock/runtime/loop';
+import { loop, type Wake } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import type { SchedulerEvents } from '../events.ts';
 import type { PodsSync } from '../following/sync-pods.ts';
@@ -56,11 +56,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     events.reprovisioned(await reprovisionForgotten(db, forgottenAfterMs));
   await Promise.all([
     loop(match, { wake, intervalMs: () => nextLookMs, onError: events.matchFailed }, signal),
-    loop(
-      reprovision,
-      { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed },
-      signal,
-    ),
+    loop(reprovision, { intervalMs: tickMs, onError: events.matchFailed }, signal),
   ]);
 }
 

@@ -20,7 +20,7 @@ export const matchOnce = (db: Db, given: Partial<MatchingSettings> = {}) =>
 
 /** As discovery does: the repositories of the jobs that came since. */
 export const noteRepositories = (db: Db): Promise<number> =>
-  noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
+  noteActiveRepositories(db, { activeMs: 86_400_000, discoverRepositoryEveryMs: 300_000 });
 
 export const ACME = { entity_id: 90_000_001, entity_name: 'acme' };
 export const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };

@@ -28,17 +28,17 @@ export interface DoubtRules {
   /** How long a job waits for no reason, or runs without its worker, until it is stuck. */
   readonly stuckAfterMs: number;
   /** The first look-up of a job that is held back, and the longest time between two. */
-  readonly firstLookMs: number;
-  readonly longestLookMs: number;
+  readonly heldLookUpFirstMs: number;
+  readonly heldLookUpLongestMs: number;
   /** After this many recoveries a job may fail. */
-  readonly limit: number;
+  readonly recoveryLimit: number;
   /** How long GitHub must have been silent by then, since the first unanswered question. */
   readonly silenceMs: number;
   /** How long GitHub keeps a job in its queue. */
   readonly queuedAtMostMs: number;
   /** The most jobs per key with an unexplained end, the oldest first. */
-  readonly perKey: number;
-  readonly batch: number;
+  readonly lookUpsPerKey: number;
+  readonly lookUpsOfPass: number;
 }
 
 /**
@@ -72,8 +72,9 @@ const isUnsettled = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
  * meanwhile stays as it is.
  */
 export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInDoubt[]> {
-  const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs } = rules;
-  const { perKey, batch } = rules;
+  const { stuckAfterMs, silenceMs, queuedAtMostMs, recoveryLimit: limit } = rules;
+  const { heldLookUpFirstMs: firstLookMs, heldLookUpLongestMs: longestLookMs } = rules;
+  const { lookUpsPerKey: perKey, lookUpsOfPass: batch } = rules;
   const whyLost = `the job was stuck, ${limit} recoveries did not help, and GitHub has not answered for it for ${Math.round(silenceMs / 60_000)} minutes`;
   const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${milliseconds(stuckAfterMs)}, false)`;
   const mayLook = (since: RawBuilder<unknown>, firstMs: number) => sql`(j.looked_up_at is null

@@ -10,7 +10,8 @@ const testDb = useTestDatabase();
 
 test('an old job that is heard of now gives a repository no name or owner of before (E2)', async () => {
   const { db } = testDb;
-  const note = () => noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
+  const note = () =>
+    noteActiveRepositories(db, { activeMs: 86_400_000, discoverRepositoryEveryMs: 300_000 });
   const known = () => db.selectFrom('repositories').select(['entity_id', 'full_name']).execute();
   await putJob(db, { entity_id: 2, repo_full_name: 'globex/api', queued_at: before(10) });
   await note();
@@ -25,7 +26,7 @@ test('an old job that is heard of now gives a repository no name or owner of bef
 test('the repository of a job that comes now is active, however long the job waited for its approval (E2)', async () => {
   const { db } = testDb;
   await putJob(db, { repo_id: 22, queued_at: before(30 * 60) });
-  await noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
+  await noteActiveRepositories(db, { activeMs: 86_400_000, discoverRepositoryEveryMs: 300_000 });
   const { active_at: activeAt } = await db
     .selectFrom('repositories')
     .select('active_at')

@@ -55,7 +55,7 @@ export interface SeenRun {
 /** When to list a repository's runs, in milliseconds. */
 export interface RepositoryIntervals {
   /** The shortest time between two listings. */
-  readonly everyMs: number;
+  readonly discoverRepositoryEveryMs: number;
   /** How long it counts as active after its last job, run or push; after that it rests. */
   readonly activeMs: number;
 }
@@ -70,13 +70,13 @@ const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.act
 
 /**
  * Notes the repositories of jobs that have come since the last call, at most of the last
- * `activeMs`. A new one is due `everyMs` after its newest job: until then its deliveries arrive.
+ * `activeMs`. A new one is due `discoverRepositoryEveryMs` after its newest job: until then its deliveries arrive.
  * Its name and owner come from the job that GitHub queued last, so that an old job brings no old
  * name back. Returns how many changed.
  */
 export async function noteActiveRepositories(
   db: Db,
-  { activeMs, everyMs }: RepositoryIntervals,
+  { activeMs, discoverRepositoryEveryMs: everyMs }: RepositoryIntervals,
 ): Promise<number> {
   const { rows } = await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, noted_at, due_at)
@@ -216,7 +216,7 @@ export interface RepositoryListing {
 export async function saveRepositoryListing(
   db: Db,
   listing: RepositoryListing,
-  { everyMs }: RepositoryIntervals,
+  { discoverRepositoryEveryMs: everyMs }: RepositoryIntervals,
 ): Promise<void> {
   const { repoId, entityId, appId, fullName, isActive, isFull, seen } = listing;
   await sql`
@@ -244,7 +244,7 @@ export async function noteResynced(db: Db, repoId: number): Promise<void> {
 export async function postponeRepository(
   db: Db,
   repoId: number,
-  { everyMs }: RepositoryIntervals,
+  { discoverRepositoryEveryMs: everyMs }: RepositoryIntervals,
 ): Promise<void> {
   const since = sql<Date>`coalesce(unanswered_since, now())`;
   await db
