@@ -222,7 +222,7 @@ describe('under load, and at its end', () => {
         'the waiting places of one caller to be taken',
         () => statuses.length >= 50 - PLACES,
       );
-      expect(statuses).toEqual(statuses.map(() => 503));
+      expect(new Set(statuses)).toEqual(new Set([503]));
       expect((await service.ask('tokens', other)).status).toBe(200);
     });
     await Promise.all(requests);

@@ -1,5 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from './config-error.ts';
@@ -29,6 +31,33 @@ test('without a host it listens on all addresses, IPv6 too where the machine has
     expect(await (await fetch(`http://${host}:${http.port}/`)).text()).toBe('up');
   }
   await http.close();
+});
+
+test('ends slow requests, and keeps the spare connections of browsers and proxies (H1)', async () => {
+  const place = { port: 0, host: '127.0.0.1' };
+  const http = await listenHttp((_request, response) => response.end('up'), place);
+  http.server.headersTimeout = 100;
+  const open = async () => {
+    const socket = connect({ ...place, port: http.port });
+    await once(socket, 'connect');
+    return socket;
+  };
+  const [spare, later, slow] = [await open(), await open(), await open()];
+  slow.write('GET / HTTP/1.1\r\n');
+  // The others are older.
+  expect(await text(slow)).toMatch(/^HTTP\/1.1 408 /);
+  spare.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  expect(await text(spare)).toMatch(/^HTTP\/1.1 200 /);
+  later.write('GET / HTTP/1.1\r\n');
+  expect(await text(later)).toMatch(/^HTTP\/1.1 408 /);
+
+  const idle = await open();
+  http.server.keepAliveTimeout = 1;
+  expect(await text(idle)).toBe('');
+  http.server.keepAliveTimeout = 60_000;
+  const unused = await open();
+  await http.close();
+  expect(await text(unused)).toBe('');
 });
 
 describe('a service that stops (A10, H2)', () => {

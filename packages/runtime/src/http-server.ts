@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import express, { type Express } from 'express';
@@ -53,6 +53,7 @@ export async function listenHttp(
   // Longer than load balancers keep idle connections (60 s). Else we might close one just as the
   // load balancer sends the next request on it.
   server.keepAliveTimeout = 65_000;
+  const endSpareConnections = keepSpareConnections(server);
   await new Promise<void>((listening, failed) => {
     const refused = (error: Error) =>
       failed(
@@ -73,7 +74,33 @@ export async function listenHttp(
       new Promise((closed, failed) => {
         server.close((error) => (error ? failed(error) : closed()));
         server.closeIdleConnections();
+        endSpareConnections();
       }),
+  };
+}
+
+/**
+ * Browsers and proxies open connections to spare. Node takes one on which nothing has come yet for a
+ * slow request, and answers 408 also to a request that comes at that moment. So it is kept as long as
+ * an idle one. Returns what ends them, as Node does only with those that have had a request.
+ */
+function keepSpareConnections(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const emit = server.emit.bind(server) as (...event: unknown[]) => boolean;
+  server.emit = (...event: unknown[]): boolean => {
+    const [name, error, socket] = event as [string, { code?: string }?, Socket?];
+    const isTooSlow = name === 'clientError' && error?.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    // Where no listener has this event, Node answers and closes.
+    if (!isTooSlow || socket?.bytesRead !== 0) return emit(...event);
+    socket.setTimeout(server.keepAliveTimeout);
+    return true;
+  };
+  return () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   };
 }
 
