@@ -35,6 +35,7 @@ export type GitHubJob = {
 
 export type GitHubRun = {
   readonly id: number;
+  readonly repoId: number;
   readonly attempt: number;
   readonly status: string | null;
   readonly conclusion: string | null;
@@ -175,6 +176,7 @@ function parseJob(job: JobAnswer): GitHubJob {
 function parseRun(run: RunAnswer): GitHubRun {
   return {
     id: run.id,
+    repoId: run.repository.id,
     attempt: run.run_attempt ?? 1,
     status: run.status,
     conclusion: run.conclusion,

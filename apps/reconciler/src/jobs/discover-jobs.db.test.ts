@@ -152,6 +152,20 @@ describe('when GitHub fails', () => {
   });
 });
 
+test('a repository whose former name another one has now is read as itself: the jobs of the other are not its own (A12)', async () => {
+  const job = await scene.queue('acme/api');
+  await scene.queue('acme/site');
+  await scene.setInstallation({ listed_at: new Date(Date.now() + 60_000) });
+  const { organization, appId, repositories } = scene.world;
+  const former = { repo_id: repositories.api, full_name: 'acme/site', active_at: new Date() };
+  await scene.db
+    .insertInto('repositories')
+    .values({ ...former, entity_id: organization.id, app_id: appId })
+    .execute();
+  expect(await scene.discover()).toMatchObject({ repositories: 1, found: 1 });
+  expect(await scene.jobIds()).toEqual([job]);
+});
+
 const TOO_LONG = randomBytes(4_000).toString('hex');
 
 test.each<[string, object]>([

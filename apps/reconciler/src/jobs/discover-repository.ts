@@ -135,7 +135,8 @@ async function see(
   const today = await findRepository(client, repository.repoId);
   if (today === undefined) return undefined;
   const name = { owner: today.owner, repo: today.name };
-  return { view: await listUnfinishedRuns(client, name, repository, allowance), today };
+  const view = await listUnfinishedRuns(client, name, repository, allowance);
+  return view && { view, today };
 }
 
 /** Writes the findings. Returns how many changed a row. */

@@ -44,16 +44,18 @@ export interface UnfinishedRuns {
 /**
  * Lists all unfinished runs of a repository. Without one before, its newest runs alone show whether
  * there can be any: one call, which costs none of the budget if nothing has changed. A run that is
- * older than these may begin again; only the lists by status show that. Throws Octokit's errors.
+ * older than these may begin again; only the lists by status show that. Undefined if another
+ * repository has the name now. Throws Octokit's errors.
  */
 export async function listUnfinishedRuns(
   client: InstallationClient,
   name: RepositoryName,
-  { seenBefore, isFullDue }: Pick<RepositoryToList, 'seenBefore' | 'isFullDue'>,
+  { repoId, seenBefore, isFullDue }: Pick<RepositoryToList, 'repoId' | 'seenBefore' | 'isFullDue'>,
   allowance: Allowance,
-): Promise<UnfinishedRuns> {
+): Promise<UnfinishedRuns | undefined> {
   const { lists: before = {}, runs = [], newest: last } = seenBefore;
   const isFirst = seenBefore.lists === undefined;
+  const isOfAnother = (run: GitHubRun) => run.repoId !== repoId;
   let newest: SeenNewest | undefined;
   let unchanged = 0;
   if (runs.length === 0 && !(isFirst && isFullDue) && allowance.take()) {
@@ -62,6 +64,7 @@ export async function listUnfinishedRuns(
       unchanged++;
       allowance.giveBack();
     }
+    if (page?.runs.some(isOfAnother) === true) return undefined;
     newest = page === undefined ? last : { etag: page.etag, runId: page.runs[0]?.id ?? 0 };
     if (!isFullDue && (page === undefined || isQuiet(page.runs, isFirst ? 'first' : last))) {
       const seen = { newest, lists: before };
@@ -79,6 +82,8 @@ export async function listUnfinishedRuns(
     if (list.kind === 'unchanged') {
       unchanged++;
       allowance.giveBack();
+    } else if (list.items.some(isOfAnother)) {
+      return undefined;
     } else {
       lists[status] = { etags: list.etags, runIds: list.items.map(({ id }) => id) };
     }
