@@ -60,7 +60,9 @@ function spansOf(job: EndedJob): object[] {
   ];
 }
 
-const nanos = (at: Date): string => `${at.getTime()}000000`;
+/** GitHub's instants may be any. A collector reads 64 bits, or refuses all that came together. */
+const LAST_MS = 18_446_744_073_709;
+const nanos = (at: Date): string => `${Math.min(Math.max(at.getTime(), 1), LAST_MS)}000000`;
 
 const attributesOf = (values: Readonly<Record<string, string | null>>): object[] =>
   Object.entries(values).flatMap(([key, value]) =>

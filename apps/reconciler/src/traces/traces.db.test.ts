@@ -175,6 +175,40 @@ describe('the trace of a job', () => {
     expect(heard[1]?.body).toEqual(heard[0]?.body);
   });
 
+  test('fits into the numbers of a collector, which would refuse those of all others with it', async () => {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+    await hear(1);
+    await pass(environment);
+    await runJob();
+    const [queued_at, completed_at] = [
+      new Date('0001-01-01T00:00Z'),
+      new Date('9999-12-31T00:00Z'),
+    ];
+    await database.db.updateTable('jobs').set({ queued_at, completed_at }).execute();
+    await pass(environment);
+    const spans = heard[0]?.body.resourceSpans[0]?.scopeSpans[0]?.spans ?? [];
+    const nanos = spans.flatMap((one) => [one.startTimeUnixNano, one.endTimeUnixNano]);
+    expect(nanos).toHaveLength(14);
+    expect(nanos.map((text) => String(BigInt.asUintN(64, BigInt(text))))).toEqual(nanos);
+  });
+
+  test('is not left out if a longer transaction has its event after it', async () => {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+    await hear(1);
+    await pass(environment);
+    const { jobId } = await runJob();
+    const ofJob = (age: string) =>
+      sql`update installation_events set received_at = now() - ${age}::interval where job_id = ${jobId}`.execute(
+        database.db,
+      );
+    await ofJob('59 seconds');
+    await hear(1);
+    await pass(environment);
+    await ofJob('61 seconds');
+    await pass(environment);
+    expect(heard).toHaveLength(1);
+  });
+
   test.each<[string, Readonly<Record<string, string>>, string[]]>([
     ['is not asked for', {}, []],
     ['is switched off', { OTEL_EXPORTER_OTLP_ENDPOINT: 'x', OTEL_SDK_DISABLED: 'true' }, []],

@@ -1,4 +1,6 @@
 import type { JobInstants } from '@paddock/domain/jobs/phases-of-job';
+import { sql } from 'kysely';
+import { isTooFarAhead } from '../instants.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
 
@@ -23,8 +25,8 @@ const MOST_EVENTS = 1_000;
 
 /**
  * The jobs of whose end an event after this one tells, and up to which event it looked; undefined:
- * nothing is newer. Null begins with the newest, and finds nothing. Events of the last minute are left for the next
- * look, for an older transaction may still be under way; what was told more than an hour ago is left out.
+ * nothing is newer. Null begins with the newest, and finds nothing. Events from the first of the last minute on are left for the
+ * next look, for an older transaction may still be under way; what was told more than an hour ago is left out.
  */
 export async function findEndedJobs(
   db: Db,
@@ -34,10 +36,9 @@ export async function findEndedJobs(
     select max(id) as "reachedId", coalesce(json_agg(distinct job_id) filter (
       where ${afterId}::bigint is not null and job_id is not null and event like '%.completed' and received_at > now() - interval '1 hour'), '[]') as "jobIds"
     from (
-      select id, job_id, event, received_at from installation_events
-      where id > coalesce(${afterId}::bigint, (select max(id) - 1 from installation_events))
-        and (received_at < now() - interval '1 minute' or ${afterId}::bigint is null) order by id limit ${MOST_EVENTS}
-    ) looked`;
+      select id, job_id, event, received_at, bool_or(received_at > now() - interval '1 minute' and not ${isTooFarAhead(sql`received_at`)}) over (order by id) as is_young
+      from installation_events where id > coalesce(${afterId}::bigint, (select max(id) - 1 from installation_events)) order by id limit ${MOST_EVENTS}
+    ) looked where not is_young or ${afterId}::bigint is null`;
   const { reachedId = null, jobIds = [] } = found ?? {};
   const jobs =
     jobIds.length === 0
