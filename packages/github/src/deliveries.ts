@@ -52,11 +52,15 @@ export async function listDeliveries(
   });
   if ('deliveries' in answer) return { ...answer, answeredAt: undefined };
   const { data, headers } = answer;
+  const answeredAt = clockIn(headers.date);
   const deliveries = data.filter(isReadable).map((delivery) => ({
     // Octokit reads such a number as a bigint, and cannot put a bigint into a path.
     id: String(delivery.id),
     guid: delivery.guid,
-    deliveredAt: new Date(delivery.delivered_at),
+    // An odd one that lies ahead would count as the end of all that was read.
+    deliveredAt: new Date(
+      Math.min(Date.parse(delivery.delivered_at), Number(answeredAt ?? Infinity)),
+    ),
     isThrottled: typeof delivery.throttled_at === 'string',
     // An attempt without an answer may have no status, although the description requires one.
     statusCode: (delivery.status_code as number | null | undefined) ?? 0,
@@ -67,7 +71,6 @@ export async function listDeliveries(
     repositoryId: delivery.repository_id,
   }));
   const nextCursor = cursorOfNextPage(headers.link);
-  const answeredAt = clockIn(headers.date);
   const isCutOff =
     headers.link === undefined && data.length >= PER_PAGE && (await isLinkRemoved(client, cursor));
   const { etag } = headers;

@@ -228,6 +228,14 @@ describe('after an outage (E1)', () => {
     expect((await accepted()).size).toBe(241);
   });
 
+  test('Paddock down for two hours: no delivery is missing, though the log once had an instant of the year 9999', async () => {
+    const odd = { id: 1, guid: 'odd', event: 'ping', delivered_at: '9999-12-31T00:00:00Z' };
+    await scene.failList({ status: 200, body: [odd] });
+    await scene.cycle();
+    await twoHours(503, 10);
+    expect(await scene.cycle()).toMatchObject({ failed: 240 });
+  });
+
   test.each([-3_600_000, 3_600_000])(
     'clocks differ by %d ms: pages are read as far as they must be, and no further',
     async (skewMs) => {
