@@ -15,8 +15,6 @@ const MOST_TIMES = 50;
 /** A longer span would read more rows than an answer has time for; those of one entity are fewer. */
 const LONGEST_DAYS = 7;
 const LONGEST_OF_ENTITY_DAYS = 31;
-/** An odd instant may lie thousands of years ahead: it may not end the answer of all. */
-const MOST_SECONDS = 2_147_483_647;
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
 const SPAN = /^(\d{1,3})([dh])$/;
 
@@ -87,6 +85,10 @@ const sideWhere = (isOurs: boolean) => {
 /** SQL: the end of a job that no pool serves, in the words of the index of these. */
 const IS_UNSERVED_END = sql`event = 'workflow_job.completed' and outcome in (${sql.join(NOT_SERVED.map((outcome) => sql.lit(outcome)))})`;
 
+/** SQL: an instant in a stored body, null in another form than GitHub's: a cast would end all answers. */
+const instantOf = (field: string) =>
+  sql`(jsonb_path_query_first(job, ${sql.lit(`$.${field}.datetime("YYYY-MM-DD\\"T\\"HH24:MI:SS\\"Z\\"")`)}, '{}', true) #>> '{}')::timestamp at time zone 'UTC'`;
+
 type Row = z.output<typeof output>['items'][number] & z.output<typeof output>['times'][number];
 
 /**
@@ -108,17 +110,17 @@ async function compareRunners(
       select job_labels as labels, coalesce(runner_name = k8s_pod, false) as is_ours, conclusion, started_at, coalesce(queued_at, created_at) as queued_at
       from jobs where status in ('completed', 'failed') and created_at >= ${from} and runner_name <> '' and ${isOfEntity}
       union all
-      select job -> 'labels', exists (select from workers w where w.pod_name = job ->> 'runner_name' and w.entity_id = heard.entity_id),
-        job ->> 'conclusion', (job ->> 'started_at')::timestamptz, (job ->> 'created_at')::timestamptz
+      select coalesce(nullif(job -> 'labels', 'null'), '[]'), exists (select from workers w where w.pod_name = job ->> 'runner_name' and w.entity_id = heard.entity_id),
+        job ->> 'conclusion', ${instantOf('started_at')}, ${instantOf('created_at')}
       from (
         select distinct on (job_id) entity_id, payload -> 'workflow_job' as job from installation_events
         where ${IS_UNSERVED_END} and received_at >= ${from} and source = 'webhook' and ${isOfEntity} order by job_id, id
       ) heard
       where job ->> 'runner_name' <> ''
     ), counted as materialized (
-      select labels, is_ours, date_trunc(${step}, started_at, 'UTC') as at, least(greatest(0, extract(epoch from started_at - queued_at)), ${MOST_SECONDS})::integer as seconds,
+      select labels, is_ours, date_trunc(${step}, started_at, 'UTC') as at, greatest(0, extract(epoch from started_at - queued_at))::integer as seconds,
         count(*) as jobs, count(*) filter (where conclusion in ('failure', 'timed_out')) as failed
-      from ran where conclusion is not null and started_at is not null and queued_at >= ${from}
+      from ran where conclusion is not null and queued_at >= ${from} and started_at between ${from} and now() + interval '1 day'
       group by 1, 2, 3, 4
     ), named as (
       select labels, (select coalesce(jsonb_agg(label order by label), '[]') from jsonb_array_elements_text(lower(labels::text)::jsonb) label) as name
