@@ -208,6 +208,16 @@ describe('the sums', () => {
     expect((await find()).hours).toEqual([hour(Date.now())]);
   });
 
+  test('have a next page behind a workflow with a name of any length', async () => {
+    const now = new Date();
+    const named = { created_at: now, repo_id: 99, ...ENDED };
+    for (const [nth, letter] of ['ä', 'ö', '"'].entries())
+      await putJob(database.db, { ...named, job_id: 910 + nth, workflow_name: letter.repeat(900) });
+    await sumAll();
+    const input = { by: 'workflow', repository: '99', limit: '1' };
+    expect(await askAll(listUsageEndpoint, database.db, input)).toHaveLength(3);
+  });
+
   test('take a job that waited since the year 1, as GitHub may say (P6)', async () => {
     const before = (await list()).total.jobs;
     const now = new Date();

@@ -29,8 +29,8 @@ const SORTS = {
   thrownAway: 'thrownAwayMs',
 } as const;
 
-/** A place in the list: what it is sorted by, and the keys of the group. */
-const usagePosition = z.tuple([z.int(), z.string().max(300), z.string().max(700)]);
+/** A place in the list: what it is sorted by, the key of the group, and a hash of the rest. */
+const usagePosition = z.tuple([z.int(), z.string().max(300), z.string().max(20)]);
 
 type UsagePosition = z.output<typeof usagePosition>;
 
@@ -161,6 +161,9 @@ const KEYS: Readonly<
   day: { key: "date_bin('1 day', hour, '2000-01-01Z')", type: 'timestamptz' },
 };
 
+/** SQL: the name of a workflow, which may have any length. */
+const HASH = sql`hashtextextended(more, 0)::text collate "C"`;
+
 const SUMMED = {
   jobs: 'jobs',
   started: 'cardinality(queued)',
@@ -205,13 +208,13 @@ async function readUsage(
   const isBehind =
     last === undefined
       ? sql`true`
-      : sql`(-${place}, key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(type)}, ${last[2]})`;
+      : sql`(-${place}, key, ${HASH}) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(type)}, ${last[2]})`;
   const rows = await rowsOf<Row>(db)`
     with sums as materialized (
       select ${group}, ${SUMS_OF_HOURS} from ${hours} group by ${byGroup}
     ),
     page as materialized (
-      select *, ${place} as place from sums where ${isBehind} order by ${place} desc, key, more limit ${most}
+      select *, ${place} as place, ${HASH} as hash from sums where ${isBehind} order by ${place} desc, key, ${HASH} limit ${most}
     ),
     -- Each row is looked up among the groups of the page: of a join PostgreSQL would make a loop that
     -- reads the span for each group.
@@ -240,7 +243,7 @@ async function readUsage(
       (select summed_at from usage_hours order by hour desc limit 1) as "summedAt"
     from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (key, more)
       left join former using (key, more)
-    order by place desc, key, more`;
+    order by place desc, key, hash`;
   const [first] = rows;
   return {
     rows: rows.flatMap((row) =>
@@ -305,11 +308,12 @@ interface Row extends UsageSums {
   readonly summedAt: Date | null;
   /** By what the row has its place. */
   readonly place: number;
+  readonly hash: string | null;
 }
 
 function toUsageRow(
   by: UsageBy,
-  { more, p50, p95, login, repoFullName, place, ...row }: Row,
+  { more, p50, p95, login, repoFullName, place, hash, ...row }: Row,
   key: number | string | Date,
   before: UsageRow['before'],
 ): Placed<UsageRow, UsagePosition> {
@@ -323,7 +327,7 @@ function toUsageRow(
     ...toSums(row),
     before,
     queuedSeconds: p50 === null || p95 === null ? null : { p50, p95 },
-    position: [place, key instanceof Date ? key.toISOString() : String(key), more],
+    position: [place, key instanceof Date ? key.toISOString() : String(key), hash ?? ''],
   };
 }
 
