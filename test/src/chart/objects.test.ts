@@ -254,11 +254,11 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
 
   test('give the secrets of `config` to the services that read them alone (H3)', () => {
     const read = config.github.apps.flatMap(({ webhookSecret, privateKey }) => [
-      { secret: webhookSecret.env, readers: /-ingress$/ },
+      { secret: webhookSecret.env, readers: /-(ingress|test-ping)$/ },
       { secret: privateKey.env, readers: /-(scheduler|reconciler)$/ },
     ]);
     read.push({ secret: config.notifications?.webhook.env, readers: /-reconciler$/ });
-    for (const { owner, spec } of podsOf([...all('Deployment'), ...all('Job')])) {
+    for (const { owner, spec } of podsOf([...all('Deployment'), ...all('Job'), ...all('Pod')])) {
       const names = spec.containers.flatMap(({ env }) => env.map(({ name }) => name));
       const has = names.filter((name) => read.some(({ secret }) => secret === name));
       const may = read.filter(({ readers }) => readers.test(owner)).flatMap(({ secret }) => secret);

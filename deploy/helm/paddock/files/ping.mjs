@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const { WEBHOOK, APP_ID, SECRET_FILE, SECRET_ENV } = process.env;
-const secret = SECRET_FILE ? readFileSync(SECRET_FILE, 'utf8').trim() : process.env[SECRET_ENV];
+const secret = (SECRET_FILE ? readFileSync(SECRET_FILE, 'utf8') : process.env[SECRET_ENV]).trim();
 const body = JSON.stringify({
   zen: 'helm test',
   hook_id: 1,

@@ -1,4 +1,4 @@
-{{/* The DSN, the settings, and what the operator adds. */}}
+{{/* The DSN, the settings, and the variables below. */}}
 {{- define "paddock.environment" -}}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: {{ include "paddock.dsn" . }} }
@@ -6,6 +6,11 @@
 {{- /* Printed as they stand: a template would write 3600000 as 3.6e+06. */}}
 - { name: {{ $name | quote }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
 {{- end }}
+{{- include "paddock.variables" . }}
+{{- end -}}
+
+{{/* What the operator adds, without the secrets of others. */}}
+{{- define "paddock.variables" -}}
 {{- $others := include "paddock.othersSecrets" . | fromJsonArray }}
 {{- range .root.Values.env }}
 {{- if not (has .name $others) }}
