@@ -198,6 +198,8 @@ describe.each(['', '/tools/paddock'])('below "%s"', (below) => {
     ['/', '*/*', 'page'],
     ['/jobs/7.json?pod=a', BROWSER, { id: 'getJob', job: 7, pod: 'a' }],
     ['/runs/7.json', BROWSER, { id: 'whyRun', run: '7' }],
+    ['/runs/7%2Ejson', BROWSER, 'page'],
+    ['/runs/7%2Ejson', 'application/json', { id: 'whyRun', run: '7.json' }],
   ])('%s, asked for with Accept %s, is a view or its answer (G1)', async (path, accept, said) => {
     expect(await found('GET', path, accept)).toEqual(said);
     expect(await found('POST', path, accept)).toBe(404);

@@ -18,6 +18,8 @@ test.each([
 test.each([
   [{ kind: 'run', id: '9', name: 'acme' }, '/runs/9?owner=acme'],
   [{ kind: 'repository', id: '5', name: 'acme/a?b' }, '/repositories/acme/a%3Fb'],
+  // Else its address would be that of the answer about acme/a.
+  [{ kind: 'repository', id: '5', name: 'acme/a.json' }, '/repositories/acme/a%2Ejson'],
   [{ kind: 'entity', id: 1 }, '/trace/entity/1'],
   [{ kind: 'event', id: '7' }, '/trace/payload/7'],
   [{ kind: 'delivery', id: '0b98' }, '/deliveries/0b98'],

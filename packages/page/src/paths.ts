@@ -70,7 +70,11 @@ function decoded(text: string): string {
 
 /** A path with its values encoded: at`/jobs/${id}`. */
 export const at = (words: TemplateStringsArray, ...values: readonly (string | number)[]): string =>
-  String.raw({ raw: words }, ...values.map(encodeURIComponent));
+  String.raw({ raw: words }, ...values.map(encoded));
+
+/** The address of a view that ends so is its answer’s, and a repository’s name may end so. */
+const encoded = (value: string | number): string =>
+  encodeURIComponent(value).replace(/\.(?=(json|csv)$)/, '%2E');
 
 /** What has a place of its own on the page. */
 export interface Thing {
