@@ -92,6 +92,11 @@ export const listPoolsEndpoint = endpoint({
 
 type Pool = z.output<typeof poolRow>;
 
+const HOUR_AGO = sql`now() - interval '1 hour'`;
+
+/** SQL: a job has started in the last hour. GitHub's clock may be a little ahead. */
+const HAS_STARTED = sql`started_at between ${HOUR_AGO} and now() + interval '1 minute'`;
+
 /**
  * All pools, by name: demand, supply and caps. One statement, so that the figures
  * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
@@ -112,7 +117,7 @@ const listPools = (db: Db, name?: string) => rowsOf<Pool>(db)`
     ), recent as materialized (
       select k8s_pool as pool, count(*) as started, percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
       from (select * from jobs order by created_at desc limit ${MOST_RECENT}) newest
-      where started_at > now() - interval '1 hour' and queued_at is not null group by 1
+      where ${HAS_STARTED} and queued_at is not null group by 1
     )
     select named.pool as name, labels is not null as "inForce", coalesce(labels, '[]') as labels,
       json_build_object('waiting', coalesce(waiting, 0), 'oldestSince', ${isoText('oldestWaitingAt')}, 'oldestJob', "oldestJobId") as demand,
@@ -136,10 +141,8 @@ interface LastHour {
 /** More would cost more than the picture is worth. */
 const MOST_OF_HOUR = 5_000;
 
-const HOUR_AGO = sql`now() - interval '1 hour'`;
-
-/** Of a job that waits no longer. */
-const WAITED_UNTIL = sql`greatest(created_at, coalesce(started_at, completed_at))`;
+/** Of a job that waits no longer, wherever GitHub's instants lie. */
+const WAITED_UNTIL = sql`greatest(created_at, least(now(), coalesce(started_at, completed_at, created_at)))`;
 
 /** The first instant at or after this one. One that lies ahead comes after all, however far. */
 const instantAfter = (at: unknown) =>
@@ -203,7 +206,7 @@ const readLastHour = (db: Db) => onlyRowOf<LastHour>(db)`
     ), queued as (
       select pool, ${instantAfter(sql`started_at`)} as n,
         percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
-      from job where started_at > ${HOUR_AGO} and queued_at is not null group by 1, 2
+      from job where ${HAS_STARTED} and queued_at is not null group by 1, 2
     ), sums as (
       select pool, n, n >= ${instantAfter(sql`greatest(of_jobs, of_workers)`)} as is_whole, ms, coalesce(sum(waiting) over w, 0) as waiting, coalesce(sum(workers) over w, 0) as workers,
         coalesce(sum(busy) over w, 0) as busy
