@@ -9,12 +9,12 @@ import type { RegistrationScope } from '@paddock/github/scope';
  * that id.
  */
 export async function scopeOf(
-  worker: Pick<WorkerToProvision, 'scopeRepoId' | 'login' | 'repoFullName'>,
+  worker: Pick<WorkerToProvision, 'scopeRepoId' | 'login' | 'newFullName'>,
   client: InstallationClient,
 ): Promise<RegistrationScope | undefined> {
   if (worker.scopeRepoId === 0) return { kind: 'organization', owner: worker.login };
-  // The job's row has the name without a call. GitHub redirects a name that has changed since.
-  const repo = worker.repoFullName?.split('/')[1];
+  // A new job's row has the name without a call.
+  const repo = worker.newFullName?.split('/')[1];
   if (repo !== undefined) return { kind: 'repository', owner: worker.login, repo };
   const found = await findRepository(client, worker.scopeRepoId);
   return found === undefined

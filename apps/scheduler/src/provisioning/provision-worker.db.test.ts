@@ -212,6 +212,14 @@ describe('where a runner registers', () => {
     expect(await scopes()).toContain('acme/api');
   });
 
+  test('the repository is found by its id if its job has waited: another one may have its former name (A12, C2)', async () => {
+    const kay = await world.addUser('kay', 'ours', 'other');
+    const row = { repo_full_name: 'kay/other', created_at: new Date(Date.now() - 3_600_000) };
+    await world.queueJob({ repo: 'ours', row }, kay);
+    await world.settle();
+    expect((await scopes()).filter((scope) => scope.startsWith('kay/'))).toEqual(['kay/ours']);
+  });
+
   test('a runner group is made once, and read anew only where runners get no job (C7, C11, P4)', async () => {
     await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
     const groupCalls = async () =>

@@ -10,7 +10,7 @@ import { rowOf } from '../rows.ts';
 import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
 import { type Binding, bindWorkers } from './failing-keys.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
-import { changeWorker, IS_EXAMINED } from './workers.ts';
+import { changeWorker, IS_EXAMINED, NEW_NAME } from './workers.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
@@ -41,7 +41,7 @@ export interface WorkerToStop
   refusedForMs: number | null;
   /** 0: registered at the organisation. */
   scopeRepoId: number;
-  repoFullName: string | null;
+  newFullName: string | null;
   madeForJobId: number | null;
   deliveryGuid: string | null;
 }
@@ -63,7 +63,7 @@ export async function findWorkerToStop(
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
       i.app_id is not null as "mayAsk", ${refusedForMs('i.app_id')} as "refusedForMs",
       ${entityToday('w')}, w.scope_repo_id as "scopeRepoId",
-      coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
+      ${NEW_NAME} as "newFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
     from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`;
   return row && { ...row, isRefused: !row.mayAsk || row.refusedForMs !== null };

@@ -48,12 +48,20 @@ export interface WorkerToProvision extends EntityToAsk {
   /** 0: registers at the organisation. */
   scopeRepoId: number;
   repoFullName: string | null;
+  /** That name, if the job has just come with it. */
+  newFullName: string | null;
   madeForJobId: number | null;
   deliveryGuid: string | null;
 }
 
 /** SQL: no worker of key `k` is registered now. If GitHub gave its workers no job, some may be. */
 const IS_PAUSED = sql`(k.paused_until > now() and k.failure_class <> ${sql.lit(NOT_ASSIGNED)})`;
+
+/**
+ * SQL: the name of the repository of job `j`, if the job has just come with it. Since then the
+ * repository may have another name, and another repository this one.
+ */
+export const NEW_NAME = sql`case when least(j.created_at, j.queued_at) > now() - interval '5 minutes' then j.repo_full_name end`;
 
 /** Reads all that an attempt needs. Throws if this version cannot read the stored pool. */
 export async function findWorkerToProvision(
@@ -68,7 +76,7 @@ export async function findWorkerToProvision(
       extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
       w.registration_started_at as "registrationStartedAt", ${entityToday('w')},
       (select entity_id from login_pins where login = lower(${loginToday('w')})) as "loginOwner",
-      w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
+      w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", ${NEW_NAME} as "newFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
       now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", k.failure_class is not distinct from ${NOT_ASSIGNED} as "isUnserved", coalesce(${IS_PAUSED}, false) as "isPaused",
