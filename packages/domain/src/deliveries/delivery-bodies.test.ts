@@ -142,6 +142,16 @@ describe('reduceJobPayload', () => {
     }
   });
 
+  test('a body without an installation still reads as the same delivery (A4)', () => {
+    const [example] = bodiesOf('workflow_job');
+    for (const installation of [null, undefined]) {
+      const body = { ...(example as object), installation };
+      const whole = parseDelivery('workflow_job', body);
+      expect(whole).toMatchObject({ installationId: null });
+      expect(parseDelivery('workflow_job', JSON.parse(reduceJobPayload(body, 9)))).toEqual(whole);
+    }
+  });
+
   test('a job’s requirements stay, and the number of its steps (A4)', () => {
     const needed = { id: 1, run_attempt: 2, status: 'queued', labels: [] };
     const job = { ...needed, steps: [{}, {}], head_sha: 'x' };

@@ -41,6 +41,7 @@ export function reduceJobPayload(body: unknown, bytes: number): string {
   const payload = fieldsOf(body);
   const repository = fieldsOf(payload['repository']);
   const job = fieldsOf(payload['workflow_job']);
+  const { installation = null } = payload;
   const steps = Array.isArray(job['steps']) ? job['steps'].length : 0;
   return JSON.stringify({
     action: payload['action'],
@@ -49,9 +50,7 @@ export function reduceJobPayload(body: unknown, bytes: number): string {
       ...pick(repository, ['id', 'full_name', 'private']),
       owner: pick(fieldsOf(repository['owner']), ['id', 'login', 'type']),
     },
-    ...(payload['installation'] === undefined
-      ? {}
-      : { installation: pick(fieldsOf(payload['installation']), ['id']) }),
+    ...(installation === null ? {} : { installation: pick(fieldsOf(installation), ['id']) }),
     sender: pick(fieldsOf(payload['sender']), ['id', 'login', 'type']),
     reduced_from: { bytes, steps },
   });
