@@ -41,6 +41,9 @@ export function makeScratchCopy(root: string, signal: AbortSignal): ScratchCopy 
   };
 }
 
+/** Longer than all tests take: some mutants loop without end, which no limit of Jest's ends. */
+const LIMIT_MS = 1_800_000;
+
 async function runNode(args: readonly string[], cwd: string, signal: AbortSignal): Promise<Run> {
   signal.throwIfAborted();
   const { TEST_DATABASE_URL: _, ...env } = process.env;
@@ -63,7 +66,9 @@ async function runNode(args: readonly string[], cwd: string, signal: AbortSignal
   };
   signal.addEventListener('abort', killGroup, { once: true });
   child.once('exit', killGroup);
+  const limit = setTimeout(killGroup, LIMIT_MS);
   const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(limit);
   signal.removeEventListener('abort', killGroup);
   signal.throwIfAborted();
   return { code, ...said };
