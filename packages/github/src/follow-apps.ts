@@ -1,8 +1,8 @@
 import { configFile, githubPart, type GitHubPart } from '@paddock/domain/pools/config-file';
 import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import { createFileReading, type ReadFile } from '@paddock/runtime/file-reading';
+import { loop } from '@paddock/runtime/loop';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { every } from '@paddock/runtime/pause';
 import type { Secret } from '@paddock/runtime/secret';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 
@@ -40,7 +40,7 @@ export interface FollowAppsOptions<Apps> {
   readonly known: (apps: Apps) => readonly KnownApp[];
   /**
    * Puts the section in use, and hears which of its Apps have changed: the one place that knows of
-   * another key or secret.
+   * another key or secret. Called again if it rejects.
    */
   readonly onChanged: (apps: Apps, changes: readonly AppChange[]) => void | Promise<void>;
   readonly events: AppEvents;
@@ -62,6 +62,8 @@ export function followApps<Apps>({
   ...given
 }: FollowAppsOptions<Apps>) {
   let inUse = given.apps;
+  /** Changed Apps that could not be taken yet. */
+  let next: Apps | undefined;
   const readApps = (readFile: ReadFile, problems: string[]) => {
     const file = readYamlFile(configPath, githubPart, readFile);
     problems.push(...file.problems);
@@ -75,17 +77,18 @@ export function followApps<Apps>({
 
   /** Takes the Apps of the configuration file if they have changed. */
   const look = async (): Promise<void> => {
-    const apps = await reading.look();
-    if (apps === undefined) return;
-    const changes = changesOf(known(inUse), known(apps));
-    inUse = apps;
-    await onChanged(apps, changes);
+    next = (await reading.look()) ?? next;
+    if (next === undefined) return;
+    const changes = changesOf(known(inUse), known(next));
+    await onChanged(next, changes);
+    [inUse, next] = [next, undefined];
     for (const change of changes) events.changed(change);
   };
 
   return {
     look,
-    run: every(LOOK_EVERY_MS, look),
+    run: (signal: AbortSignal) =>
+      loop(look, { intervalMs: LOOK_EVERY_MS, onError: events.notTaken }, signal),
     /** Why changed files are refused, as a sentence for people. */
     warnings: [
       () => {
@@ -133,6 +136,8 @@ const TABLE = {
     line.error('changed GitHub Apps refused: those read before stay in use until you mend this', {
       problems,
     }),
+  appsNotTaken: (error: unknown) =>
+    line.warn('could not take changed GitHub Apps to the end; trying again', { error }),
   appChanged: ({ appId, change }: AppChange) => line.info(CHANGES[change], { appId }),
   appUnfit: (appId: number, problems: readonly string[]) =>
     problems.length > 0
@@ -147,7 +152,7 @@ export type AppEvents = ReturnType<typeof appEvents>;
 
 /** The metrics and log lines of Apps that change while the service runs, alike in all services. */
 export function appEvents(metrics: Metrics, log: EventLog) {
-  const { appsRefused, appChanged, appUnfit } = tellEvents(TABLE, { log, metrics });
+  const { appsRefused, appsNotTaken, appChanged, appUnfit } = tellEvents(TABLE, { log, metrics });
   const areRefused = metrics.gauge(
     'paddock_apps_refused',
     '1 while changed GitHub Apps or their secrets are refused',
@@ -159,6 +164,7 @@ export function appEvents(metrics: Metrics, log: EventLog) {
       appsRefused(problems);
     },
     accepted: () => areRefused.set(0),
+    notTaken: appsNotTaken,
     changed: appChanged,
     unfit: appUnfit,
   };

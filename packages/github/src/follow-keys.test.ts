@@ -3,6 +3,7 @@ import { Secret } from '@paddock/runtime/secret';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import type { SimulatedApp } from '@paddock/simulators/github/world';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
+import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +76,7 @@ describe('the file of Apps while a service runs (B2)', () => {
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'paddock-keys-'))));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('brings another apiUrl into force, and a wrong one never', async () => {
+  test('brings another apiUrl into force, and a wrong one never, also if PostgreSQL is away meanwhile', async () => {
     const configPath = join(folder, 'paddock.yaml');
     const { world, simulator } = small;
     const write = (apiUrl: string) => {
@@ -90,20 +91,33 @@ describe('the file of Apps while a service runs (B2)', () => {
     const github = small.connect({ ...section, apps: section.apps.map(revealed) });
     const changes: AppChange[] = [];
     const refused: (readonly string[])[] = [];
+    let failed = 0;
     const events = {
       refused: (why: readonly string[]) => void refused.push(why),
       accepted: () => undefined,
+      notTaken: () => void failed++,
       changed: (change: AppChange) => void changes.push(change),
       unfit: () => undefined,
     };
     const config = { configPath, github: section, databaseUrl: new Secret('x') };
-    const keys = followKeys({ config, environment, github, events });
+    const news: number[] = [];
+    const onNews = (appId: number) =>
+      failed === 0
+        ? Promise.reject(new Error('PostgreSQL is away'))
+        : Promise.resolve(void news.push(appId));
+    const keys = followKeys({ config, environment, github, events, onNews });
     await keys.look();
     write('http://github.example.com');
     await keys.look();
     expect(refused).toEqual([[expect.stringContaining('must begin with https://')]]);
     write(simulator.url);
+    const stop = new AbortController();
+    const run = keys.run(stop.signal);
+    await waitFor('a failure', () => failed === 1);
     await keys.look();
+    stop.abort();
+    await run;
+    expect(news).toEqual([world.appId]);
     expect(changes).toEqual([{ appId: world.appId, change: 'address' }]);
     expect(await getApp(github.asApp(world.appId))).toMatchObject({ events: ['workflow_job'] });
   });

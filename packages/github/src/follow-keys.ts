@@ -96,9 +96,9 @@ export function followKeys({
     known: ({ apiUrl, apps }) =>
       apps.map(({ appId, privateKey }) => ({ appId, secrets: [privateKey], apiUrl })),
     async onChanged(section, changes) {
+      if (inUse !== section) secrets.push(...keysOf(section.apps));
       inUse = section;
       github.useApps({ ...section, apps: section.apps.map(revealed) });
-      secrets.push(...keysOf(section.apps));
       for (const { appId, change } of changes) {
         checks.forget(appId);
         if (change !== 'removed') await onNews(appId);
