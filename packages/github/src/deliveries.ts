@@ -63,7 +63,7 @@ export async function listDeliveries(
     ),
     isThrottled: typeof delivery.throttled_at === 'string',
     // An attempt without an answer may have no status, although the description requires one.
-    statusCode: (delivery.status_code as number | null | undefined) ?? 0,
+    statusCode: HTTP_STATUS.test(String(delivery.status_code)) ? delivery.status_code : 0,
     status: delivery.status,
     event: delivery.event,
     action: delivery.action,
@@ -126,12 +126,15 @@ export async function redeliver({ octokit }: AppClient, deliveryId: string): Pro
 
 type Entry = Awaited<ReturnType<typeof askForPage>>['data'][number];
 
+const HTTP_STATUS = /^\d{3}$/;
+
 /** An entry without a GUID or an instant, or with an id that no number holds, is of no use. */
-const isReadable = ({ guid, delivered_at: at, ...ids }: Entry): boolean =>
+const isReadable = ({ id, guid, delivered_at: at, ...of }: Entry): boolean =>
+  /^\d{1,19}$/.test(String(id)) &&
   typeof guid === 'string' &&
   typeof at === 'string' &&
-  !Number.isNaN(Date.parse(at)) &&
-  [ids.installation_id, ids.repository_id].every((id) => typeof id !== 'bigint');
+  Date.parse(at) > 0 &&
+  [of.installation_id ?? 0, of.repository_id ?? 0].every(Number.isSafeInteger);
 
 const askForPage = (
   { octokit }: AppClient,

@@ -139,6 +139,20 @@ describe('when GitHub fails (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ accepted: 120, listed: true });
   });
 
+  test.each([
+    { id: null },
+    { status_code: 2 ** 40 },
+    { status_code: 0.5 },
+    { delivered_at: '0000-01-01T00:00:00Z' },
+    { installation_id: 1.5 },
+  ])('an entry of the log with %j keeps no other from being asked for', async (odd) => {
+    const lost = { id: 2, guid: 'lost', event: 'workflow_job', action: 'queued', status_code: 500 };
+    const one = { ...lost, delivered_at: new Date().toISOString() };
+    await scene.failList({ status: 200, body: [{ ...one, id: 1, guid: 'odd', ...odd }, one] });
+    await scene.cycle();
+    expect((await scene.unresolved()).map(({ guid }) => guid)).toContain('lost');
+  });
+
   test('an App that GitHub does not know is written down, for the “why” (C9)', async () => {
     await scene.failList({ status: 404 });
     expect(await scene.cycle()).toMatchObject({ listed: false });
