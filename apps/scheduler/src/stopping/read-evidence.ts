@@ -8,7 +8,7 @@ import type { StopEvidence, StopRules, StopStep } from '@paddock/domain/workers/
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRunJobs } from '@paddock/github/jobs';
-import { findRunner, type GitHubRunner } from '@paddock/github/runners';
+import { findRunner, getRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Cluster } from '@paddock/kube/connect';
 import { readJobInLog } from '@paddock/kube/runner-log';
@@ -90,8 +90,8 @@ async function readPod({ cluster, worker, seen }: StopAttempt): Promise<Partial<
 }
 
 /**
- * Reads the runner by its name, with one call. Saves each reading, since the proof needs two that
- * lie apart.
+ * Reads the runner by its name, with one call. A list may lack it, so then GitHub is asked by its
+ * id. Saves each reading, since the proof needs two that lie apart.
  */
 async function readRunner(
   { db, worker, seen }: StopAttempt,
@@ -101,14 +101,15 @@ async function readRunner(
     throw new HiddenRunnerError(
       `GitHub is not asked about the entity ${worker.login} now: it refused us there a short while ago, or no configured App is installed on it.`,
     );
-  const { podName } = worker;
+  const { podName, runnerId } = worker;
   const scope = await scopeOf(worker, seen.client);
   if (scope === undefined) {
     const refusal = unseenRepository(worker);
     throw new HiddenRunnerError(refusal.message, refusal);
   }
   const named = await findRunner(seen.client, scope, podName);
-  const runner = named !== undefined && isRunnerOf(worker, named) ? named : undefined;
+  const isIt = named !== undefined && isRunnerOf(worker, named);
+  const runner = isIt || runnerId === null ? named : await getRunner(seen.client, scope, runnerId);
   await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
   const reading = {
     podName,

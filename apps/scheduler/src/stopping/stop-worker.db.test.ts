@@ -125,6 +125,19 @@ describe('a working runner is never stopped (P2)', () => {
     expect(await scene.runner(podName)).toMatchObject(IDLE);
   });
 
+  test('that GitHub’s list lacks: GitHub is asked for it by its id, and gives it no job once its pod may go', async () => {
+    const podName = await scene.idleWorker();
+    const body = { total_count: 0, runners: [] };
+    const list = { method: 'GET', path: '/actions/runners$', times: 1_000 };
+    await world.gitHub.failNext({ ...list, status: 200, body });
+    await scene.askToStop(podName, 'surplus');
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ registration_gone_at: null });
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.runner(podName)).toBeUndefined();
+  });
+
   test('whose entity refuses us: it stays, and the refusal is recorded (C9)', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await world.gitHub.failNext({ path: '/actions/runners', status: 403, times: 1_000 });
