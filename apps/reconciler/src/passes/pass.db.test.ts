@@ -23,14 +23,18 @@ const yes = () => Promise.resolve(true);
 async function pass(
   objects: readonly string[],
   visit: (object: string, turn: Turn) => boolean | 'unasked' | 'away' | Promise<boolean>,
-  given: Partial<PassOptions> & { postpone?: (object: string) => void } = {},
+  given: Partial<PassOptions> & {
+    postpone?: (object: string) => void;
+    waitsForTick?: boolean;
+  } = {},
 ) {
-  const { postpone, ...more } = given;
+  const { postpone, waitsForTick, ...more } = given;
   const db = database.dbOf('reconciler');
   const visited: string[] = [];
   const { pass: begun, end } = await beginByHand(db, { schedule: SCHEDULE, isAway: yes, ...more });
   await begun.walk(objects, {
     entityOf: (object) => object.split(' ')[0] ?? '',
+    ...(waitsForTick && { waitsForTick }),
     ...(postpone === undefined
       ? { keyOf: (object: string) => object }
       : { postpone: (object: string) => Promise.resolve(postpone(object)) }),
@@ -159,6 +163,15 @@ describe('a pass ends', () => {
     await pass(objects, slow, slower);
     expect((await pass(objects, slow, slower)).hasMissed).toBe(true);
     expect(await pass(objects, slow)).toMatchObject({ endedBy: undefined, hasMissed: false });
+  });
+
+  test('at its share of time, and no pass follows before the tick where visits leave no mark: they would go on without end', async () => {
+    let now = 0;
+    const slow = () => (now += 40) > 0;
+    const more = { clock: () => now, shareMs: 30, waitsForTick: true };
+    const objects = ['acme 1', 'bob 1'];
+    for (const visited of [['acme 1'], ['bob 1'], ['acme 1']])
+      expect(await pass(objects, slow, more)).toMatchObject({ visited, endedBy: undefined });
   });
 
   test('when it is told to stop, and counts no failure', async () => {

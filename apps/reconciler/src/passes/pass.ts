@@ -21,6 +21,11 @@ export interface Walking<T> {
   readonly postpone?: (object: T) => Promise<void>;
   /** The object's name in what the pass keeps; unused with `postpone`. */
   readonly keyOf?: (object: T) => string;
+  /**
+   * Visits leave no mark: a pass that followed at once would visit the same objects, without end. So
+   * what the time does not suffice for waits for the next tick.
+   */
+  readonly waitsForTick?: boolean;
 }
 
 /** One pass of a sweep over the objects of many entities. */
@@ -34,7 +39,7 @@ export interface Pass {
   readonly resting: readonly string[];
   /**
    * Visits the objects, given by due time: entities take turns. An object that fails is due twice
-   * as late each time. Ends early if a service is away, or at the pass's share of time.
+   * as late each time. Ends early if a service is away, or at its share of time.
    */
   walk<T>(objects: readonly T[], how: Walking<T>): Promise<void>;
   /**
@@ -64,7 +69,7 @@ export interface PassOptions extends Pick<Pass, 'task' | 'signal' | 'dryRun'> {
   readonly onUnusable: (object: string, error: unknown) => void;
   /** Most visits at once. */
   readonly atOnce?: number;
-  /** How long a pass visits objects, in milliseconds. */
+  /** How long one walk visits objects, in milliseconds. */
   readonly shareMs?: number;
   /** A clock that only goes on, in milliseconds. */
   readonly clock?: () => number;
@@ -104,10 +109,11 @@ export async function beginPass(
   const resting = [...failing].flatMap(([key, { dueAt }]) => (dueAt > now ? [key] : []));
   const unreached = new Set<string>();
   let endedBy: PassEnd['endedBy'];
-  const isOver = (): boolean => {
+  const isOver = (walkedFrom: number, waitsForTick = false): boolean => {
+    const isLate = clock() - walkedFrom >= shareMs;
     if (signal.aborted) endedBy ??= 'stopped';
-    if (clock() - begunAt >= shareMs) endedBy ??= 'time';
-    return endedBy !== undefined;
+    if (isLate && !waitsForTick) endedBy ??= 'time';
+    return isLate || signal.aborted || endedBy === 'away';
   };
 
   const postpone = (key: string): void => {
@@ -135,7 +141,8 @@ export async function beginPass(
   };
 
   const walk: Pass['walk'] = async (objects, how) => {
-    const { keyOf, entityOf } = how;
+    const { keyOf, entityOf, waitsForTick } = how;
+    const walkedFrom = clock();
     const rests = new Set(resting);
     const due =
       keyOf === undefined ? objects : objects.filter((object) => !rests.has(keyOf(object)));
@@ -146,7 +153,8 @@ export async function beginPass(
     let failure: { readonly error: unknown } | undefined;
     const lane = async (most = Infinity): Promise<void> => {
       for (let made = 0; made < most; made++) {
-        if (failure !== undefined || next >= queue.length || isOver()) return;
+        if (failure !== undefined || next >= queue.length || isOver(walkedFrom, waitsForTick))
+          return;
         const object = queue[next++] as (typeof queue)[number];
         left.delete(named(object));
         await visitOne(object, how).catch((error: unknown) => (failure ??= { error }));

@@ -247,6 +247,14 @@ describe('remove-registrations is made good by later passes', () => {
   });
 });
 
+test('registrations go although the lists before took all the time of a pass', async () => {
+  await oneDue();
+  await scene.knowScope(TOOL);
+  let now = 0;
+  const pass = { clock: () => (now += 40), shareMs: 100 };
+  expect(await scene.sweep({ pass })).toMatchObject({ listed: 2, removed: 1 });
+});
+
 describe('the Secret of a registration that is left (E6)', () => {
   const namespace = 'default';
 

@@ -65,6 +65,7 @@ export async function removeRegistrations(context: SweepContext, pass: Pass): Pr
   await pass.walk(await findKnownScopes(db, query), {
     entityOf: ({ entityId }) => entityId,
     keyOf: scopeOf,
+    waitsForTick: true,
     async visit(known, turn) {
       const ask = askFor({ ...known, repoId: known.scopeRepoId }, turn);
       const seen = await readRunners(known, ask, async (listed, client) => {
@@ -103,6 +104,7 @@ export async function removeRegistrations(context: SweepContext, pass: Pass): Pr
   await pass.walk(chosen, {
     entityOf: ({ known }) => known.entityId,
     keyOf: ({ name }) => name,
+    waitsForTick: true,
     async visit(left, turn) {
       turn.isUnasked = ++tried > config.registrationsOfPass;
       if (turn.isUnasked) return false;
