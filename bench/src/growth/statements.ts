@@ -214,7 +214,7 @@ export const periodicStatements = {
     }),
   findCauses,
   findEndedJobs: async (trx) => void (await findEndedJobs(trx, 1)),
-  findRunnersToRead,
+  findRunnersToRead: (trx) => findRunnersToRead(trx, [APP]),
   findEndingVersions,
   findOldestSwitches,
   findStopsWithoutTask: (trx) =>

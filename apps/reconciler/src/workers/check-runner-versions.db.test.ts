@@ -3,12 +3,18 @@ import { createPod } from '@paddock/kube/pods';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
 import { createSecret, runnerSecret } from '@paddock/kube/secrets';
-import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, minutesAgo, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { installationOf, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import {
+  examplePools,
+  minutesAgo,
+  putInstallation,
+  putPools,
+  putWorker,
+} from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
+import { emptyAll, outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 
 const ORGANIZATIONS = 'actions/get-runner-version-deprecation-for-org';
@@ -32,7 +38,7 @@ const playRunner: NonNullable<Parameters<typeof startSimulatedCluster>[0]>['play
 const saying = (version: string) => `Current_runner_version:_'${version}'`;
 
 const scene = useScene(async () => {
-  await emptyTables(database.db, ['workers', 'pools_documents', 'pool_runner_versions']);
+  await emptyAll(database.db);
   await usePools('linux');
   const world = await startSmallWorld();
   const options = { namespaces: ['runners'], startDelayMs: [0, 1] as const, playRunner };
@@ -146,6 +152,15 @@ describe('the version that the pods of a pool run', () => {
     expect(await sweep()).toEqual({ ...NONE, read: 2, asked: 2 });
     expect([await asked(REPOSITORIES), await asked()]).toEqual([1, 0]);
     expect((await versions()).map(([pool]) => pool)).toEqual(['a', 'b']);
+  });
+
+  test('GitHub is asked under today’s names of the organisation and the installation, not those of when the runner was made', async () => {
+    const endsAt = inDays(100);
+    await scene.world.github.setRunnerVersion('2.335.1', endsAt);
+    await putInstallation(database.db, installationOf(scene.world.organization));
+    await putRunning(saying('2.335.1'), { entity_name: 'acme-of-before', installation_id: 1 });
+    expect(await sweep()).toEqual({ ...NONE, read: 1, asked: 1 });
+    expect(await versions()).toEqual([['linux', '2.335.1', new Date(endsAt).toISOString()]]);
   });
 
   test('one pool’s failures leave the others alone, and are tried again', async () => {

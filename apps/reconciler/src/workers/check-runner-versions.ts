@@ -34,7 +34,7 @@ export async function checkRunnerVersions(context: SweepContext, pass: Pass): Pr
   const askFor = createAskGitHub(context, pass, ({ what }, failure) =>
     events.versionEndUnknown(what, failure),
   );
-  await pass.walk(await findRunnersToRead(db), {
+  await pass.walk(await findRunnersToRead(db, context.github.appIds), {
     entityOf: ({ pool }) => pool,
     keyOf: ({ pool }) => pool,
     async visit(runner, turn) {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EntityToAsk } from '../entities/whom-to-ask.ts';
+import { type EntityToAsk, entityToday, installationToday } from '../entities/whom-to-ask.ts';
 import { NOW } from '../milliseconds.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db } from '../schema/tables.ts';
@@ -25,18 +25,18 @@ export interface RunnerToRead extends EntityToAsk {
  * For each pool in force, its newest started runner, if there is anything to find out; if none has
  * a pod, the runner that was read last.
  */
-export const findRunnersToRead = (db: Db) => rowsOf<RunnerToRead>(db)`
+export const findRunnersToRead = (db: Db, appIds: readonly number[]) => rowsOf<RunnerToRead>(db)`
     with pools as (
       select p ->> 'name' as name
       from ${POOLS_IN_FORCE}
     )
-    select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_id as "entityId", w.entity_type as "entityType", w.entity_name as login,
-      w.scope_repo_id as "scopeRepoId", v.version, v.pod_name is distinct from w.pod_name as "isUnread",
+    select p.name as pool, w.pod_name as "podName", w.namespace, ${entityToday('w')}, w.scope_repo_id as "scopeRepoId", v.version, v.pod_name is distinct from w.pod_name as "isUnread",
       v.asked_at is null or v.asked_at < now() - interval '1 day' as "isUnasked"
     from pools p left join pool_runner_versions v on v.k8s_pool = p.name
     join workers w on w.pod_name = coalesce((
       select pod_name from workers where k8s_pool = p.name and running_at is not null and pod_deleted_at is null
       order by running_at desc limit 1), v.pod_name)
+    ${installationToday('w', appIds)}
     where v.pod_name is distinct from w.pod_name or v.asked_at is null or v.asked_at < now() - interval '1 day'
     order by p.name`;
 
