@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { waitFor } from '@paddock/testing/wait-for';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import {
   createServer,
@@ -22,37 +22,12 @@ import { classifyKubeError, kindOf, readStatus } from './errors.ts';
 import { podEvents } from './events.ts';
 import { deletePod } from './pods.ts';
 import { watchRights } from './rights.ts';
+import { kubeconfigWriter } from './scenes/kubeconfig.scene.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-call-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Writes a kubeconfig for a server, or this text instead. */
-function write(
-  name: string,
-  server: string,
-  {
-    text,
-    cluster = {},
-    user = { token: 'token-b' },
-  }: Partial<Record<'cluster' | 'user', object>> & { text?: string } = {},
-): string {
-  const file = join(folder, name);
-  const config = {
-    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true, ...cluster } }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'here',
-  };
-  writeFileSync(file, text ?? JSON.stringify(config));
-  return file;
-}
-
-/** Answers as whom it was asked. */
-const echo: RequestListener = ({ headers }, response) =>
-  void response.end(JSON.stringify([headers.authorization, headers['impersonate-user']]));
-
-/** What a program says that has no credential. */
-const NO_TOKEN = '{"kind":"ExecCredential","status":{}}';
+const write = kubeconfigWriter(folder);
 
 interface Review {
   readonly spec: { readonly resourceAttributes: { readonly namespace: string } };
@@ -86,41 +61,6 @@ describe('a call', () => {
     answer = (request, response) =>
       void response.end(JSON.stringify([request.url, request.headers.authorization]));
     expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
-  });
-
-  // Without TLS there is nothing to verify, so that no flag is needed.
-  const plain = { 'insecure-skip-tls-verify': undefined };
-  const connectAs = (user: object) =>
-    connectCluster({
-      kubeconfigFile: write('of-user', url, { user, cluster: plain }),
-      requestTimeoutMs: 120_000,
-    });
-
-  test('its token is read from a file beside the kubeconfig, and again after a minute; it may be made in another user’s name (H1)', async () => {
-    answer = echo;
-    const as = connectAs({ tokenFile: 'token', token: 'older', as: 'robot' });
-    writeFileSync(join(folder, 'token'), 'first\n');
-    expect(await call(as)).toEqual(['Bearer first', 'robot']);
-    writeFileSync(join(folder, 'token'), 'second\n');
-    jest.useFakeTimers({ now: Date.now() + 61_000, advanceTimers: true });
-    expect(await call(as).finally(() => jest.useRealTimers())).toEqual(['Bearer second', 'robot']);
-    as.close();
-  });
-
-  test.each<[string, object, string]>([
-    ['a program that is not there', { exec: { command: './no-such' } }, 'no-such ENOENT'],
-    ['a program without a credential', { exec: { command: 'echo', args: [NO_TOKEN] } }, 'none in'],
-    ['an empty file', { tokenFile: 'empty-token' }, 'none in'],
-    ['a provider without a token', { 'auth-provider': { name: 'oidc' } }, 'none in'],
-  ])('with %s, none is made: it would be anonymous (H1)', async (_what, user, why) => {
-    answer = echo;
-    writeFileSync(join(folder, 'empty-token'), '\n');
-    const as = connectAs(user);
-    expect(await failure(as)).toMatchObject({
-      kind: 'unauthorized',
-      message: expect.stringMatching(new RegExp(`credentials for .* could not be read: .*${why}`)),
-    });
-    as.close();
   });
 
   test('replaces characters that PostgreSQL cannot hold by U+FFFD, in JSON, plain text and refusals (P6)', async () => {

@@ -82,8 +82,8 @@ async function withinLimit<T>(
       call.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, call.signal]),
     );
   } catch (error) {
-    if (error instanceof KubeError) throw error;
     call.signal?.throwIfAborted();
+    if (error instanceof KubeError) throw error;
     if (limit.signal.aborted) {
       const message = `${describe(call)}: no answer from ${cluster.server} within ${cluster.requestTimeoutMs} ms`;
       throw new KubeError({ kind: 'timeout', message }, { cause: error });

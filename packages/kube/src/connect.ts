@@ -45,7 +45,7 @@ export function connectCluster({
   /** The longest wait for a whole answer, or for the beginning of a watch. */
   readonly requestTimeoutMs: number;
 }): Cluster {
-  const config = kubeconfigFile === undefined ? inCluster() : readKubeconfig(kubeconfigFile);
+  let config = kubeconfigFile === undefined ? inCluster() : readKubeconfig(kubeconfigFile);
   const current = config.getCurrentCluster();
   // Outside a cluster, the library builds an address from variables that are not set.
   if (!current || !URL.canParse(current.server))
@@ -58,15 +58,47 @@ export function connectCluster({
   // Without TLS there is nothing to verify, and the library wants to be told so.
   if (!server.startsWith('https:')) Object.assign(current, { skipTLSVerify: true });
   const agents = keepAgents(server.startsWith('https:'));
+  const credentialsFor = shareCredentials(() => readCredentials(config, server), server);
   return {
     server,
     requestTimeoutMs,
     async send(request) {
-      const credentials = await readCredentials(config, server);
+      const credentials = await credentialsFor(request.signal);
       credentials.agent = agents.agentFor(credentials, current.proxyUrl === undefined);
-      return sendOnce(server, request, credentials);
+      const answer = await sendOnce(server, request, credentials);
+      if (answer.statusCode === 401) config = withoutTokens(config);
+      return answer;
     },
     close: agents.close,
+  };
+}
+
+/** The library keeps a program's token that names no end, even if the server refuses it. */
+function withoutTokens(config: KubeConfig): KubeConfig {
+  const anew = new KubeConfig();
+  anew.loadFromOptions(config);
+  return anew;
+}
+
+/**
+ * Calls at one time share a reading, since it may start a program. Throws KubeError `timeout` once
+ * the signal aborts, which the library does not know: a program may hang. The next call reads anew.
+ */
+function shareCredentials(read: () => Promise<RequestOptions>, server: string) {
+  let reading: Promise<RequestOptions> | undefined;
+  return async (signal: AbortSignal): Promise<RequestOptions> => {
+    reading ??= read().finally(() => (reading = undefined));
+    const message = `The credentials for ${server} did not come in time: does the program hang that the kubeconfig names?`;
+    const late = new Promise<never>((_given, fail) => {
+      const end = () => fail(new KubeError({ kind: 'timeout', message }));
+      signal.addEventListener('abort', end, { once: true });
+    });
+    try {
+      return { ...(await Promise.race([reading, late])) };
+    } catch (error) {
+      reading = undefined;
+      throw error;
+    }
   };
 }
 
@@ -83,11 +115,12 @@ async function readCredentials(config: KubeConfig, server: string): Promise<Requ
     if (!isTold && auth === undefined && cert === undefined)
       throw new Error('there are none in the file or from the program that the kubeconfig names');
   } catch (error) {
+    const of = `The credentials for ${server} could not be read`;
+    // A parser's message quotes what may be a token.
+    if (error instanceof SyntaxError)
+      throw new KubeError({ kind: 'unauthorized', message: `${of}: they are no JSON` });
     const why = error instanceof Error ? error.message : String(error);
-    throw new KubeError(
-      { kind: 'unauthorized', message: `The credentials for ${server} could not be read: ${why}` },
-      { cause: error },
-    );
+    throw new KubeError({ kind: 'unauthorized', message: `${of}: ${why}` }, { cause: error });
   }
   // A token's file may end with a newline, which a header must not contain.
   const headers = Object.entries(credentials.headers ?? {}).map(([name, value]) => [
