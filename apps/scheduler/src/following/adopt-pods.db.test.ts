@@ -199,6 +199,17 @@ describe('before a scheduler makes workers, it adopts all pods (E6, C4)', () => 
     expect([await scheduler.mayMake(), scheduler.state()]).toEqual([true, [true, 1]]);
   });
 
+  test.each([429, 500])(
+    'one list that fails with %d loses no pod, which would exceed a cap (C4)',
+    async (status) => {
+      const [name] = await startWorkers(undefined);
+      await forget();
+      world.kube.failNext({ path: '/pods$', status });
+      expect(await begin().mayMake()).toBe(true);
+      expect(await world.alive()).toMatchObject([{ pod_name: name }]);
+    },
+  );
+
   test.each([403, 500])('a namespace that answers %d holds back no other (P6)', async (status) => {
     await pods.set(await pods.startWorker(), { namespace: 'others' });
     world.kube.failNext({ path: '/namespaces/others/pods$', status, times: 10_000 });

@@ -3,8 +3,9 @@ import type { Outage } from '@paddock/db/connection/database-outage';
 import type { Reaches } from '@paddock/db/outages';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import type { Cluster } from '@paddock/kube/connect';
-import { classifyKubeError } from '@paddock/kube/errors';
+import { classifyKubeError, isTransient } from '@paddock/kube/errors';
 import { listPods } from '@paddock/kube/pods';
+import { pause } from '@paddock/runtime/pause';
 import { type Recording, recordPods } from './record-pods.ts';
 
 export interface SyncingPods extends Recording {
@@ -47,18 +48,27 @@ export function createPodsSync(parts: SyncingPods) {
   };
 }
 
+const RETRY_MS = 500;
+
 /**
  * Reads and records the pods of all namespaces, as the follower does later. A namespace that the
- * cluster does not let us read holds back no other. Resolves to false if the cluster is away.
+ * cluster does not let us read, even when asked twice, holds back no other. Resolves to false if the
+ * cluster is away.
  */
 async function adoptAllPods(parts: SyncingPods, signal: AbortSignal): Promise<boolean> {
   const { db, cluster, reach } = parts;
   const instance = await findInstance(db);
-  const isRead = async (namespace: string): Promise<boolean> => {
+  const isRead = async (namespace: string, mayRepeat = true): Promise<boolean> => {
     const list = await listPods(cluster, { namespace, instance }, signal).catch(classifyKubeError);
     if ('pods' in list) await recordPods(parts, list.pods);
-    return 'pods' in list || !(await reach.cluster.report());
+    else if (await reach.cluster.report()) return false;
+    else if (mayRepeat && (isTransient(list) || list.kind === 'gone')) {
+      await pause(RETRY_MS, signal);
+      return isRead(namespace, false);
+    }
+    return true;
   };
-  const answers = await Promise.all((await findNamespaces(db)).map(isRead));
+  const namespaces = await findNamespaces(db);
+  const answers = await Promise.all(namespaces.map((namespace) => isRead(namespace)));
   return answers.every(Boolean);
 }
