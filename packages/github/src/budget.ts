@@ -31,8 +31,8 @@ export function createRateBudgets() {
       const [limit = NaN, remaining = NaN, reset = NaN] = ['limit', 'remaining', 'reset'].map(
         (name) => Number(headers[`x-ratelimit-${name}`]),
       );
-      // Not every number of seconds is an instant.
-      const resetAt = new Date(reset * 1000).getTime();
+      // Not every number of seconds is an instant, and PostgreSQL knows none of the Stone Age.
+      const resetAt = new Date(reset < 0 ? NaN : reset * 1000).getTime();
       if (![limit, remaining, resetAt].every(Number.isFinite)) return;
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
       const left = Math.max(0, Math.floor(remaining));

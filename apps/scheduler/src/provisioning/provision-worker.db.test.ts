@@ -42,6 +42,8 @@ describe('provisioning', () => {
     { 'x-ratelimit-remaining': '-1' },
     { 'x-ratelimit-remaining': '0.5' },
     { 'x-ratelimit-reset': '99999999999999' },
+    { 'x-ratelimit-reset': '8640000000000' },
+    { 'x-ratelimit-reset': '-8640000000000' },
   ])('uses a registration although GitHub says %j with it (C6, P1)', async (odd) => {
     const body = { runner: { id: 77 }, encoded_jit_config: 'config' };
     const usual = {
