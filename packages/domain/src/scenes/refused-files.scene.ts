@@ -273,6 +273,7 @@ export const TAKEN_POOLS: readonly object[] = [
   { caBundle: { configMap: 'ca' } },
   { caBundle: { configMap: 'ca', key: 'a.crt' } },
   { warm: [{ scope: 'acme', workers: 1 }] },
+  { template: { metadata: null, spec: null } },
   { warm: [{ scope: 'acme', times: [OFFICE, { ...OFFICE, days: ['sat'], workers: 0 }] }] },
   ...[
     requires({ key: 'kubernetes.io/os', operator: 'In', values: ['windows', 'linux'] }),
