@@ -1,5 +1,9 @@
 import { endRefusals } from '@paddock/db/entities/refusals';
-import { findFittingRuns, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
+import {
+  findFittingRuns,
+  type FittingRun,
+  saveRunnerReadings,
+} from '@paddock/db/workers/runner-readings';
 import { noteRunsRead, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Db } from '@paddock/db/schema/tables';
 import { type JobsSay, type LogSays, podSays, runnerSays } from '@paddock/domain/workers/may-end';
@@ -7,7 +11,8 @@ import { isRunnerOf } from '@paddock/domain/workers/worker-name';
 import type { StopEvidence, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { listRunJobs } from '@paddock/github/jobs';
+import { type GitHubJob, listRunJobs } from '@paddock/github/jobs';
+import { findRepository } from '@paddock/github/repositories';
 import { findRunner, getRunner, type GitHubRunner } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Cluster } from '@paddock/kube/connect';
@@ -142,9 +147,26 @@ const sinceDeregistration = (
 ): number => (deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs);
 
 /**
- * Makes one call per run, for all stops at a time, the newest runs first. If there are more, the row
- * says how far this attempt came, and the next one goes on there. If GitHub hides a run, it says
+ * The jobs of a run. Its repository may have another name by now, and another one its former name:
+ * so it is looked up by its id before GitHub's silence counts. If GitHub hides the run, it says
  * nothing of its jobs.
+ */
+async function askForJobs(
+  client: InstallationClient,
+  owner: string,
+  { runId, repoId, repoFullName }: FittingRun,
+): Promise<readonly GitHubJob[]> {
+  const [, repo = ''] = repoFullName.split('/');
+  const jobs = await listRunJobs(client, { owner, repo }, runId);
+  if (jobs !== undefined) return jobs;
+  const today = await findRepository(client, repoId);
+  if (today === undefined || (today.owner === owner && today.name === repo)) return [];
+  return (await listRunJobs(client, { owner: today.owner, repo: today.name }, runId)) ?? [];
+}
+
+/**
+ * Makes one call per run, for all stops at a time, the newest runs first. If there are more, the row
+ * says how far this attempt came, and the next one goes on there.
  */
 async function readJobs(
   { db, maxRuns = MOST_RUNS, recentRunJobs, worker, seen }: StopAttempt,
@@ -153,13 +175,9 @@ async function readJobs(
   const { podName, runnerId, runsReadFrom } = worker;
   const found = await findFittingRuns(db, podName, { limit: maxRuns, readFrom: runsReadFrom });
   const runs = found.slice(0, maxRuns);
-  for (const { runId, repoFullName } of runs) {
-    const [owner = '', repo = ''] = repoFullName.split('/');
-    const jobs = await recentRunJobs.jobsOf(
-      runId,
-      sinceMs,
-      async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? [],
-    );
+  for (const run of runs) {
+    const ask = () => askForJobs(seen.client, worker.login, run);
+    const jobs = await recentRunJobs.jobsOf(run.runId, sinceMs, ask);
     const ours = jobs.find((job) =>
       isRunnerOf({ podName, runnerId }, { name: job.runnerName, id: job.runnerId }),
     );

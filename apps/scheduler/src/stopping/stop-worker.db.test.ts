@@ -109,6 +109,18 @@ describe('a working runner is never stopped (P2)', () => {
     await expectWorking(busy);
   });
 
+  test.each(['former/api', 'acme/former'])(
+    'whose log cannot be read, and whose job came from what was called %s: it is found by the id (A12)',
+    async (repo_full_name) => {
+      const busy = await stoppedBusy();
+      await world.db.updateTable('jobs').set({ repo_full_name }).execute();
+      loseLogs();
+      const found = { ...KEPT, assigned_job_id: busy.jobId };
+      expect(await scene.letEnd(busy.podName)).toMatchObject(found);
+      await expectWorking(busy);
+    },
+  );
+
   test('whose log cannot be read, while its job is of an older run than one attempt may ask for: it is found by a later attempt (E5)', async () => {
     const busy = await scene.busyWorker();
     const held = await stopUnread(busy.podName);

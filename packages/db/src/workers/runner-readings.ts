@@ -52,6 +52,7 @@ export async function saveRunnerReadings(
 /** A workflow run with pending jobs. */
 export interface FittingRun {
   runId: number;
+  repoId: number;
   repoFullName: string;
   /** The ids of these jobs. */
   jobIds: number[];
@@ -68,7 +69,7 @@ export const findFittingRuns = (
   { limit, readFrom }: { limit: number; readFrom: number | null },
 ) =>
   rowsOf<FittingRun>(db)`
-    select j.run_id as "runId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
+    select j.run_id as "runId", max(j.repo_id) as "repoId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
     from workers w join jobs j on j.entity_id = w.entity_id
       -- Jobs that we failed and GitHub queues again are demand too. Two selects, because each has
       -- its own index.
