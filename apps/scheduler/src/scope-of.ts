@@ -2,7 +2,7 @@ import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findRepository } from '@paddock/github/repositories';
-import type { RegistrationScope } from '@paddock/github/scope';
+import type { RegistrationScope } from '@paddock/github/runners';
 
 /**
  * The worker's registration scope, by today's names. Undefined if GitHub knows no repository of

@@ -8,7 +8,7 @@ import {
   readPagesIfChanged,
   unlessUnchanged,
 } from './read-pages.ts';
-import type { RepositoryName } from './scope.ts';
+import type { RepositoryName } from './repositories.ts';
 
 /** A workflow job as GitHub answers it. Instants are GitHub's own ISO texts. */
 export type GitHubJob = {

@@ -1,7 +1,9 @@
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
-import type { RepositoryName } from './scope.ts';
+
+/** A repository as GitHub's paths name it. */
+export type RepositoryName = { readonly owner: string; readonly repo: string };
 
 /** A repository under its present name. */
 export type GitHubRepository = {

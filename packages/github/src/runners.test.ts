@@ -13,7 +13,7 @@ import {
   listRunners,
 } from './runners.ts';
 import { ACME, API, TOOL, failureOf, jit, useSmallWorld } from './scenes/small-world.scene.ts';
-import type { RegistrationScope } from './scope.ts';
+import type { RegistrationScope } from './runners.ts';
 
 const SCOPES: RegistrationScope[] = [ACME, { kind: 'repository', ...API }];
 

@@ -3,7 +3,15 @@ import { readRunnerName } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, foundOrNot } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
-import type { RegistrationScope } from './scope.ts';
+
+/**
+ * Where a runner registers. A runner of an organisation may run any job of its repositories that
+ * the runner group admits; a runner of a repository runs that repository's jobs only. Names change,
+ * so callers look them up by id just before a call.
+ */
+export type RegistrationScope =
+  | { readonly kind: 'organization'; readonly owner: string }
+  | { readonly kind: 'repository'; readonly owner: string; readonly repo: string };
 
 /**
  * A self-hosted runner as GitHub sees it. GitHub's view lags: `busy` may be false for minutes into

@@ -22,7 +22,7 @@ import { classifyKubeError, kindOf, readStatus } from './errors.ts';
 import { podEvents } from './events.ts';
 import { deletePod } from './pods.ts';
 import { watchRights } from './rights.ts';
-import { kubeconfigWriter } from './scenes/kubeconfig.scene.ts';
+import { kubeconfigWriter } from './scenes/simulated-cluster.scene.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-call-'));
 afterAll(() => rmSync(folder, { recursive: true }));

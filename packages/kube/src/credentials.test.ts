@@ -10,7 +10,7 @@ import { callJson } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
 import { waitFor } from '@paddock/testing/wait-for';
-import { kubeconfigWriter } from './scenes/kubeconfig.scene.ts';
+import { kubeconfigWriter } from './scenes/simulated-cluster.scene.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-credentials-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,8 +2,7 @@ import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { type GitHubJob, type GitHubRun, listRunJobs } from '@paddock/github/jobs';
-import { findRepository } from '@paddock/github/repositories';
-import type { RepositoryName } from '@paddock/github/scope';
+import { findRepository, type RepositoryName } from '@paddock/github/repositories';
 
 export type RunAnswer =
   /** All jobs of the run, by id, and the repository's name now. */

@@ -3,7 +3,7 @@ import type { Finding } from '@paddock/db/jobs/record-jobs';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
 import type { GitHubJob } from '@paddock/github/jobs';
-import type { RepositoryName } from '@paddock/github/scope';
+import type { RepositoryName } from '@paddock/github/repositories';
 
 /** Where a job was found: in a repository by its present name, through the installation that shows it. */
 type FoundAt = EntityToAsk & {

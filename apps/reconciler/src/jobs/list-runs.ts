@@ -15,7 +15,7 @@ import {
   NEWEST_RUNS,
   type RunStatus,
 } from '@paddock/github/jobs';
-import type { RepositoryName } from '@paddock/github/scope';
+import type { RepositoryName } from '@paddock/github/repositories';
 import type { Allowance } from './call-allowance.ts';
 
 /** All statuses but `completed`: a run that waits for an approval can have queued jobs. */

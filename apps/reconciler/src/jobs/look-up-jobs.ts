@@ -17,7 +17,7 @@ import { lookUpJobsTask } from '@paddock/domain/tasks/sweep-names';
 import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
-import type { RepositoryName } from '@paddock/github/scope';
+import type { RepositoryName } from '@paddock/github/repositories';
 import type { NewTask } from '@paddock/queue/enqueue';
 import { done, type Outcome } from '@paddock/queue/kind';
 import type { Unanswered } from '../events.ts';

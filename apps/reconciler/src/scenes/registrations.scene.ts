@@ -1,7 +1,7 @@
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
 import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
 import { ACME, TOOL } from '@paddock/github/scenes/small-world.scene';
-import type { RegistrationScope } from '@paddock/github/scope';
+import type { RegistrationScope } from '@paddock/github/runners';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';

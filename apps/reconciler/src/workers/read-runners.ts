@@ -4,8 +4,7 @@ import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { instancePrefix } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from '@paddock/github/connect';
 import { findRepository } from '@paddock/github/repositories';
-import { type GitHubRunner, listRunners } from '@paddock/github/runners';
-import type { RegistrationScope } from '@paddock/github/scope';
+import { type GitHubRunner, listRunners, type RegistrationScope } from '@paddock/github/runners';
 import type { Ask } from '../passes/ask-github.ts';
 
 /** Where runners register; 0 is the organisation. */

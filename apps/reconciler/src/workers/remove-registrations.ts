@@ -7,8 +7,12 @@ import {
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import { isUnused, podSays, runnerSays } from '@paddock/domain/workers/may-end';
 import type { InstallationClient } from '@paddock/github/connect';
-import { deleteRunner, getRunner, type GitHubRunner } from '@paddock/github/runners';
-import type { RegistrationScope } from '@paddock/github/scope';
+import {
+  deleteRunner,
+  getRunner,
+  type GitHubRunner,
+  type RegistrationScope,
+} from '@paddock/github/runners';
 import { isUnanswered, KubeError } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { deleteSecret } from '@paddock/kube/secrets';

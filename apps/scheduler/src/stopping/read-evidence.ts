@@ -13,8 +13,12 @@ import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type GitHubJob, listRunJobs } from '@paddock/github/jobs';
 import { findRepository } from '@paddock/github/repositories';
-import { findRunner, getRunner, type GitHubRunner } from '@paddock/github/runners';
-import type { RegistrationScope } from '@paddock/github/scope';
+import {
+  findRunner,
+  getRunner,
+  type GitHubRunner,
+  type RegistrationScope,
+} from '@paddock/github/runners';
 import type { Cluster } from '@paddock/kube/connect';
 import { readJobInLog } from '@paddock/kube/runner-log';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
