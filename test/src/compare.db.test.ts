@@ -227,7 +227,10 @@ test.each([
   ['with a start on February 30', { id: 6_000_003, started_at: '2026-02-30T00:00:00Z' }],
   ['with an instant in seconds', { id: 6_000_002, created_at: 1_700_000_000 }],
 ])('a job %s that no pool serves leaves the others compared', async (_what, odd) => {
-  const read = async () => (await ask(compareRunnersEndpoint, database.db, { since: '7d' })).items;
+  const read = async () => {
+    const { items } = await ask(compareRunnersEndpoint, database.db, { since: '7d' });
+    return items.filter(({ labels }) => labels.length > 0);
+  };
   const before = await read();
   const last = receiver.received.findLast(({ body }) => body.includes('"action":"completed"'));
   const example = JSON.parse(last?.body ?? '{}') as { workflow_job: object };
@@ -239,6 +242,5 @@ test.each([
   const pools = await currentPoolsDocument(database.db);
   if ('problem' in delivery || pools === undefined) throw new Error('It is stored.');
   await recordDeliveries(database.db, [delivery], pools);
-  const isLabelled = ({ labels }: { labels: string[] }) => labels.length > 0;
-  expect((await read()).filter(isLabelled)).toEqual(before.filter(isLabelled));
+  expect(await read()).toEqual(before);
 });
