@@ -68,7 +68,7 @@ interface Told {
 
 /** Most causes of a message. */
 const MOST = 20;
-/** Slack cuts a text off far above twenty of these. */
+/** Slack cuts a text off far above twenty of these. Half an emoji at the end would be no Unicode. */
 const LONGEST = 500;
 
 /** What is posted: `text` as Slack has it, and the same in fields. */
@@ -87,7 +87,7 @@ function tellCauses(instance: string, told: readonly Told[]): object {
 }
 
 const cut = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+  text.length > LONGEST ? `${text.slice(0, LONGEST - 1).toWellFormed()}…` : text;
 
 /** Others write names and messages: none of them may mention people or hide a link. */
 const plain = (text: string): string =>

@@ -20,8 +20,8 @@ export interface EndedJob extends JobInstants {
   readonly namespace: string | null;
 }
 
-/** Events that one look goes through: the traces of their jobs have 3 MB at most. */
-const MOST_EVENTS = 1_000;
+/** Events that one look goes through: their traces stay below a megabyte, the most that many proxies take. */
+const MOST_EVENTS = 250;
 
 /**
  * The jobs of whose end an event after this one tells, and up to which event it looked; undefined:
