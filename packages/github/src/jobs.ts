@@ -35,7 +35,8 @@ export type GitHubJob = {
 
 export type GitHubRun = {
   readonly id: number;
-  readonly repoId: number;
+  /** Undefined: GitHub does not say. */
+  readonly repoId: number | undefined;
   readonly attempt: number;
   readonly status: string | null;
   readonly conclusion: string | null;
@@ -176,7 +177,7 @@ function parseJob(job: JobAnswer): GitHubJob {
 function parseRun(run: RunAnswer): GitHubRun {
   return {
     id: run.id,
-    repoId: run.repository.id,
+    repoId: (run.repository as RunAnswer['repository'] | undefined)?.id,
     attempt: run.run_attempt ?? 1,
     status: run.status,
     conclusion: run.conclusion,

@@ -55,7 +55,7 @@ export async function listUnfinishedRuns(
 ): Promise<UnfinishedRuns | undefined> {
   const { lists: before = {}, runs = [], newest: last } = seenBefore;
   const isFirst = seenBefore.lists === undefined;
-  const isOfAnother = (run: GitHubRun) => run.repoId !== repoId;
+  const isOfAnother = (run: GitHubRun) => (run.repoId ?? repoId) !== repoId;
   let newest: SeenNewest | undefined;
   let unchanged = 0;
   if (runs.length === 0 && !(isFirst && isFullDue) && allowance.take()) {
