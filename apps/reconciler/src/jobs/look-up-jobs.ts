@@ -14,6 +14,7 @@ import { failureRules } from '@paddock/db/rules';
 import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { judgeJob } from '@paddock/domain/jobs/judge-job';
 import { lookUpJobsTask } from '@paddock/domain/tasks/sweep-names';
+import { askRun, type RunAnswer } from '@paddock/github/ask-run';
 import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
@@ -25,7 +26,6 @@ import { type Ask, createAskGitHub, isHidden } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
-import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { createAllowances } from './call-allowance.ts';
 import { findingOf, parseRepositoryName } from './discovered-job.ts';
 
@@ -190,6 +190,19 @@ async function judgeAll(
     notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
   }
   return { notes, jobsFound };
+}
+
+/**
+ * How the run of a queued job ended; a later attempt ends it without a conclusion. Undefined: the
+ * run goes on.
+ */
+function endOfRun(
+  run: GitHubRun | undefined,
+  job: Pick<GitHubJob, 'runAttempt'>,
+): { readonly conclusion: string | null } | undefined {
+  if (run === undefined) return undefined;
+  if (run.attempt > job.runAttempt) return { conclusion: null };
+  return run.status === 'completed' ? { conclusion: run.conclusion } : undefined;
 }
 
 function findingsOf(

@@ -9,10 +9,10 @@ import type { Db } from '@paddock/db/schema/tables';
 import { type JobsSay, type LogSays, podSays, runnerSays } from '@paddock/domain/workers/may-end';
 import { isRunnerOf } from '@paddock/domain/workers/worker-name';
 import type { StopEvidence, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
+import { askRun } from '@paddock/github/ask-run';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { type GitHubJob, listRunJobs } from '@paddock/github/jobs';
-import { findRepository } from '@paddock/github/repositories';
+import type { GitHubJob } from '@paddock/github/jobs';
 import {
   findRunner,
   getRunner,
@@ -150,22 +150,16 @@ const sinceDeregistration = (
   { lastLookMs }: ReadingEvidence['stopRules'],
 ): number => (deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs);
 
-/**
- * The jobs of a run. Its repository may have another name by now, and another one its former name:
- * so it is looked up by its id before GitHub's silence counts. If GitHub hides the run, it says
- * nothing of its jobs.
- */
+/** The jobs of a run; none if GitHub does not know it. Throws where GitHub forbids the repository. */
 async function askForJobs(
   client: InstallationClient,
   owner: string,
   { runId, repoId, repoFullName }: FittingRun,
 ): Promise<readonly GitHubJob[]> {
   const [, repo = ''] = repoFullName.split('/');
-  const jobs = await listRunJobs(client, { owner, repo }, runId);
-  if (jobs !== undefined) return jobs;
-  const today = await findRepository(client, repoId);
-  if (today === undefined || (today.owner === owner && today.name === repo)) return [];
-  return (await listRunJobs(client, { owner: today.owner, repo: today.name }, runId)) ?? [];
+  const answer = await askRun(client, { runId, repoId, name: { owner, repo } });
+  if (answer.kind === 'invisible' && answer.refusal !== undefined) throw answer.refusal;
+  return answer.kind === 'run' ? [...answer.jobs.values()] : [];
 }
 
 /**

@@ -1,8 +1,8 @@
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
-import type { InstallationClient } from '@paddock/github/connect';
-import { classifyGitHubError } from '@paddock/github/errors';
-import { type GitHubJob, type GitHubRun, listRunJobs } from '@paddock/github/jobs';
-import { findRepository, type RepositoryName } from '@paddock/github/repositories';
+import type { InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { type GitHubJob, listRunJobs } from './jobs.ts';
+import { findRepository, type RepositoryName } from './repositories.ts';
 
 export type RunAnswer =
   /** All jobs of the run, by id, and the repository's name now. */
@@ -13,8 +13,8 @@ export type RunAnswer =
     }
   /** GitHub shows us the repository, by this name, but does not know the run. */
   | { readonly kind: 'gone'; readonly name: RepositoryName }
-  /** GitHub does not show us the repository: no conclusion about the run. */
-  | { readonly kind: 'invisible' };
+  /** GitHub does not show us the repository. `refusal`: it forbids it, which is an Octokit error. */
+  | { readonly kind: 'invisible'; readonly refusal: unknown };
 
 export interface RunQuestion {
   readonly runId: number;
@@ -37,10 +37,10 @@ export async function askRun(
     forbidden = unlessHidden(error);
   });
   if (jobs !== undefined) return found(name, jobs);
-  const repository = await findRepository(client, repoId).catch(
-    (error: unknown) => void unlessHidden(error),
-  );
-  if (repository === undefined) return { kind: 'invisible' };
+  const repository = await findRepository(client, repoId).catch((error: unknown) => {
+    forbidden = unlessHidden(error);
+  });
+  if (repository === undefined) return { kind: 'invisible', refusal: forbidden };
   if (forbidden !== undefined) throw forbidden;
   const today: RepositoryName = { owner: repository.owner, repo: repository.name };
   if (today.owner === name.owner && today.repo === name.repo) return { kind: 'gone', name };
@@ -60,16 +60,3 @@ const found = (name: RepositoryName, jobs: readonly GitHubJob[]): RunAnswer => (
   name,
   jobs: new Map(jobs.map((job) => [job.id, job])),
 });
-
-/**
- * How the run of a queued job ended; a later attempt ends it without a conclusion. Undefined: the
- * run goes on.
- */
-export function endOfRun(
-  run: GitHubRun | undefined,
-  job: Pick<GitHubJob, 'runAttempt'>,
-): { readonly conclusion: string | null } | undefined {
-  if (run === undefined) return undefined;
-  if (run.attempt > job.runAttempt) return { conclusion: null };
-  return run.status === 'completed' ? { conclusion: run.conclusion } : undefined;
-}
