@@ -155,10 +155,10 @@ const TABLE = {
       { podName, failure },
     ),
   /** For example after a restore: an operator must check them. */
-  tooManyStrays: (count: number, cap: number) =>
+  tooManyStrays: (login: string, count: number, cap: number) =>
     line.error(
-      'removed no registration that no row names, since there are more than the cap: check our rows',
-      { count, cap },
+      'removed no registration of an entity that no row names, since there are more than the cap: check our rows',
+      { login, count, cap },
     ),
 
   // Apps and clocks.

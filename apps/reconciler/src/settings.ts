@@ -40,7 +40,7 @@ export const settings = {
     default: 50,
     min: 0,
     max: 10_000,
-    doc: 'If a pass finds more of our runners that no worker’s row names, it removes none of them, since our rows may be wrong. Raise it once you have checked them',
+    doc: 'If an entity has more of our runners that no worker’s row names, none of them is removed, since our rows may be wrong. Raise it once you have checked them',
   }),
   installationsGoneAtMost: integer({
     env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',

@@ -207,15 +207,17 @@ describe('remove-registrations does nothing', () => {
     expect(await scene.noted()).toEqual([]);
   });
 
-  test('to any registration without a row when more of them would go than their cap; others go, at most as many as a pass may remove', async () => {
+  test('to any registration without a row of an entity that has more of them than their cap; others go, at most as many as a pass may remove', async () => {
     for (let nth = 0; nth < 3; nth++) await scene.fail();
     const strays: string[] = [];
     for (let nth = 0; nth < 3; nth++) strays.push((await scene.register()).name);
+    await scene.knowScope(TOOL);
+    await scene.register(TOOL);
     await listTwice();
-    const counts = { listed: 1, unused: 6, removed: 3, overCap: 3 };
+    const counts = { listed: 2, unused: 7, removed: 4, overCap: 3 };
     const config = { strayRegistrationCap: 2 };
     expect(await scene.sweep({ config })).toEqual({ ...NOTHING, ...counts });
-    expect(scene.told('tooManyStrays')).toEqual([[3, 2]]);
+    expect(scene.told('tooManyStrays')).toEqual([['acme', 3, 2]]);
     expect(await scene.runners()).toEqual(strays.toSorted());
     // The others beyond the cap of a pass go with the next one.
     const more = { strayRegistrationCap: 3, registrationsOfPass: 2 };

@@ -57,7 +57,7 @@ export async function removeRegistrations(context: SweepContext, pass: Pass): Pr
     /** Right before removal: gone, in use, with a live worker, or with a pod that may run. */
     left: 0,
     failed: 0,
-    /** How many strays were due if that was more than their cap, so that none was removed; else 0. */
+    /** Strays of entities that have more of them than the cap: none of theirs was removed. */
     overCap: 0,
   };
   const askFor = createAskGitHub(context, pass, ({ what }, failure) =>
@@ -97,13 +97,17 @@ export async function removeRegistrations(context: SweepContext, pass: Pass): Pr
       return true;
     },
   });
-  const strays = due.filter(({ worker }) => worker === undefined).length;
-  if (strays > config.strayRegistrationCap) {
-    counts.overCap = strays;
-    events.tooManyStrays(strays, config.strayRegistrationCap);
+  const isStray = ({ worker }: LeftRegistration) => worker === undefined;
+  const strays = Map.groupBy(due.filter(isStray), ({ known }) => known.login);
+  const held = new Set<LeftRegistration>();
+  for (const [login, some] of strays) {
+    if (some.length <= config.strayRegistrationCap) continue;
+    counts.overCap += some.length;
+    for (const stray of some) held.add(stray);
+    events.tooManyStrays(login, some.length, config.strayRegistrationCap);
   }
-  const chosen = due.filter(({ worker }) => worker !== undefined || counts.overCap === 0);
-  const namespaces = strays === 0 ? [] : await findNamespaces(db);
+  const chosen = due.filter((one) => !held.has(one));
+  const namespaces = strays.size === 0 ? [] : await findNamespaces(db);
   let tried = 0;
   await pass.walk(chosen, {
     entityOf: ({ known }) => known.entityId,
