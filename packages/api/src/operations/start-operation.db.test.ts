@@ -98,7 +98,7 @@ describe.each(TASKS)('$0.name %j (F5)', (endpoint, input, kind, subject) => {
     await ask(turnSwitchEndpoint, database.db, held, 'grace');
     await expect(start()).rejects.toMatchObject({
       status: 409,
-      detail: expect.stringMatching(/^It is paused by grace since \S+ \(reading logs\)/),
+      detail: expect.stringMatching(/^The sweep \S+ is paused by grace since \S+ \(reading logs\)/),
     });
     expect(await rows()).toEqual([]);
     expect((await actions()).map((row) => row.endpoint)).toEqual(['turnSwitch']);

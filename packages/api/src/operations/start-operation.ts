@@ -46,6 +46,6 @@ export async function requireUnpaused(trx: Trx, kind: string, subjectId: string)
   if (found === undefined) return;
   const { by, since, note: why } = found;
   throw refused(
-    `It is paused by ${by} since ${since.toISOString()}${why === null ? '' : ` (${why})`}.`,
+    `The sweep ${kind} is paused by ${by} since ${since.toISOString()}${why === null ? '' : ` (${why})`}.`,
   );
 }
