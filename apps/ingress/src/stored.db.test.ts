@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { storeDeliveries } from '@paddock/db/deliveries/store-deliveries';
-import { ofJob } from '@paddock/db/scenes/delivery.scene';
+import { ofJob } from '@paddock/testing/deliveries-to-record';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';

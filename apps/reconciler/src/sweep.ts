@@ -20,7 +20,6 @@ import {
 import type { Service } from '@paddock/runtime/reach';
 import type { ReconcilerConfig } from './settings.ts';
 import type { ReconcilerEvents } from './events.ts';
-import type { Webhook } from './notifications/notify.ts';
 import { beginPass, type Pass, type PassEnd } from './passes/pass.ts';
 import type { readCollector } from './traces/collector.ts';
 import { scheduleOf } from '@paddock/queue/sweep-schedules';
@@ -38,8 +37,8 @@ export interface SweepContext {
   readonly takesFromLog: () => boolean;
   /** The newest page of each App's log, as this process read it last. */
   readonly newestPages: Map<number, DeliveryPage>;
-  /** The webhook of notifications, as configured now. */
-  readonly webhook: () => Webhook;
+  /** The webhook of notifications as configured now, or why it cannot be used; undefined: none is. */
+  readonly webhook: () => { readonly url: URL } | { readonly problem: string } | undefined;
   /** Where traces go, or why they cannot. */
   readonly collector: ReturnType<typeof readCollector>;
   readonly taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;

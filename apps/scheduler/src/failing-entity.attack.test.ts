@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { ofJob } from '@paddock/db/scenes/delivery.scene';
+import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { TestEntity } from './scenes/entities.scene.ts';

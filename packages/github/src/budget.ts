@@ -1,4 +1,4 @@
-import type { InstallationClient } from './connect.ts';
+import type { Octokit } from '@octokit/rest';
 
 /** GitHub's newest word on one hourly budget. */
 export type RateBudget = {
@@ -44,9 +44,9 @@ export function createRateBudgets() {
 }
 
 /** What GitHub says of an installation's budgets, by a call that counts against none. */
-export async function readBudgets({
-  octokit,
-}: InstallationClient): Promise<Partial<Record<RateResource, RateBudget>>> {
+export async function readBudgets(
+  octokit: Octokit,
+): Promise<Partial<Record<RateResource, RateBudget>>> {
   const { resources } = (await octokit.rest.rateLimit.get()).data;
   return Object.fromEntries(
     RESOURCES.flatMap((resource) => {

@@ -5,18 +5,15 @@ import { findAssets } from '@paddock/testing/played-nodes';
 import { type ChartObject, HELM } from '@paddock/testing/render-chart';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
+import { endpointsOf, playService } from '../scenes/chart-cluster.scene.ts';
 import {
-  type Kubelet,
   createKubelet,
-  endpointsOf,
-  playService,
-} from '../scenes/chart-cluster.scene.ts';
-import {
+  type Kubelet,
   type PlayedContainer,
   type PlayedPod,
   runContainer,
   startContainer,
-} from '../scenes/play-container.scene.ts';
+} from '../scenes/kubelet.scene.ts';
 import {
   NAMESPACE,
   type PlayedRelease,

@@ -14,14 +14,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
-import {
-  type ChartCluster,
-  type Kubelet,
-  createKubelet,
-  endpointsOf,
-  playService,
-} from '../scenes/chart-cluster.scene.ts';
+import { type ChartCluster, endpointsOf, playService } from '../scenes/chart-cluster.scene.ts';
 import { APP, POOL } from '../scenes/chart-releases.scene.ts';
+import { createKubelet, type Kubelet } from '../scenes/kubelet.scene.ts';
 import {
   APP_ID,
   NAMESPACE,

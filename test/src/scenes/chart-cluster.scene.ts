@@ -4,7 +4,6 @@ import type { ChartObject, Labels } from '@paddock/testing/render-chart';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { type PlayedContainer, type PlayedPod, startContainer } from './play-container.scene.ts';
 
 /** The group and version in which the test reads a kind. */
 const API_VERSIONS: Readonly<Record<string, string>> = {
@@ -64,7 +63,10 @@ export async function connectChartCluster(real: RealCluster) {
     patch: (object: ChartObject, changes: object, part: '' | '/status' = '') =>
       admin('PATCH', `${pathTo(object)}${part}`, changes),
     /** A token that is valid as long as the pod is there, as the kubelet requests one. */
-    async requestToken(pod: PlayedPod, expirationSeconds: number): Promise<string> {
+    async requestToken(
+      pod: LiveObject & { readonly spec: { readonly serviceAccountName: string } },
+      expirationSeconds: number,
+    ): Promise<string> {
       const { apiVersion, kind, metadata, spec } = pod;
       const { namespace, name, uid } = metadata;
       const account = pathTo(named('ServiceAccount', namespace, spec.serviceAccountName));
@@ -104,7 +106,7 @@ interface Endpoints {
 }
 
 /** Pods' addresses are loopback addresses of this machine, which the API server refuses. */
-const podAddress = (loopback: string): string => loopback.replace(/^127\./, '10.');
+export const podAddress = (loopback: string): string => loopback.replace(/^127\./, '10.');
 const loopbackOf = (address: string): string => address.replace(/^10\./, '127.');
 
 /** Where a Service leads: to the ready pods that the cluster's controllers have found for it. */
@@ -164,82 +166,6 @@ export async function playService(cluster: ChartCluster, service: ChartObject, h
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
-    },
-  };
-}
-
-interface KubeletOptions {
-  readonly cluster: ChartCluster;
-  readonly namespace: string;
-  /** The first address that it may give to a pod. */
-  readonly addressOf: (number: number) => string;
-  /** What must no longer lead to a pod before its `preStop` hook ends. */
-  readonly service?: ChartObject;
-}
-
-/** Says that a pod is ready at a loopback address. */
-async function markReady(cluster: ChartCluster, pod: PlayedPod, address: string): Promise<void> {
-  const podIP = podAddress(address);
-  const conditions = [{ type: 'Ready', status: 'True' }];
-  const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions };
-  await cluster.patch(pod, { status }, '/status');
-}
-
-const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler,console)';
-
-export type Kubelet = ReturnType<typeof createKubelet>;
-
-/** Runs the services' pods that the cluster's controllers make, until they delete them. */
-export function createKubelet({ cluster, namespace, addressOf, service }: KubeletOptions) {
-  const starting = new Map<string, Promise<unknown>>();
-  const running = new Map<string, PlayedContainer>();
-  const ends: Awaited<ReturnType<PlayedContainer['end']>>[] = [];
-  const failures: unknown[] = [];
-  let last = 0;
-  const start = async (pod: PlayedPod): Promise<void> => {
-    last += 1;
-    const address = addressOf(last);
-    const container = await startContainer({ cluster, address }, pod);
-    running.set(pod.metadata.uid, container);
-    await container.untilReady();
-    await markReady(cluster, pod, address);
-  };
-  const end = async (
-    uid: string,
-    container: PlayedContainer,
-    isForgotten?: () => Promise<boolean>,
-  ): Promise<void> => {
-    running.delete(uid);
-    ends.push(await container.end(isForgotten));
-  };
-  /** Ends a deleted pod's container. */
-  const endDeleted = (uid: string, container: PlayedContainer): Promise<void> =>
-    end(uid, container, async () => {
-      const led = service === undefined ? [] : await endpointsOf(cluster, service);
-      return !led.some(({ host }) => host === container.address);
-    });
-  const watched = (work: Promise<unknown>): Promise<unknown> =>
-    work.catch((error: unknown) => failures.push(error));
-  return {
-    /** Starts new pods and ends deleted ones; rejects if one could not start. */
-    async look(): Promise<void> {
-      const pods = (await cluster.list('Pod', namespace, PODS)) as unknown as PlayedPod[];
-      const wanted = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      for (const pod of wanted)
-        if (!starting.has(pod.metadata.uid)) starting.set(pod.metadata.uid, watched(start(pod)));
-      const uids = new Set(wanted.map(({ metadata }) => metadata.uid));
-      for (const [uid, container] of running) {
-        if (!uids.has(uid)) starting.set(`the end of ${uid}`, watched(endDeleted(uid, container)));
-      }
-      if (failures.length > 0) throw new AggregateError(failures, failures.join('\n'));
-    },
-    /** Those that have become ready and have not been ended. */
-    running: () => [...running.values()],
-    /** How the ended ones ended. */
-    ends,
-    async endAll(): Promise<void> {
-      await Promise.all(starting.values());
-      await Promise.all([...running].map(([uid, container]) => end(uid, container)));
     },
   };
 }

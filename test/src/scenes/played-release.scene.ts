@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { startChartCluster } from './chart-cluster.scene.ts';
 import { APP, LEAST, POOL, RESTRICTED } from './chart-releases.scene.ts';
-import { type PlayedPod, runContainer } from './play-container.scene.ts';
+import { type PlayedPod, runContainer } from './kubelet.scene.ts';
 
 export const NAMESPACE = 'paddock';
 export const RUNNERS = POOL.namespace;

@@ -133,7 +133,8 @@ async function checkInstallation(
   { id: installationId, appId, entityId, login, settingsUrl }: GitHubInstallation,
 ): Promise<{ readonly said: readonly string[]; readonly isMend: boolean }> {
   try {
-    const budgets = await readBudgets(github.asInstallation({ appId, installationId, entityId }));
+    const { octokit } = github.asInstallation({ appId, installationId, entityId });
+    const budgets = await readBudgets(octokit);
     const said = Object.entries(budgets).flatMap(([resource, budget]) =>
       budget.remaining < budget.limit * LOW ? [lowBudget(login, resource, budget)] : [],
     );

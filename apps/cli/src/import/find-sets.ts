@@ -4,8 +4,8 @@ import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { asValues, fromValues, type Release } from './from-values.ts';
 import { merged, withParameters } from './helm-values.ts';
-import { type ReadDocument, valueOf, whyUnreadable } from './read-documents.ts';
-import { numberOf, type RunnerSet, textOf, textsOf } from './runner-set.ts';
+import { valueOf, whyUnreadable } from './read-documents.ts';
+import { numberOf, type ReadDocument, type RunnerSet, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
 

@@ -5,7 +5,8 @@ import { text as allOf } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { type Command, type Given, JSON_OPTION, WrongUsage } from '../command.ts';
 import { findSets } from './find-sets.ts';
-import { type ReadDocument, readDocuments } from './read-documents.ts';
+import { readDocuments } from './read-documents.ts';
+import type { ReadDocument } from './runner-set.ts';
 import { type Said, toConfig } from './to-config.ts';
 
 const STDIN = '-';

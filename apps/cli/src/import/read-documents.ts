@@ -9,14 +9,7 @@ import {
   type Tags,
 } from 'yaml';
 import { isTerraform, readTerraform } from './read-terraform.ts';
-
-/** One document of a file, or why it cannot be read. */
-export interface ReadDocument {
-  /** The file, and the document's place in it. */
-  readonly from: string;
-  readonly value?: unknown;
-  readonly problem?: string;
-}
+import type { ReadDocument } from './runner-set.ts';
 
 /** A thousand scale sets with all that the API server adds to them. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;

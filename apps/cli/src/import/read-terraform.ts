@@ -1,4 +1,4 @@
-import type { ReadDocument } from './read-documents.ts';
+import type { ReadDocument } from './runner-set.ts';
 
 export const isTerraform = (extension: string, text: string): boolean =>
   extension === '.tf' || (extension === '' && /^[ \t]*(?:resource|module)[ \t]+"/m.test(text));

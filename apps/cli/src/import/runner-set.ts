@@ -4,6 +4,14 @@ import { apiUrlOf } from '@paddock/github/create-app';
 
 type Mapping = Record<string, unknown>;
 
+/** One document of a file, or why it cannot be read. */
+export interface ReadDocument {
+  /** The file, and the document's place in it. */
+  readonly from: string;
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
 /** The runners of another controller that belong together, in the words of a pool. */
 export interface RunnerSet {
   /** Where it was found: the file, and its kind and name there. */

@@ -93,11 +93,11 @@ const cut = (text: string): string =>
 const plain = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The address, or why there is none. Undefined: none is configured. */
-export type Webhook = { readonly url: URL } | { readonly problem: string } | undefined;
-
 /** The webhook of notifications as the configuration file and its secret are now. */
-export function readWebhook(path: string, environment: Environment): Webhook {
+export function readWebhook(
+  path: string,
+  environment: Environment,
+): ReturnType<SweepContext['webhook']> {
   const { value, problems } = readYamlFile(path, notificationsPart);
   const source = value?.notifications?.webhook;
   if (value !== undefined && source === undefined) return undefined;

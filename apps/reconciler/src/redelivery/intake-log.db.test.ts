@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
+import { deliveryToRecord } from '@paddock/testing/deliveries-to-record';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { type DeliveryPage, readDelivery } from '@paddock/github/deliveries';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { ofJob } from '@paddock/db/scenes/delivery.scene';
+import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { sql } from 'kysely';

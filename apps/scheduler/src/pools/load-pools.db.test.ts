@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { ofJob } from '@paddock/db/scenes/delivery.scene';
+import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { TEST_SCHEMA } from '@paddock/testing/database';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';

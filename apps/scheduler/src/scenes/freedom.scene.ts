@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
+import { deliveryToRecord } from '@paddock/testing/deliveries-to-record';
 import type { Db } from '@paddock/db/schema/tables';
 import { listenHttp } from '@paddock/runtime/http-server';
 import type { JobTruth } from '@paddock/simulators/github/truth';

@@ -9,9 +9,9 @@ import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { lockInstallations, pinLogins } from '../entities/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
-import { pools as open } from '../scenes/job-lives.scene.ts';
+import { pools as open } from '@paddock/testing/job-lives';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
-import { deliveryToRecord, ofJob } from '../scenes/delivery.scene.ts';
+import { deliveryToRecord, ofJob } from '@paddock/testing/deliveries-to-record';
 
 const CONNECTIONS = 8;
 const JOBS = 64;

@@ -7,7 +7,7 @@ import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import type { Trx } from '../schema/tables.ts';
-import { ACME, ofJob, pools } from '../scenes/delivery.scene.ts';
+import { ACME, ofJob, pools } from '@paddock/testing/deliveries-to-record';
 import { recordDeliveries } from './record-deliveries.ts';
 
 const database = useTestDatabase();

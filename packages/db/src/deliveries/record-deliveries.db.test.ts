@@ -3,7 +3,13 @@ import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
-import { ACME, deliveryToRecord, ofInstallation, ofJob, pools } from '../scenes/delivery.scene.ts';
+import {
+  ACME,
+  deliveryToRecord,
+  ofInstallation,
+  ofJob,
+  pools,
+} from '@paddock/testing/deliveries-to-record';
 
 const ping = (more = {}) => deliveryToRecord('ping', examplePayload('ping', undefined, more));
 const windows = { labels: ['windows'] };

@@ -7,7 +7,7 @@ import type { EventToAppend } from '../events/append-events.ts';
 import type { Trx } from '../schema/tables.ts';
 import { putWorker } from '@paddock/testing/demand-rows';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
-import { ACME, ofJob, pools } from '../scenes/delivery.scene.ts';
+import { ACME, ofJob, pools } from '@paddock/testing/deliveries-to-record';
 
 const database = useTestDatabase();
 beforeEach(async () => {

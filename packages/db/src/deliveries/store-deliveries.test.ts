@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { ofJob } from '../scenes/delivery.scene.ts';
+import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { jobTimes } from './store-deliveries.ts';
 
 describe('the times of a job (H5)', () => {

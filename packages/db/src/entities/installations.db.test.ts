@@ -17,7 +17,7 @@ import {
   OLD_INSTALLATION,
   OTHER,
   OWN,
-} from '../scenes/installation-today.scene.ts';
+} from '@paddock/testing/installation-today';
 import { findJobsToLookUp } from '../jobs/look-ups.ts';
 import { findDueRepositories } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';

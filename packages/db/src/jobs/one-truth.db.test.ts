@@ -4,7 +4,7 @@ import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/demand-rows';
 import type { Selectable } from 'kysely';
-import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
+import { type Deliveries, deliveriesOfJobs, pools } from '@paddock/testing/job-lives';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
 import type { Database } from '../schema/tables.ts';
 

@@ -7,7 +7,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
-import { deliveryToRecord } from '../scenes/delivery.scene.ts';
+import { deliveryToRecord } from '@paddock/testing/deliveries-to-record';
 import { recordDeliveries } from '../deliveries/record-deliveries.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { reconsiderJobs, replaceWaitingJobs } from './reconsider-jobs.ts';

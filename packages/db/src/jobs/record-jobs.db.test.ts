@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/demand-rows';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
-import { ofJob, pools } from '../scenes/delivery.scene.ts';
+import { ofJob, pools } from '@paddock/testing/deliveries-to-record';
 
 const database = useTestDatabase();
 beforeEach(() =>

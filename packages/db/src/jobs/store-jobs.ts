@@ -18,7 +18,7 @@ import {
 import { type Binding, bindingWorkers } from '../workers/failing-keys.ts';
 import { retried, sqlStateOf } from '../connection/errors.ts';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { storableLabels } from '@paddock/domain/pools/labels';
+import { storableLabels } from '@paddock/domain/text/storable';
 import { preparedText } from '../connection/prepared.ts';
 
 /** The columns that a job's first statement sets for ever. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normaliseLabels } from '../pools/labels.ts';
+import { normaliseLabels } from '../text/storable.ts';
 import { readRunnerName } from '../workers/worker-name.ts';
 import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { misplacedInPools } from './misplaced-keys.ts';
 import { entitiesGate, repositoriesGate } from './gate.ts';
-import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
+import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from '../text/storable.ts';
 import { caBundle, containerMode, podKeys, proxy } from './pod-keys.ts';
 import { OFFICIAL_IMAGE, podTemplate, refuseLogsInStatus, templateImage } from './pod-template.ts';
 import { warm } from './warm.ts';

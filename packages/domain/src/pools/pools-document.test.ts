@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { normaliseLabels } from './labels.ts';
+import { normaliseLabels } from '../text/storable.ts';
 import { keysOfPools, pool as poolSchema } from './pool.ts';
 import { documentOf, poolWith, problemsIn, problemsOf } from '../scenes/pools-document.scene.ts';
 import { poolFor, sharedLabels } from './labels.ts';

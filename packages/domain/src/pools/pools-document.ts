@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { loginAmong, type NamedEntity, ruleAmong, USUAL_MAX_WORKERS } from './entities.ts';
 import { loginThrough } from './gate.ts';
-import { byPreference, normaliseLabels } from './labels.ts';
+import { normaliseLabels } from '../text/storable.ts';
+import { byPreference } from './labels.ts';
 import { count, pool, type Pool } from './pool.ts';
 import { checkedTogether } from './check-together.ts';
 

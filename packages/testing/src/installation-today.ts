@@ -1,5 +1,5 @@
-import { minutesAgo, putInstallation } from '@paddock/testing/demand-rows';
-import type { Db } from '../schema/tables.ts';
+import { minutesAgo, putInstallation } from './demand-rows.ts';
+import type { Db } from '@paddock/db/schema/tables';
 
 export const ACME = 90_000_001;
 /**

@@ -1,8 +1,8 @@
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { fc } from '@paddock/testing/random-cases';
-import type { JsonObject } from '@paddock/testing/signed-delivery';
-import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
-import { ofJob } from './delivery.scene.ts';
+import { fc } from './random-cases.ts';
+import type { JsonObject } from './signed-delivery.ts';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
+import { ofJob } from './deliveries-to-record.ts';
 
 const POOL = {
   name: 'small',

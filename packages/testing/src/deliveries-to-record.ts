@@ -1,8 +1,8 @@
 import { bodyDigest } from '@paddock/domain/deliveries/delivery-bodies';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
-import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
+import { examplePayload, type JsonObject } from './signed-delivery.ts';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
 
 /**
  * A delivery of this body, as ingress hands it on once its signature is checked; each has a new
