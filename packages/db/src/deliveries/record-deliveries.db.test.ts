@@ -10,6 +10,7 @@ import {
   ofJob,
   pools,
 } from '@paddock/testing/deliveries-to-record';
+import { repairInstallation } from '../entities/installations.ts';
 
 const ping = (more = {}) => deliveryToRecord('ping', examplePayload('ping', undefined, more));
 const windows = { labels: ['windows'] };
@@ -180,6 +181,26 @@ describe('recordDeliveries', () => {
     await record(resumed);
     await record(suspended);
     expect(await installation()).toMatchObject({ suspended_at: null });
+  });
+
+  test('jobs run again when a suspension is lifted of which only GitHub’s list has told, as of later than it began (A12)', async () => {
+    await record(ofInstallation('created', { updated_at: '2026-01-01T00:00:00Z' }));
+    const suspendedAt = '2026-01-02T00:00:00Z';
+    const listed = {
+      appId: 41,
+      entity: { ...ACME, type: 'Organization' as const },
+      installationId: 31,
+      repositorySelection: 'all',
+    };
+    const said = { suspendedAt, isDeleted: false, statedAt: '2026-01-02T00:10:00Z' };
+    await database.db
+      .transaction()
+      .execute((trx) => repairInstallation(trx, { ...listed, ...said }));
+    await record(ofInstallation('unsuspend', { updated_at: suspendedAt, suspended_at: null }));
+    expect(await installation()).toMatchObject({
+      suspended_at: null,
+      stated_at: new Date('2026-01-02T00:10:00Z'),
+    });
   });
 
   test('a deletion is final, until there is a new installation (A12)', async () => {

@@ -111,6 +111,7 @@ export function addInstallation(
     selection: repositories === undefined ? 'all' : 'selected',
     repositoryIds: new Set(repositories?.map((name) => findRepository(world, name).id)),
     suspendedAt: null,
+    updatedAt: isoNow(world),
     createdAt: isoNow(world),
   };
   world.installations.set(id, installation);

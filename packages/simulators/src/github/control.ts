@@ -187,7 +187,7 @@ function selectRepositories(
 
 function suspend(world: World, id: number, suspendedAt: string | null): void {
   const installation = findInstallation(world, id);
-  installation.suspendedAt = suspendedAt;
+  Object.assign(installation, { suspendedAt, ...(suspendedAt && { updatedAt: suspendedAt }) });
   emitInstallation(world, installation, suspendedAt === null ? 'unsuspend' : 'suspend');
 }
 

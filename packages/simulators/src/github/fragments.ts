@@ -119,7 +119,7 @@ export function installationJson(world: World, installation: Installation): Payl
     permissions: app?.accepted ?? app?.permissions ?? {},
     events: app?.events ?? [],
     created_at: installation.createdAt,
-    updated_at: installation.suspendedAt ?? installation.createdAt,
+    updated_at: installation.updatedAt,
     single_file_name: null,
     has_multiple_single_files: false,
     single_file_paths: [],

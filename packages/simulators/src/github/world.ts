@@ -47,6 +47,8 @@ export type Installation = {
   selection: 'all' | 'selected';
   readonly repositoryIds: Set<number>;
   suspendedAt: string | null;
+  /** The end of a suspension leaves that of its beginning, as at GitHub. */
+  updatedAt: string;
   readonly createdAt: string;
 };
 
