@@ -9,6 +9,7 @@ import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { TEST_SCHEMA } from '@paddock/testing/database';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
+import { sql } from 'kysely';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { createPoolsLoader } from './load-pools.ts';
 
@@ -168,6 +169,25 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     expect(await labels()).toEqual(['self-hosted,windows']);
     await close();
     await tunnel.cut();
+  });
+
+  test('a changed file stays in force though PostgreSQL loses it again, as a standby does that was behind (B4, B5)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools } = await startReplica(path);
+    const lose = () =>
+      sql`delete from pools_documents where version = (select max(version) from pools_documents)`.execute(
+        world.db,
+      );
+    write('paddock.yaml', yaml('windows'));
+    await pools.once();
+    await lose();
+    await pools.once();
+    expect(await labels()).toEqual(['self-hosted,windows']);
+    await world.db.deleteFrom('pools_documents').execute();
+    await pools.once();
+    expect(await labels()).toEqual(['self-hosted,windows']);
+    await pools.once();
+    expect(await versions()).toBe(1);
   });
 
   test('a change that reaches a replica late overrules no newer one; a step back does (B4)', async () => {

@@ -41,7 +41,7 @@ const RETRY_MS = 1_000;
 
 /**
  * Puts the pools of the configuration file in force. A replica stores its file's pools once after
- * each change of that file, its start included. It never overrules another replica's: the file
+ * each change of that file, its start included, and again if PostgreSQL has lost them. It never overrules another replica's: the file
  * loaded last is in force, and one that comes here later than there is not loaded again. Each replica moves the waiting and unserved jobs to the pools in force,
  * even if another replica loaded them.
  */
@@ -74,8 +74,8 @@ export function createPoolsLoader({
     onAccepted: events.fileAccepted,
   });
   let toStore: PoolsDocument | undefined;
-  /** The version of this replica's file. */
-  let ofFile: number | undefined;
+  /** What this replica's file says, and its version, as they were stored last. */
+  let stored: { readonly content: PoolsDocument; readonly version: number } | undefined;
   let version: number | undefined;
   let looks = 0;
   let reconsidered = 0;
@@ -85,11 +85,16 @@ export function createPoolsLoader({
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
     if (toStore !== undefined) {
-      const digest = digestOf(toStore);
-      ofFile = await storePoolsDocument(db, { content: toStore, digest, after: ofFile });
+      const given = { content: toStore, digest: digestOf(toStore), after: stored?.version };
+      stored = { content: toStore, version: await storePoolsDocument(db, given) };
     }
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
+    if (stored !== undefined && (newest?.version ?? 0) < stored.version) {
+      // PostgreSQL has lost it, as a standby that was behind. The file will not change for that.
+      toStore = stored.content;
+      return once();
+    }
     if (newest === undefined) return;
     hookNamespaces = newest.document.pools
       .filter(({ template }) => hasHooks(template))
