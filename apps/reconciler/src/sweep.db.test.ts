@@ -1,3 +1,4 @@
+import { findPassMemory } from '@paddock/db/schedules/sweep-states';
 import { EVERY_SWEEP, liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueueAlone } from '@paddock/queue/enqueue';
@@ -118,6 +119,37 @@ describe('the switch of a sweep (E6)', () => {
     expect(await run(['delete-ended-pods'], { dryRun: true })).toMatchObject([{ found: 3 }]);
     expect(passes).toEqual(['delete-ended-pods dry']);
   });
+});
+
+test('a pass that goes on after another process took its task over leaves nothing: what the other has told is not told again (C6, D8)', async () => {
+  const { db } = database;
+  const row = { name: 'mow', last_tick_at: new Date(), succeeded_at: new Date(0) };
+  await db.insertInto('schedules').values(row).execute();
+  const held = Promise.withResolvers<void>();
+  const mow: Sweep = {
+    slots: 1,
+    async pass(_context, pass) {
+      const nth = passes.push('mow');
+      pass.note('told', [`by pass ${nth}`]);
+      if (nth === 1) await held.promise;
+      return done();
+    },
+  };
+  const drain = () => runDueTasks({ db, kinds: kindsOf(usualContext(db), { mow }) });
+  const left = () => findPassMemory(db, 'mow').then(({ seen }) => Object.keys(seen['told'] ?? {}));
+  await enqueueAlone(db, [sweepTask('mow')]);
+  const stalled = drain();
+  await waitFor('the pass', () => passes.length > 0);
+  await sql`update tasks set locked_until = now() - interval '1 second'`.execute(db);
+  await drain();
+  expect(await left()).toEqual(['by pass 2']);
+  await sql`update schedules set succeeded_at = 'epoch'`.execute(db);
+  held.resolve();
+  await stalled;
+  expect(await left()).toEqual(['by pass 2']);
+  const schedules = db.selectFrom('schedules').select('succeeded_at').where('name', '=', 'mow');
+  expect(await schedules.execute()).toEqual([{ succeeded_at: new Date(0) }]);
+  await db.deleteFrom('schedules').execute();
 });
 
 describe('a dry run', () => {

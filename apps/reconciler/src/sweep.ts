@@ -102,7 +102,7 @@ const handlerOf =
         const { endedBy, memory } = end();
         const isDone = ended.outcome === 'done';
         const isSuccess = isDone && !stop.aborted && endedBy !== 'away' && !hasMissed(memory);
-        await notePass(db, schedule, { memory, isSuccess });
+        await notePass(db, schedule, { memory, isSuccess, task });
         return isDone ? goOn(ended, endedBy, task) : ended;
       },
     );

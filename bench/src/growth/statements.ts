@@ -183,6 +183,7 @@ export const periodicStatements = {
     sweeps.notePass(trx, 'check-apps', {
       memory: { failing: {}, unreached: {}, seen: {} },
       isSuccess: true,
+      task: { id: guid(1), fence: 1 },
     }),
   findSwitchOfSweep: (trx) => findSwitchOfSweep(trx, 'check-workers', 'check-workers'),
   noteLife: (trx) => noteLife(trx, 'scheduler'),

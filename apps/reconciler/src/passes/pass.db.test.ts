@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { findPassMemory, hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -16,6 +17,16 @@ beforeEach(async () => {
     .values({ name: SCHEDULE, last_tick_at: new Date() })
     .execute();
 });
+
+/** The claim on the task of a pass. */
+async function claim() {
+  const task = { kind: SCHEDULE, subject_type: 'schedule', subject_id: randomUUID() };
+  const at = new Date();
+  const held = { status: 'running' as const, locked_by: 'mower', locked_until: at, started_at: at };
+  const row = { ...task, ...held, max_attempts: 1 };
+  const tasks = database.db.insertInto('tasks').values(row).returning(['id', 'fence']);
+  return tasks.executeTakeFirstOrThrow();
+}
 
 const yes = () => Promise.resolve(true);
 
@@ -47,7 +58,8 @@ async function pass(
     },
   });
   const { endedBy, memory } = end();
-  await notePass(db, SCHEDULE, { memory, isSuccess: endedBy === undefined });
+  const task = await claim();
+  await notePass(db, SCHEDULE, { memory, isSuccess: endedBy === undefined, task });
   return { visited, endedBy, hasMissed: hasMissed(memory) };
 }
 

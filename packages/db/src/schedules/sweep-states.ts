@@ -36,16 +36,29 @@ export async function findPassMemory(
   return { failing: {}, unreached: {}, seen: {}, ...memory, now };
 }
 
-/** Stores what a pass of this schedule leaves, and whether it succeeded. */
+export interface PassToNote {
+  readonly memory: PassMemory;
+  readonly isSuccess: boolean;
+  /** The claim on its task. */
+  readonly task: { readonly id: string; readonly fence: number };
+}
+
+/**
+ * Stores what a pass of this schedule leaves, and whether it succeeded. Changes nothing if its task
+ * is another's by now: the next pass may have left more.
+ */
 export async function notePass(
   db: Db,
   schedule: string,
-  { memory, isSuccess }: { readonly memory: PassMemory; readonly isSuccess: boolean },
+  { memory, isSuccess, task: { id, fence } }: PassToNote,
 ): Promise<void> {
   await db
     .updateTable('schedules')
     .set({ last_pass: JSON.stringify(memory), ...(isSuccess && { succeeded_at: NOW }) })
     .where('name', '=', schedule)
+    .where(
+      sql<boolean>`exists (select from tasks where id = ${id}::uuid and fence = ${fence} and status = 'running')`,
+    )
     .execute();
 }
 
