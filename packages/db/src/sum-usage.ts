@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { rowsOf } from './rows.ts';
-import type { Db } from './schema/tables.ts';
+import type { Db, Trx } from './schema/tables.ts';
 import { hasEnded, isLive, isUnended } from './states/states.ts';
 
 /** A year can be compared with the one before. */
@@ -64,8 +64,12 @@ const QUEUED_SECONDS = sql`
 /** The worker that a job ran on to its end. Any other has no job here. */
 const RAN_ON = sql`w.pod_name = j.k8s_pod and w.assigned_job_id = j.job_id`;
 
-/** Sums up one hour anew, and counts what has not ended in it. */
-export async function sumUsage(db: Db, hour: Date): Promise<void> {
+/**
+ * Sums up one hour anew, and counts what has not ended in it. In turn: a killed process may leave a
+ * statement that goes on beside its successor's, and neither would delete the other's sums.
+ */
+export async function sumUsage(trx: Trx, hour: Date): Promise<void> {
+  await sql`lock table usage_hours in share row exclusive mode`.execute(trx);
   await sql`
     with used as (
       select j.entity_id, j.repo_id, j.repo_full_name, coalesce(j.workflow_name, '') as workflow_name, j.k8s_pool,
@@ -92,7 +96,7 @@ export async function sumUsage(db: Db, hour: Date): Promise<void> {
     select ${hour}::timestamptz, entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool,
       array_agg(queued_seconds order by queued_seconds) filter (where queued_seconds is not null), sum(jobs), sum(workers), sum(pod_ms),
       sum(case when failed then 0 else pod_ms - least(job_ms, pod_ms) end), sum(case when failed then pod_ms else 0 end), sum(unended)
-    from used group by entity_id, repo_id, workflow_name, k8s_pool`.execute(db);
+    from used group by entity_id, repo_id, workflow_name, k8s_pool`.execute(trx);
 }
 
 /** Removes sums older than KEEP_MONTHS, and of hours to come (wrong clock). Returns how many. */

@@ -55,7 +55,7 @@ const PARTS: Readonly<Record<string, PartOf>> = {
     let summed = 0;
     for (const hour of hours) {
       if (signal.aborted) break;
-      await sumUsage(db, hour);
+      await db.transaction().execute((trx) => sumUsage(trx, hour));
       summed += 1;
     }
     return { counts: { hours: summed, removed: await retireUsage(db) }, isMore };

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findHoursToSum, sumUsage } from '@paddock/db/sum-usage';
 import { putJob, putWorker } from '@paddock/testing/demand-rows';
+import { untilBlocked } from '@paddock/testing/sessions';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
@@ -25,10 +26,12 @@ interface Ended {
 const ENDED = { status: 'completed', wants_worker: false, conclusion: 'success' } as const;
 const ended: Ended[] = [];
 
+const sumHour = (hour: Date) => database.db.transaction().execute((trx) => sumUsage(trx, hour));
+
 /** Sums up what the sweep would. */
 async function sumAll(): Promise<number> {
   const { hours } = await findHoursToSum(database.db, { keptDays: 90, most: 500 });
-  for (const hour of hours) await sumUsage(database.db, hour);
+  for (const hour of hours) await sumHour(hour);
   return hours.length;
 }
 
@@ -206,6 +209,22 @@ describe('the sums', () => {
     await sumAll();
     expect((await list()).total.jobs).toBe(before + 2);
     expect((await find()).hours).toEqual([hour(Date.now())]);
+  });
+
+  test('count an hour once that a killed process and its successor sum up at one time', async () => {
+    const { db } = database;
+    const [newest] = (await find()).hours;
+    if (newest === undefined) throw new Error('There are hours with jobs.');
+    await sumAll();
+    const before = (await list()).total;
+    const { both } = await db.transaction().execute(async (trx) => {
+      await sql`select from usage_hours where hour = ${newest} for update`.execute(trx);
+      const begun = Promise.all([sumHour(newest), sumHour(newest)]);
+      await untilBlocked(db, { count: 2 });
+      return { both: begun };
+    });
+    await both;
+    expect((await list()).total).toEqual(before);
   });
 
   test('have a next page behind a workflow with a name of any length', async () => {
