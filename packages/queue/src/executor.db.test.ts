@@ -3,7 +3,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { executorEvents } from './executor-events.ts';
-import { done, type Handler, type Kinds } from './kind.ts';
+import { done, type Handler, type Kinds, type Task } from './kind.ts';
 import { declareQueueDepth } from './queue-depth.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
@@ -149,6 +149,18 @@ describe('an executor', () => {
       { subject_id: 'hangs', status: 'ERROR', failure_reason: 'timeout', output: null },
       { subject_id: 'quick', status: 'OK' },
     ]);
+  });
+
+  test('a run that was given up has nothing left of its claim, so it makes no call beside its successor (C6, D6)', async () => {
+    const runs: Task[] = [];
+    const hanging: Handler = (one) => {
+      runs.push(one);
+      return new Promise(() => undefined);
+    };
+    const { told } = start({ a: { slots: 1, timeoutMs: 50, handler: hanging } });
+    await queue.enqueue(task('a', 'x'));
+    await waitFor('the timeout', () => told.processed.length === 1);
+    expect(runs.map((run) => run.claimLeft())).toEqual([0]);
   });
 
   test('a result that cannot be stored is a failed run, and other ended runs are settled (D4)', async () => {

@@ -165,7 +165,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const kind = kinds[row.kind];
     if (kind === undefined) return;
     const renewal = { sentAt: asked };
-    const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs));
+    // A run that was given up has none left, though its claim is renewed until it is settled.
+    const task = taskOf(row, () =>
+      entry.endedAt === undefined ? shareLeft(performance.now() - renewal.sentAt, claimMs) : 0,
+    );
     if (row.takenOver) events.taskTakenOver(identityOf(task));
     const entry: HeldTask = {
       task,

@@ -17,8 +17,8 @@ export interface Task {
   readonly fence: number;
   /**
    * The share of the claim that is left, from 1 down to 0, by the monotonic clock since the last
-   * renewal. At a third the executor interrupts the run. Check it before an outside call that must
-   * not happen twice.
+   * renewal. At a third the executor interrupts the run. An interrupted one has none left. Check it
+   * before an outside call that must not happen twice.
    */
   claimLeft(): number;
 }
