@@ -8,7 +8,7 @@ import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import { IS_EXAMINED } from './workers.ts';
 import type { Db, Status, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE, isLive } from '../states/states.ts';
+import { LIVE } from '../states/states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** A pod's own status. */
@@ -111,8 +111,8 @@ export const recordPodStates = (db: Db, states: readonly PodState[], unexplained
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
         "stuckReason" text, "failureReason" text, "endedBy" text, message text)
     ),
-    -- Each is looked up by its name: a plain join would read all live workers for one change of one
-    -- pod.
+    -- Each is looked up by its name, and changed by its name alone: else a plan that was kept while
+    -- few workers lived reads all that live, for one change of one pod.
     locked as (
       select g.*, w.*
       from (select * from given order by "podName") g cross join lateral (
@@ -161,7 +161,7 @@ export const recordPodStates = (db: Db, states: readonly PodState[], unexplained
         unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
           then now() + ${milliseconds(unexplainedGraceMs)} end
       from locked l
-      where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and ${isLive('w')}
+      where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName"
       returning w.pod_name as "podName", w.k8s_pool as pool, w.delivery_guid as "deliveryGuid", w.entity_id as "entityId", l.was, w.status, w.unexplained_until is not null as unexplained,
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
@@ -172,7 +172,7 @@ export const recordPodStates = (db: Db, states: readonly PodState[], unexplained
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
     select (select coalesce(json_agg(c), '[]') from changed c) as changed,
-      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`;
+      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName" offset 0)) as unknown`;
 
 /** A worker whose known pod is not in the cluster. */
 export interface VanishedWorker extends WorkerOfTask {
