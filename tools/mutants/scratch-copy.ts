@@ -1,30 +1,18 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { addAbortListener, once } from 'node:events';
 import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
-/** A copy of a checkout with its present contents, in which mutants can be tried. */
-export interface ScratchCopy {
-  readonly path: string;
-  /**
-   * Runs Node there to its end, and kills the processes that it leaves behind. Rejects if the signal
-   * aborts. It uses no server of the developer: an interrupted run would leave databases on it.
-   */
-  node(args: readonly string[]): Promise<Run>;
-  remove(): void;
-}
-
-export interface Run {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type ScratchCopy = ReturnType<typeof makeScratchCopy>;
+export type Run = Awaited<ReturnType<typeof runNode>>;
 
 /** Foreign packages, in `.pnpm`, are shared with the checkout. */
 const NOT_COPIED = new Set(['.git', '.pnpm']);
 
-export function makeScratchCopy(root: string, signal: AbortSignal): ScratchCopy {
+/** A copy of a checkout with its present contents, in which mutants can be tried. */
+export function makeScratchCopy(root: string, signal: AbortSignal) {
   // Jest knows files by their real path.
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-mutants-')));
   const path = join(place, 'checkout');
@@ -36,27 +24,26 @@ export function makeScratchCopy(root: string, signal: AbortSignal): ScratchCopy 
   symlinkSync(join(root, 'node_modules/.pnpm'), join(path, 'node_modules/.pnpm'));
   return {
     path,
-    node: (args) => runNode(args, path, signal),
+    node: (args: readonly string[]) => runNode(args, path, signal),
     remove: () => rmSync(place, { recursive: true, force: true }),
   };
 }
 
-/** Longer than all tests take: some mutants loop without end, which no limit of Jest's ends. */
-const LIMIT_MS = 1_800_000;
-
-async function runNode(args: readonly string[], cwd: string, signal: AbortSignal): Promise<Run> {
-  signal.throwIfAborted();
+/**
+ * Runs Node in a folder to its end, and kills the processes that it leaves behind. Rejects if the
+ * signal aborts. It uses no server of the developer: an interrupted run would leave databases on it.
+ */
+async function runNode(args: readonly string[], cwd: string, signal: AbortSignal) {
   const { TEST_DATABASE_URL: _, ...env } = process.env;
-  // Detached: it leads a group, which can be killed as one.
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
     cwd,
     env: { ...env, PADDOCK_TEST_PATIENCE_MS: '30000' },
-    detached: true,
+    detached: true, // It leads a group, which can be killed as one.
     stdio: ['ignore', 'pipe', 'pipe'],
+    // Longer than all tests take: some mutants loop without end, which no limit of Jest's ends.
+    timeout: 1_800_000,
+    killSignal: 'SIGKILL',
   });
-  const said = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].setEncoding('utf8').on('data', (text: string) => (said[stream] += text));
   const killGroup = (): void => {
     try {
       process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
@@ -64,12 +51,14 @@ async function runNode(args: readonly string[], cwd: string, signal: AbortSignal
       // All of it has ended.
     }
   };
-  signal.addEventListener('abort', killGroup, { once: true });
+  const aborted = addAbortListener(signal, killGroup);
   child.once('exit', killGroup);
-  const limit = setTimeout(killGroup, LIMIT_MS);
-  const [code] = (await once(child, 'close')) as [number | null];
-  clearTimeout(limit);
-  signal.removeEventListener('abort', killGroup);
+  const [[code], stdout, stderr] = await Promise.all([
+    once(child, 'close') as Promise<[number | null]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  aborted[Symbol.dispose]();
   signal.throwIfAborted();
-  return { code, ...said };
+  return { code, stdout, stderr };
 }
