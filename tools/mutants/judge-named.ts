@@ -49,9 +49,9 @@ async function runRow(
   copy: ScratchCopy,
   { name, jobs }: { name: string; jobs: number },
 ): Promise<Verdict> {
-  const row = ['bench/src/main.ts', 'faults', '--fault', name, '--jobs', String(jobs)];
   // The board is read from the console's page, which only bundles have.
-  const run = await copy.node(['tools/with-bundles.mjs', process.execPath, ...row]);
+  const bench = ['--import', './tools/with-bundles.mjs', 'bench/src/main.ts'];
+  const run = await copy.node([...bench, 'faults', '--fault', name, '--jobs', String(jobs)]);
   if (run.code === 0) return { fate: 'SURVIVED', by: `the row ${name} passes` };
   // The first of these lines says how the fault struck. A row that did not run to its end has none.
   const [, ...wrong] = run.stdout.split('\n').filter((line) => line.startsWith(`${name}: `));
