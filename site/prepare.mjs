@@ -34,14 +34,14 @@ const cell = (text) =>
     .replaceAll('<', '&lt;')
     .replaceAll('\n', ' ');
 
-/** The fields of an answer, those of objects below theirs. */
-function fieldsOf(given, prefix = '') {
+/** The fields of a body or an answer, if there is one, those of objects below theirs. */
+function fieldsOf(given = {}, prefix = '') {
   const { properties = {}, items, anyOf = [] } = resolved(given);
   if (items !== undefined) return fieldsOf(items, prefix);
   return [
     ...anyOf.flatMap((one) => fieldsOf(one, prefix)),
     ...Object.entries(properties).flatMap(([name, schema]) => [
-      [`${prefix}${name}`, typeOf(schema), resolved(schema).description ?? schema.description],
+      [`\`${prefix}${name}\``, typeOf(schema), resolved(schema).description ?? schema.description],
       ...fieldsOf(schema, `${prefix}${name}.`),
     ]),
   ];
@@ -57,8 +57,9 @@ const table = (head, rows) =>
         ...rows.map((row) => `| ${row.map(cell).join(' | ')} |`),
       ];
 
+const schemaOf = (of) => of?.content?.['application/json']?.schema;
+
 function operation(method, path, { summary, parameters = [], requestBody, responses }) {
-  const body = requestBody?.content?.['application/json']?.schema;
   const given = [
     ...parameters.map((parameter) => {
       const { name, in: place, required, schema = {}, description } = resolved(parameter);
@@ -69,23 +70,15 @@ function operation(method, path, { summary, parameters = [], requestBody, respon
         description ?? schema.description,
       ];
     }),
-    ...(body === undefined
-      ? []
-      : fieldsOf(body).map(([name, ...rest]) => [`\`${name}\``, 'body', ...rest])),
+    ...fieldsOf(schemaOf(requestBody)).map(([name, ...rest]) => [name, 'body', ...rest]),
   ];
   const [status, answer] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
-  const schema = answer && resolved(answer).content?.['application/json']?.schema;
   return [
     `## ${method.toUpperCase()} ${path}`,
     '',
     summary,
     ...table(['Field', 'In', 'Type', 'Means'], given),
-    ...(schema === undefined
-      ? []
-      : table(
-          [`Answer ${status}`, 'Type', 'Means'],
-          fieldsOf(schema).map(([name, ...rest]) => [`\`${name}\``, ...rest]),
-        )),
+    ...table([`Answer ${status}`, 'Type', 'Means'], fieldsOf(schemaOf(answer && resolved(answer)))),
     '',
   ];
 }
