@@ -31,61 +31,49 @@ export const all: Bench = {
 type Columns = Readonly<Record<string, string | number>>;
 type Tables = readonly (readonly object[])[];
 
-/** What one figure of a bench should be. */
-interface Goal {
-  readonly bench: string;
-  readonly figure: string;
-  /** The columns of its row; the largest of all that fit counts. */
-  readonly of: Columns;
-  /** What it is divided by: another figure of the row, or the same of the row with these columns. */
-  readonly by: string | Columns | undefined;
-  readonly limit: number;
-  readonly isLeast: boolean;
-}
-
-const goal =
-  (isLeast: boolean) =>
-  (limit: number, bench: string, figure: string, of: Columns = {}, by?: Goal['by']): Goal => ({
-    bench,
-    figure,
-    of,
-    by,
-    limit,
-    isLeast,
-  });
-const atLeast = goal(true);
-const atMost = goal(false);
+/**
+ * What one figure of a bench should be. `of`: the columns of its row; the largest of all that fit
+ * counts. `by`: what it is divided by, another figure of the row, or the same of the row with these
+ * columns.
+ */
+type Goal = readonly [
+  bench: string,
+  figure: string,
+  bound: `${'≥' | '≤'} ${number}`,
+  of?: Columns,
+  by?: string | Columns,
+];
 
 const at = (connections: number, variant = 'paddock') => ({ variant, connections });
 const slots = (number: number, variant = 'paddock') => ({ variant, slots: number });
 
 /** What the project wants of its speed, in ratios where the machine would decide otherwise. */
 const GOALS: readonly Goal[] = [
-  atLeast(1.3, 'ingress', 'of_plain', at(1)),
-  atLeast(2.5, 'ingress', 'of_plain', at(16)),
-  atLeast(4, 'ingress', 'of_plain', at(64)),
-  atLeast(5, 'ingress', 'of_plain', at(256)),
-  atMost(0.7, 'ingress', 'p50_ms', at(1), at(1, 'plain')),
-  atMost(1, 'ingress', 'p99_ms', at(1), at(1, 'plain')),
-  atMost(5, 'match', 'per_key_ms', { waiting: 1_000 }, 'floor_ms'),
-  atMost(5, 'match', 'per_key_ms', { waiting: 10_000 }, 'floor_ms'),
-  atMost(3, 'match', 'per_key_ms', { waiting: 100_000 }, 'floor_ms'),
-  atMost(20, 'match', 'pass_ms', { waiting: 1_000 }),
-  atMost(40, 'match', 'pass_ms', { waiting: 10_000 }),
-  atMost(40, 'match', 'pass_ms', { waiting: 100_000 }),
-  atLeast(1, 'queue', 'of_graphile', slots(16)),
-  atLeast(1, 'queue', 'of_graphile', slots(64)),
-  atLeast(1.1, 'queue', 'of_graphile', slots(500)),
-  atMost(0.8, 'queue', 'start_p50_ms', slots(16), slots(16, 'graphile')),
-  atMost(1, 'queue', 'start_p99_ms', slots(16), slots(16, 'graphile')),
-  atMost(3, 'burst', 'seconds', { organizations: 8 }),
-  atMost(10, 'burst', 'alone_p50_ms'),
-  atMost(30, 'burst', 'alone_p99_ms'),
-  atMost(1_000, 'burst', 'ready_ms'),
-  atMost(120, 'burst', 'idle_mb'),
-  atMost(20, 'growth', 'ms'),
-  atMost(50, 'growth', 'more_ms'),
-  atMost(50, 'growth', 'p95_ms'),
+  ['ingress', 'of_plain', '≥ 1.3', at(1)],
+  ['ingress', 'of_plain', '≥ 2.5', at(16)],
+  ['ingress', 'of_plain', '≥ 4', at(64)],
+  ['ingress', 'of_plain', '≥ 5', at(256)],
+  ['ingress', 'p50_ms', '≤ 0.7', at(1), at(1, 'plain')],
+  ['ingress', 'p99_ms', '≤ 1', at(1), at(1, 'plain')],
+  ['match', 'per_key_ms', '≤ 5', { waiting: 1_000 }, 'floor_ms'],
+  ['match', 'per_key_ms', '≤ 5', { waiting: 10_000 }, 'floor_ms'],
+  ['match', 'per_key_ms', '≤ 3', { waiting: 100_000 }, 'floor_ms'],
+  ['match', 'pass_ms', '≤ 20', { waiting: 1_000 }],
+  ['match', 'pass_ms', '≤ 40', { waiting: 10_000 }],
+  ['match', 'pass_ms', '≤ 40', { waiting: 100_000 }],
+  ['queue', 'of_graphile', '≥ 1', slots(16)],
+  ['queue', 'of_graphile', '≥ 1', slots(64)],
+  ['queue', 'of_graphile', '≥ 1.1', slots(500)],
+  ['queue', 'start_p50_ms', '≤ 0.8', slots(16), slots(16, 'graphile')],
+  ['queue', 'start_p99_ms', '≤ 1', slots(16), slots(16, 'graphile')],
+  ['burst', 'seconds', '≤ 3', { organizations: 8 }],
+  ['burst', 'alone_p50_ms', '≤ 10'],
+  ['burst', 'alone_p99_ms', '≤ 30'],
+  ['burst', 'ready_ms', '≤ 1000'],
+  ['burst', 'idle_mb', '≤ 120'],
+  ['growth', 'ms', '≤ 20'],
+  ['growth', 'more_ms', '≤ 50'],
+  ['growth', 'p95_ms', '≤ 50'],
 ];
 
 /** How far a goal may be missed before the run fails. */
@@ -93,20 +81,17 @@ const SLACK = 0.15;
 
 /** The goals of a bench with what it has measured. A goal without a figure is missed. */
 function judge(bench: string, tables: Tables) {
-  return GOALS.filter((one) => one.bench === bench).map(({ figure, of, by, limit, isLeast }) => {
+  return GOALS.filter(([name]) => name === bench).map(([, figure, goal, of, by]) => {
     const divisor =
       typeof by === 'string' ? numberOf(tables, by, of) : numberOf(tables, figure, by);
     const value = numberOf(tables, figure, of) / (by === undefined ? 1 : divisor);
-    const isMet = isLeast ? value >= limit * (1 - SLACK) : value <= limit * (1 + SLACK);
-    const what = [bench, ...Object.values(of), figure].join(' ');
+    const limit = Number(goal.slice(2));
+    const isMet = goal.startsWith('≥')
+      ? value >= limit * (1 - SLACK)
+      : value <= limit * (1 + SLACK);
+    const what = [bench, ...Object.values(of ?? {}), figure].join(' ');
     const over = typeof by === 'string' ? by : (Object.values(by ?? {})[0] ?? '');
-    return {
-      what,
-      over,
-      value: toHundredths(value),
-      goal: `${isLeast ? '≥' : '≤'} ${limit}`,
-      isMet,
-    };
+    return { what, over, value: toHundredths(value), goal, isMet };
   });
 }
 
