@@ -71,11 +71,7 @@ async function deliverAll({ port, connections, firstJobId, count, cpuOf }: Load)
   const latencies = new Float64Array(requests.length);
   let refused = 0;
   const unsent = requests.entries();
-  const cpu = async () => ({
-    service: await cpuSecondsOf(cpuOf.pid),
-    postgres: await postgresCpuSeconds(cpuOf.dataDir),
-  });
-  const before = await cpu();
+  const before = await readCpuSeconds(cpuOf);
   const begun = performance.now();
   await Promise.all(
     opened.map(async ({ deliver, close }) => {
@@ -89,7 +85,7 @@ async function deliverAll({ port, connections, firstJobId, count, cpuOf }: Load)
     }),
   );
   const seconds = (performance.now() - begun) / 1_000;
-  const after = await cpu();
+  const after = await readCpuSeconds(cpuOf);
   const cpuSeconds = {
     service: after.service - before.service,
     postgres: after.postgres - before.postgres,
@@ -101,45 +97,39 @@ async function deliverAll({ port, connections, firstJobId, count, cpuOf }: Load)
 const TICKS_PER_SECOND = 100;
 
 /**
- * CPU seconds that a process has used so far, its threads included; NaN where there is no /proc.
+ * CPU seconds so far of a process with its threads, and of the PostgreSQL server with its data in
+ * `dataDir`: its first process, its living children, and those that have ended, whose time the first
+ * process has taken over. NaN where there is no /proc.
  */
-async function cpuSecondsOf(pid: number): Promise<number> {
-  const stat = await readStat(String(pid));
-  return stat === undefined ? Number.NaN : stat.own / TICKS_PER_SECOND;
+async function readCpuSeconds({ pid, dataDir }: Load['cpuOf']): Promise<LoadResult['cpuSeconds']> {
+  const [first] = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n', 1);
+  const all = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const stats = (await Promise.all(all.map(readStat))).flat();
+  const sum = (ticks: (stat: (typeof stats)[number]) => number): number =>
+    stats.length === 0
+      ? Number.NaN
+      : stats.reduce((total, stat) => total + ticks(stat), 0) / TICKS_PER_SECOND;
+  return {
+    service: sum(({ id, own }) => (id === String(pid) ? own : 0)),
+    postgres: sum(({ id, parent, own, ended }) => {
+      if (id === first) return own + ended;
+      return parent === first ? own : 0;
+    }),
+  };
 }
 
-/**
- * CPU seconds of the PostgreSQL server with its data in `dataDir`: its first process, its living
- * children, and those that have ended, whose time the first process has taken over. NaN where there
- * is no /proc.
- */
-async function postgresCpuSeconds(dataDir: string): Promise<number> {
-  const pid = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n', 1)[0] ?? '';
-  const first = await readStat(pid);
-  if (first === undefined) return Number.NaN;
-  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const stats = await Promise.all(processes.map(readStat));
-  const ofChildren = stats.reduce((sum, stat) => sum + (stat?.parent === pid ? stat.own : 0), 0);
-  return (first.own + first.ended + ofChildren) / TICKS_PER_SECOND;
-}
-
-interface Stat {
-  readonly parent: string;
-  /** Clock ticks of the process itself, in user and system mode. */
-  readonly own: number;
-  /** Clock ticks of its children that have ended. */
-  readonly ended: number;
-}
-
-/** Undefined if the process, or /proc itself, does not exist. */
-async function readStat(pid: string): Promise<Stat | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+/** Clock ticks of a process in user and system mode, and of its children that have ended. */
+async function readStat(id: string) {
+  // It may have ended meanwhile.
+  const text = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => undefined);
   // The name, in parentheses, may contain anything. The fields after it are numbers; the state is
   // the third field of all.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
-  if (fields === undefined) return undefined;
+  if (fields === undefined) return [];
   const field = (position: number): number => Number(fields[position - 3]);
-  return { parent: String(field(4)), own: field(14) + field(15), ended: field(16) + field(17) };
+  return [
+    { id, parent: String(field(4)), own: field(14) + field(15), ended: field(16) + field(17) },
+  ];
 }
 
 if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
