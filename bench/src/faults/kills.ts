@@ -79,12 +79,14 @@ export const goAway = github({ path: '', status: 500 });
  */
 export async function killWhileItTries(stage: Stage): Promise<void> {
   const { services, scheduler, db } = stage.environment;
-  const isAway = async () =>
-    (await db.selectFrom('outages').select('service').execute()).length === 1;
+  const untilAway = until(
+    async () => (await db.selectFrom('outages').select('service').execute()).length === 1,
+    'No scheduler has noted that GitHub is away.',
+  );
   // It asks GitHub too, and would tell the scheduler.
   await services.at(-1)?.kill();
   for (let kill = 0; kill < KILLS_WHILE_IT_TRIES; kill++) {
-    await until(isAway, 'No scheduler has noted that GitHub is away.');
+    await untilAway(stage);
     await goAway.end(stage);
     await untilAsked(stage);
     await scheduler.kill();

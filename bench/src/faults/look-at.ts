@@ -4,27 +4,10 @@ import type { Stage } from '../stage/stage.ts';
 import type { Caps } from '../stage/times.ts';
 
 /** The state of a run by the simulators and by our rows. */
-export interface Left {
-  /**
-   * Registrations that were unnecessary: those that existed, or were coming and did come, sufficed.
-   * And they never ran a job.
-   */
-  readonly excessWorkers: number;
-  /** All registrations that were ever made. */
-  readonly registrationsMade: number;
-  /** The most pods at one moment, of all environments. */
-  readonly mostActive: Caps;
-  /**
-   * Differences from the required end state, in words, some by name; empty when all has settled.
-   */
-  readonly unsettled: readonly string[];
-}
+export type Left = Awaited<ReturnType<typeof lookAt>>;
 
 /** Compares GitHub's state, the cluster's and ours. It does not trust our own logs. */
-export async function lookAt(
-  { github, cluster, environments }: Stage,
-  jobIds: readonly number[],
-): Promise<Left> {
+export async function lookAt({ github, cluster, environments }: Stage, jobIds: readonly number[]) {
   const [truth, report, ours] = await Promise.all([
     github.truth(),
     cluster.report(),
@@ -41,7 +24,7 @@ export async function lookAt(
   const active = await Promise.all(
     environments.map(async (each) => ({ each, most: await mostActiveOf(each, report) })),
   );
-  const most = (what: keyof Caps): number => Math.max(0, ...active.map((one) => one.most[what]));
+  const most = (what: keyof Caps) => Math.max(0, ...active.map((one) => one.most[what]));
   const unsettled = [
     shown(
       'jobs lost',
@@ -67,21 +50,26 @@ export async function lookAt(
     ),
   ].flatMap((line) => line ?? []);
   return {
+    /**
+     * Registrations that were unnecessary: those that existed, or were coming and did come,
+     * sufficed. And they never ran a job.
+     */
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
+    /** All registrations that were ever made. */
     registrationsMade: truth.registrations.length,
+    /** The most pods at one moment, of all environments. */
     mostActive: { pool: most('pool'), entity: most('entity') },
+    /** Differences from the required end state, in words, some by name; empty: all has settled. */
     unsettled,
   };
 }
 
-async function rowsOf(
-  db: Environment['db'],
-): Promise<{ endedJobs: number[]; liveWorkers: string[] }> {
-  const { rows } = await sql<{ endedJobs: number[] | null; liveWorkers: string[] | null }>`
-    select (select array_agg(job_id::float8) from jobs where status in ('completed', 'failed')) as "endedJobs",
-      (select array_agg(concat(pod_name, ' (', status, coalesce(', stopping: ' || stop_reason, ''), ')'))
-       from workers where status in ('pending', 'running')) as "liveWorkers"`.execute(db);
-  return { endedJobs: rows[0]?.endedJobs ?? [], liveWorkers: rows[0]?.liveWorkers ?? [] };
+async function rowsOf(db: Environment['db']) {
+  const { rows } = await sql<{ endedJobs: number[]; liveWorkers: string[] }>`
+    select array(select job_id::float8 from jobs where status in ('completed', 'failed')) as "endedJobs",
+      array(select concat(pod_name, ' (', status, coalesce(', stopping: ' || stop_reason, ''), ')')
+        from workers where status in ('pending', 'running')) as "liveWorkers"`.execute(db);
+  return rows[0] ?? { endedJobs: [], liveWorkers: [] };
 }
 
 const SHOWN = 5;

@@ -82,11 +82,10 @@ const unheard: Fault = {
     from: 1,
     to: 1,
     until: [
-      (stage) =>
-        until(async () => {
-          const { jobs, completed, struck } = await stage.github.report();
-          return completed >= jobs - (struck.event_never_sent ?? 0);
-        }, 'Some jobs that GitHub announced have not run.'),
+      until(async ({ github: { report } }) => {
+        const { jobs, completed, struck } = await report();
+        return completed >= jobs - (struck.event_never_sent ?? 0);
+      }, 'Some jobs that GitHub announced have not run.'),
     ],
     end: each(({ db }) => db.deleteFrom('switches').execute()),
   }),
@@ -137,18 +136,16 @@ const refusal = (nth: number, status: number, message?: string): Strike => ({
     ...(message === undefined ? {} : { headers: { 'retry-after': '2' }, body: { message } }),
   }),
   until: [
-    (stage) =>
-      until(
-        async () => ((await stage.github.report()).struck[`call_failed_${status}`] ?? 0) > 0,
-        `No service has called GitHub while it answered ${status}.`,
-      ),
-    (stage) =>
-      until(
-        async () =>
-          message === undefined ||
-          (await Promise.all(stage.environments.map(hasStoredWait))).includes(true),
-        `No service has stored the wait that GitHub asked for with ${status}.`,
-      ),
+    until(
+      async (stage) => ((await stage.github.report()).struck[`call_failed_${status}`] ?? 0) > 0,
+      `No service has called GitHub while it answered ${status}.`,
+    ),
+    until(
+      async ({ environments }) =>
+        message === undefined ||
+        (await Promise.all(environments.map(hasStoredWait))).includes(true),
+      `No service has stored the wait that GitHub asked for with ${status}.`,
+    ),
   ],
 });
 const refusing: Fault = {
@@ -173,11 +170,10 @@ const away: Fault = {
     ...cluster({}),
     first: (stage) => stage.cluster.cutWatches(),
     until: [
-      (stage) =>
-        until(
-          async () => ((await stage.cluster.report()).struck.call_failed ?? 0) > 0,
-          'No service has called the API server while it was away.',
-        ),
+      until(
+        async (stage) => ((await stage.cluster.report()).struck.call_failed ?? 0) > 0,
+        'No service has called the API server while it was away.',
+      ),
     ],
   }),
 };

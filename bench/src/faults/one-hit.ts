@@ -69,9 +69,10 @@ const webhook = (name: string, status: number, reason: string): Row => ({
 
 /** As many runners as the pool may have are silent for ever; those after them are not. */
 async function untilCapIsSilent(stage: Stage): Promise<void> {
-  const areSilent = async () =>
-    ((await stage.cluster.report()).struck.runner_silent ?? 0) >= OWN_CAP;
-  await until(areSilent, 'The first runners have not started.');
+  await until(
+    async ({ cluster: { report } }) => ((await report()).struck.runner_silent ?? 0) >= OWN_CAP,
+    'The first runners have not started.',
+  )(stage);
   await stage.cluster.setRunnerFaults({});
 }
 

@@ -98,37 +98,36 @@ const PATIENCE_MS = 180_000;
 const LOOK_EVERY_MS = 500;
 
 /** Waits until the condition holds; throws `otherwise` after three minutes. */
-export async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(otherwise);
-    await sleep(LOOK_EVERY_MS);
-  }
-}
+export const until =
+  (isSo: (stage: Stage) => Promise<boolean>, otherwise: string | (() => string)) =>
+  async (stage: Stage): Promise<void> => {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await isSo(stage))) {
+      if (performance.now() > deadline)
+        throw new Error(typeof otherwise === 'string' ? otherwise : otherwise());
+      await sleep(LOOK_EVERY_MS);
+    }
+  };
 
 /** All jobs of such repositories have run. */
-export const haveRun =
-  (isMeant: (repository: string) => boolean): Act =>
-  ({ github: { truth } }) =>
-    until(
-      async () =>
-        (await truth()).jobs.every(({ repo, status }) => !isMeant(repo) || status === 'completed'),
-      'The jobs of others have not run while the fault lasted.',
-    );
+export const haveRun = (isMeant: (repository: string) => boolean): Act =>
+  until(
+    async ({ github: { truth } }) =>
+      (await truth()).jobs.every(({ repo, status }) => !isMeant(repo) || status === 'completed'),
+    'The jobs of others have not run while the fault lasted.',
+  );
 
 /** `paddock why` of the oldest waiting job of the one that is hit says this. */
-export const whySays =
-  (hit: Hit, why: RegExp): Act =>
-  async (stage) => {
-    let last = 'GitHub has no queued job of the one that is hit';
-    const isNamed = async (): Promise<boolean> => {
+export function whySays(hit: Hit, why: RegExp): Act {
+  let last = 'GitHub has no queued job of the one that is hit';
+  return until(
+    async (stage) => {
       last = (await askWhy(stage, hit)) ?? last;
       return why.test(last);
-    };
-    await until(isNamed, `No answer to why names the cause, ${why}.`).catch((error: unknown) => {
-      throw new Error(`${error instanceof Error ? error.message : ''} The last: ${last}`);
-    });
-  };
+    },
+    () => `No answer to why names the cause, ${why}. The last: ${last}`,
+  );
+}
 
 /** Undefined: none waits. */
 async function askWhy(stage: Stage, hit: Hit): Promise<string | undefined> {
@@ -141,11 +140,10 @@ async function askWhy(stage: Stage, hit: Hit): Promise<string | undefined> {
 }
 
 /** The entity has all the workers that it may have, or all jobs have run. */
-export const untilFull = (stage: Stage): Promise<void> =>
-  until(async () => {
-    const { jobs, completed } = await stage.github.report();
-    return completed === jobs || (await readSigns(stage)).environmentsAtCap > 0;
-  }, 'The first jobs have neither run nor filled the cap of their entity.');
+export const untilFull = until(async (stage) => {
+  const { jobs, completed } = await stage.github.report();
+  return completed === jobs || (await readSigns(stage)).environmentsAtCap > 0;
+}, 'The first jobs have neither run nor filled the cap of their entity.');
 
 /** An App's or an installation's. A database that is away, as beside other faults, shows none. */
 export const hasStoredWait = ({ db }: Environment): Promise<boolean> =>
@@ -163,12 +161,12 @@ export const hasStoredWait = ({ db }: Environment): Promise<boolean> =>
     );
 
 /** A repository's refusal, and no other. */
-export async function isRefusalStored({ environments }: Stage): Promise<void> {
+export async function isRefusalStored(stage: Stage): Promise<void> {
   let held: string[] = [];
-  await until(async () => {
+  await until(async ({ environments }) => {
     held = (await Promise.all(environments.map(heldBack))).flat();
     return held.length > 0;
-  }, 'No refusal is stored although GitHub refuses a repository.');
+  }, 'No refusal is stored although GitHub refuses a repository.')(stage);
   const others = held.filter((type) => type !== 'repository');
   if (others.length > 0)
     throw new Error(`Held back because a repository refuses us: ${others.join(', ')}`);
