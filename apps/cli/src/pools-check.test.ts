@@ -73,6 +73,25 @@ describe('paddock pools check', () => {
     });
   });
 
+  test('a pool that serves not all is the first way of a job, not the only one', async () => {
+    const pools = [
+      'c, labels: [x, y]',
+      'a, labels: [x, y], entities: [globex]',
+      'd, labels: [x, y, z]',
+    ];
+    const file = fileWith(
+      `github: { apps: [{ id: 1 }] }\nentities: { acme: {}, globex: {} }\npools:\n${pools.map((pool) => `  - { image: i, namespace: n, name: ${pool} }\n`).join('')}`,
+    );
+    const { stdout } = await paddock('pools', 'check', file, '--labels', 'x');
+    expect(remarksIn(stdout)).toContain(
+      'Jobs with the labels x, y go to a if it serves their repository, else to c; they fit d too.',
+    );
+    expect(stdout.split('\n').filter((line) => /in a pod like this|A pod of/.test(line))).toEqual([
+      '# A job with the labels x goes to a if it serves its repository, else to c, in a pod like this:',
+      '# A pod of c:',
+    ]);
+  });
+
   test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', async () => {
     const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { acme: {} }\n${pools}`);
@@ -134,11 +153,15 @@ describe('paddock pools check', () => {
     expect(JSON.parse(asked.stdout)).toMatchObject({
       problems: [],
       pools: ['linux-x64', 'docker', 'gpu'],
-      job: {
-        labels: ['docker'],
-        pool: 'docker',
-        pod: { spec: { initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }] } },
-      },
+      job: { labels: ['docker'], pools: ['docker'] },
+      pods: [
+        { pool: 'linux-x64' },
+        {
+          pool: 'docker',
+          pod: { spec: { initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }] } },
+        },
+        { pool: 'gpu' },
+      ],
     });
     const bad = await paddock('pools', 'check', join(folder, 'nowhere.yaml'), '--json');
     expect(bad.code).toBe(1);

@@ -1,7 +1,7 @@
 import { asRecord } from '@paddock/domain/pools/as-record';
 import { type ConfigFile, configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { poolFor, sharedLabels } from '@paddock/domain/pools/labels';
+import { poolsFor, sharedLabels } from '@paddock/domain/pools/labels';
 import { workerName } from '@paddock/domain/workers/worker-name';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { type ReadYaml, readYamlFile } from '@paddock/runtime/yaml-file';
@@ -16,7 +16,9 @@ export interface PoolsCheck {
   readonly problems: readonly string[];
   readonly pools: readonly string[];
   readonly warnings: readonly string[];
-  /** Label sets that fit several pools, with those pools. The first one serves such jobs. */
+  /** Pools that serve some entities or repositories only. Other jobs go to the next that fits. */
+  readonly narrow: readonly string[];
+  /** Label sets that fit several pools, with those pools, in the order in which jobs try them. */
   readonly shared: readonly {
     readonly labels: readonly string[];
     readonly pools: readonly string[];
@@ -26,8 +28,8 @@ export interface PoolsCheck {
   /** Present if labels were given and the file is valid. */
   readonly job?: {
     readonly labels: readonly string[];
-    readonly pool: string | null;
-    readonly pod: object | null;
+    /** In the order in which it tries them, up to the first that serves all repositories. */
+    readonly pools: readonly string[];
   };
 }
 
@@ -35,21 +37,37 @@ export interface PoolsCheck {
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, written, problems } = readConfiguration(file);
   const pools = value?.pools ?? [];
+  const narrow = namesOf(
+    pools.filter(
+      ({ entities, repositories }) => entities !== undefined || repositories !== undefined,
+    ),
+  );
   const found = {
     file,
     problems,
-    pools: pools.map(({ name }) => name),
+    pools: namesOf(pools),
     warnings: value === undefined ? [] : [...warningsAbout(value, written)],
+    narrow,
     shared: sharedLabels(pools),
     pods: pools.map((pool) => ({ pool: pool.name, pod: podOf(pool) })),
   };
   if (value === undefined || labels === undefined) return found;
-  const pool = poolFor(pools, labels);
-  return {
-    ...found,
-    job: { labels, pool: pool?.name ?? null, pod: pool === undefined ? null : podOf(pool) },
-  };
+  return { ...found, job: { labels, pools: tried(namesOf(poolsFor(pools, labels)), narrow) } };
 }
+
+const namesOf = (pools: readonly Pool[]): string[] => pools.map(({ name }) => name);
+
+/** Those of the fitting pools that may get a job. */
+function tried(fitting: readonly string[], narrow: readonly string[]): readonly string[] {
+  const last = fitting.findIndex((pool) => !narrow.includes(pool));
+  return last === -1 ? fitting : fitting.slice(0, last + 1);
+}
+
+/** Where jobs go, as `a if it serves their repository, else to b`. */
+const wayThrough = (pools: readonly string[], narrow: readonly string[], whose: string): string =>
+  pools
+    .map((pool) => (narrow.includes(pool) ? `${pool} if it serves ${whose} repository` : pool))
+    .join(', else to ');
 
 export const chartValues = z.looseObject({ config: configFileToLoad });
 
@@ -62,7 +80,7 @@ function readConfiguration(file: string): ReadYaml<ConfigFile> {
 }
 
 const isGood = ({ problems, job }: PoolsCheck): boolean =>
-  problems.length === 0 && job?.pool !== null;
+  problems.length === 0 && job?.pools.length !== 0;
 
 /** The pod that the scheduler would make, with an example name and entity. */
 function podOf(pool: Pool): object {
@@ -84,7 +102,7 @@ export const poolsCheck: Command = {
   summary: `Checks a configuration file, or values for the chart, before you roll it out, without a database,
 a cluster or secrets.
 Prints all errors, warnings, label sets that fit several pools, and a pod of each pool. With
---labels, only the pool and the pod that a job with these labels would get; none is exit code 1.`,
+--labels, only the pools and the pods that a job with these labels may get; none is exit code 1.`,
   options: {
     labels: { value: 'A,B', doc: 'The job’s labels in runs-on' },
     json: JSON_OPTION,
@@ -109,17 +127,19 @@ function readLabels(given: string | boolean | undefined): readonly string[] | un
   return labels;
 }
 
-export const remarksOf = ({ warnings, shared }: PoolsCheck): string[] => [
+export const remarksOf = ({ warnings, shared, narrow }: PoolsCheck): string[] => [
   ...warnings,
-  ...shared.map(
-    ({ labels, pools: [first, ...others] }) =>
-      `Jobs with the labels ${labels.join(', ')} go to ${first}; they fit ${others.join(', ')} too.`,
-  ),
+  ...shared.map(({ labels, pools }) => {
+    const first = tried(pools, narrow);
+    const others = pools.slice(first.length);
+    const too = others.length === 0 ? '' : `; they fit ${others.join(', ')} too`;
+    return `Jobs with the labels ${labels.join(', ')} go to ${wayThrough(first, narrow, 'their')}${too}.`;
+  }),
 ];
 
 /** If it shows pods, all else is YAML comments, so that `kubectl create -f -` takes it all. */
 function describeCheck(check: PoolsCheck): string {
-  const { file, problems, pools, job } = check;
+  const { file, problems, pools, narrow, job } = check;
   const lines =
     problems.length > 0
       ? [`${file} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)]
@@ -128,17 +148,20 @@ function describeCheck(check: PoolsCheck): string {
           ...remarksOf(check),
         ];
   const labels = job?.labels.join(', ');
-  if (job?.pool === null)
+  if (job?.pools.length === 0)
     lines.push(`No pool serves a job with the labels ${labels}: none has all of them.`);
-  const pods = check.pods
-    .filter(({ pool }) => job === undefined || pool === job.pool)
-    .map(({ pool, pod }) => {
-      const title =
-        job === undefined
-          ? `A pod of ${pool}`
-          : `A job with the labels ${labels} goes to ${pool}, in a pod like this`;
-      return `# ${title}:\n${stringify(pod, { lineWidth: 0 })}`;
-    });
+  const shown = job?.pools ?? pools;
+  const pods = shown.flatMap((pool, nth) =>
+    check.pods
+      .filter((one) => one.pool === pool)
+      .map(({ pod }) => {
+        const title =
+          job === undefined || nth > 0
+            ? `A pod of ${pool}`
+            : `A job with the labels ${labels} goes to ${wayThrough(shown, narrow, 'its')}, in a pod like this`;
+        return `# ${title}:\n${stringify(pod, { lineWidth: 0 })}`;
+      }),
+  );
   const isYaml = pods.length > 0;
   return `${lines.map((line) => `${isYaml ? '# ' : ''}${line}\n`).join('')}${pods.join('---\n')}`;
 }

@@ -1,10 +1,6 @@
 import { normaliseLabels } from '../text/storable.ts';
 import type { Pool } from './pool.ts';
 
-/** The first of these pools. Jobs that it does not serve go to the next. */
-export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined =>
-  poolsFor(pools, jobLabels)[0];
-
 /**
  * The pools that have all labels of a job, without regard to case. Ordered by fewest labels,
  * highest priority, name. A job without labels fits those that say so.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { normaliseLabels } from '../text/storable.ts';
 import { keysOfPools, pool as poolSchema } from './pool.ts';
 import { documentOf, poolWith, problemsIn, problemsOf } from '../scenes/pools-document.scene.ts';
-import { poolFor, sharedLabels } from './labels.ts';
+import { poolsFor, sharedLabels } from './labels.ts';
 import { admittingLogin, entityRule } from './pools-document.ts';
 
 const pool = (name: string, labels: string[], more: object = {}) => ({ name, labels, ...more });
@@ -40,14 +40,14 @@ describe('the pool for a job (B4)', () => {
     [['self-hosted', 'windows'], undefined, 'every label must be there'],
     [[], undefined, 'no labels fit no pool'],
   ])('%j → %s: %s', (labels, expected, _why) => {
-    expect(poolFor(pools, labels)?.name).toBe(expected);
+    expect(poolsFor(pools, labels)[0]?.name).toBe(expected);
   });
 
   test('equally many labels: priority decides, then the name', () => {
     const a = pool('a', ['x', 'a']);
     const b = pool('b', ['x', 'b']);
-    expect(poolFor(documentOf([b, a]).pools, ['x'])?.name).toBe('a');
-    expect(poolFor(documentOf([a, { ...b, priority: 1 }]).pools, ['x'])?.name).toBe('b');
+    expect(poolsFor(documentOf([b, a]).pools, ['x'])[0]?.name).toBe('a');
+    expect(poolsFor(documentOf([a, { ...b, priority: 1 }]).pools, ['x'])[0]?.name).toBe('b');
   });
 });
 
