@@ -93,13 +93,13 @@ function withRunner(containers: Containers, fields: object): Containers {
 const isSaid = <T extends object>(value: T | undefined): value is T =>
   value !== undefined && Object.keys(value).length > 0;
 
-const LATER =
-  'is not supported: leave containerMode out, or write dind for jobs that start containers';
+const HOOKS =
+  'is written out here: leave containerMode out, and put the hooks into the template, as docs/kubernetes-mode.md shows';
 
 export const containerMode = z.enum(['none', 'dind'], {
   error: ({ input }) => {
     const type = isRecord(input) ? input['type'] : input;
-    if (type === 'kubernetes' || type === 'kubernetes-novolume') return `${type} ${LATER}`;
+    if (type === 'kubernetes' || type === 'kubernetes-novolume') return `${type} ${HOOKS}`;
     return `must be none or dind, or be left out${type === input ? '' : ': written without `type`'}`;
   },
 });

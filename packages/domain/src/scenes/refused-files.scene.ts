@@ -18,7 +18,7 @@ const NO_STRING = 'Invalid input: expected string';
 const MODE = 'containerMode';
 const CONTAINERS = 'template.spec.containers';
 const NO_MODE =
-  'is not supported: leave containerMode out, or write dind for jobs that start containers';
+  'is written out here: leave containerMode out, and put the hooks into the template, as docs/kubernetes-mode.md shows';
 const atRepositories = { registration: 'repository' };
 /** The node affinity of one requirement. */
 const requires = (requirement: object) => ({
