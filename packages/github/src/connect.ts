@@ -265,14 +265,11 @@ type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'H
  */
 function refuseText({ status, data, url }: Answer, { method }: Asked): void {
   if (typeof data !== 'string' || (status !== 200 && status !== 201)) return;
-  throw new RequestError(
-    `The answer to ${method} ${new URL(url).pathname} is not JSON: check the proxies between Paddock and GitHub.`,
-    502,
-    {
-      request: { method, url, headers: {} },
-      response: { status: 502, url, headers: {}, data: {} },
-    },
-  );
+  const message = `an answer with status ${status} that is not JSON, which counts as 502: check the proxies between Paddock and GitHub`;
+  throw new RequestError(message, 502, {
+    request: { method, url, headers: {} },
+    response: { status: 502, url, headers: {}, data: { message } },
+  });
 }
 
 /** Octokit must not log: failures are thrown, and the caller logs them. */

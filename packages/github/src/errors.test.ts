@@ -1,7 +1,7 @@
 import type { Caller, Wait } from '@paddock/domain/entities/waits';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestError } from '@octokit/request-error';
-import { classifyGitHubError } from './errors.ts';
+import { classifyGitHubError, tellFailure } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 import { ACME, failureOf, jit, useSmallWorld } from './scenes/small-world.scene.ts';
@@ -132,6 +132,32 @@ describe('classifyGitHubError', () => {
       kind: 'unavailable',
       message: 'a page instead of an answer, with status 502',
     });
+  });
+
+  test('a refusal without a body has its status for words', () => {
+    expect(classifyGitHubError(failed(403, {}, '', ''))).toMatchObject({
+      kind: 'forbidden',
+      message: 'nothing instead of an answer, with status 403',
+    });
+  });
+
+  const operation = 'POST /x';
+  test.each([
+    [
+      { kind: 'invalid', status: 422, operation, message: 'no' },
+      'GitHub answered 422 to POST /x: no',
+    ],
+    [
+      { kind: 'network', operation, message: 'it closed' },
+      'GitHub did not answer POST /x: it closed',
+    ],
+    [
+      { kind: 'unusable', operation, message: 'too long' },
+      'GitHub’s answer to POST /x cannot be used: too long',
+    ],
+    [{ kind: 'unknown', operation: 'unknown', message: 'It lacks an id.' }, 'It lacks an id.'],
+  ] as const)('%j is told as: %s', (failure, sentence) => {
+    expect(tellFailure(failure)).toBe(sentence);
   });
 
   test.each([

@@ -100,10 +100,11 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
     };
   }
   const { headers, data } = error.response;
+  const instead = error.message.trim() === '' ? 'nothing' : isPage(data) ? 'a page' : undefined;
   const message =
-    typeof data === 'string' && PAGE.test(data)
-      ? `a page instead of an answer, with status ${error.status}`
-      : error.message;
+    instead === undefined
+      ? error.message
+      : `${instead} instead of an answer, with status ${error.status}`;
   const base = { status: error.status, message: redact(message), operation };
   if (error instanceof OutdatedCredentialsError) return { ...base, kind: 'outdated' };
   const answer = { status: error.status, headers, data };
@@ -113,6 +114,15 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   const kind =
     error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
   return { ...base, kind, ...wait };
+}
+
+/** A failed call as a sentence: which one, and what came instead. */
+export function tellFailure({ kind, status, message, operation }: GitHubFailure): string {
+  // An answer that we could not read: its sentence says of what.
+  if (operation === 'unknown') return message;
+  if (kind === 'unusable') return `GitHub’s answer to ${operation} cannot be used: ${message}`;
+  const answered = status === undefined ? 'did not answer' : `answered ${status} to`;
+  return `GitHub ${answered} ${operation}: ${message}`;
 }
 
 /**
@@ -168,7 +178,8 @@ function saysAlreadyExists(data: unknown): boolean {
 }
 
 /** Proxies between us and GitHub answer with these, and so does GitHub's own front. */
-const PAGE = /^\s*<(?:!doctype|html)/i;
+const isPage = (data: unknown): boolean =>
+  typeof data === 'string' && /^\s*<(?:!doctype|html)/i.test(data);
 
 function kindOfStatus(status: number): GitHubFailureKind {
   if (status >= 500 || status === 408) return 'unavailable';

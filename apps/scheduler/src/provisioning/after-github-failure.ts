@@ -2,7 +2,7 @@ import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { GITHUB_ERROR, GITHUB_REFUSED } from '@paddock/domain/matching/failure-classes';
 import { checkAppsTask } from '@paddock/domain/tasks/sweep-names';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
-import type { GitHubFailure } from '@paddock/github/errors';
+import { type GitHubFailure, tellFailure } from '@paddock/github/errors';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type Outcome, snooze } from '@paddock/queue/kind';
 import { awaitAfterRefusal, awaitGitHub, ifGitHubAway } from '../service-away.ts';
@@ -29,9 +29,7 @@ export async function afterGitHubFailure(
   const failureClass = away === undefined ? failureClassOf(failure) : undefined;
   if (failureClass !== undefined) {
     const { podName, readAt: beganAt } = worker;
-    const { status, operation } = failure;
-    const answered = status === undefined ? 'did not answer' : `answered ${status} to`;
-    const message = `GitHub ${answered} ${operation}: ${failure.message}`;
+    const message = tellFailure(failure);
     await noteKeyFailure(db, { podName, failureClass, message, beganAt }, parts.failureRules);
   }
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {

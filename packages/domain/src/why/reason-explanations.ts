@@ -185,7 +185,7 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
       'installation_refused',
       (facts) => `GitHub refuses what the App asks for ${scopeOf(facts)}`,
     ),
-    'Look at the App’s permissions and at the runner group.',
+    'Look at the App’s key and permissions, which `paddock doctor` checks, and at the runner group.',
   ),
   installation_suspended: platform(
     lost('suspended on'),
@@ -218,7 +218,7 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
       (facts) =>
         `Workers for ${scopeOf(facts)} in the pool ${facts.job.pool} fail before they have a job`,
     ),
-    'Look at the pool’s image, template and quota, and at the latest failed workers.',
+    'Look at the pool’s image, template and quota, or at what GitHub answered, and at the latest failed workers.',
   ),
   pool_suspected: wait(
     ({ job }) =>
