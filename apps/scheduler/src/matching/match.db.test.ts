@@ -275,10 +275,13 @@ describe('stopping spare workers (C3)', () => {
     expect(new Set((await tasks()).map(([kind]) => kind))).toEqual(new Set(kinds));
   });
 
-  test('is not called off once the deregistration has begun, nor for another reason (P1)', async () => {
+  test.each([
+    ['the deregistration has begun', { deregistration_started_at: new Date() }],
+    ['its pod is gone', { pod_gone_at: new Date() }],
+  ])('is not called off once %s, nor for another reason (P1)', async (_what, row) => {
     await putRegistered(10);
     expect((await scene.match()).stopped).toHaveLength(1);
-    await scene.changeWorkers({ deregistration_started_at: new Date() });
+    await scene.changeWorkers(row);
     await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
     await scene.putJobs(1);
     expect(await scene.match()).toMatchObject({ takenBack: [], reserved: [{}] });

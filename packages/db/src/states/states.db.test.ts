@@ -64,6 +64,11 @@ test.each([
   ['that runs a job and is to end', { ...stopping, assigned_at: at }, 'LIVE STOPPING'],
   ['that is to end as surplus', stopping, 'LIVE RETURNABLE STOPPING'],
   ['that is to end as idle', { ...stopping, stop_reason: 'idle' }, 'LIVE RETURNABLE STOPPING'],
+  [
+    'that is to end as surplus, and whose pod is gone',
+    { ...stopping, pod_gone_at: at },
+    'LIVE STOPPING',
+  ],
   ['that is to end jobless', { ...stopping, stop_reason: 'not_assigned' }, 'LIVE STOPPING'],
   [
     'whose deregistration has begun',
