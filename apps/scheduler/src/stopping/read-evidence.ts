@@ -185,6 +185,6 @@ async function readJobs(
   }
   const last = runs.at(-1);
   if (found.length <= maxRuns || last === undefined) return 'none';
-  await noteRunsRead(db, podName, last.runId);
+  await noteRunsRead(db, worker, last.runId);
   return 'more';
 }

@@ -90,9 +90,12 @@ export const markDeregistering = (db: Db, podName: string): Promise<boolean> =>
     MAY_END,
   );
 
-/** Notes that GitHub no longer knows its runner. */
+/** Notes that GitHub no longer knows its runner: it gets no job from here on. */
 export const markDeregistered = (db: Db, podName: string): Promise<boolean> =>
-  changeWorker(db, podName, { registration_gone_at: sql`coalesce(registration_gone_at, now())` });
+  changeWorker(db, podName, {
+    registration_gone_at: sql`coalesce(registration_gone_at, now())`,
+    runs_read_from: null,
+  });
 
 /** Whether it is still stopping and no job is known to run on it. */
 export async function mayStop(db: Db, podName: string): Promise<boolean> {
@@ -153,9 +156,21 @@ export const noteStopHeldUp = (db: Db, podName: string, why: string | null): Pro
     sql`${LIVE} and stop_held_by is distinct from ${why}`,
   );
 
-/** Stores that GitHub named no job on it in the runs that wait from this id on. */
-export const noteRunsRead = (db: Db, podName: string, fromRunId: number): Promise<boolean> =>
-  changeWorker(db, podName, { runs_read_from: fromRunId });
+/**
+ * Stores that GitHub named no job on it in the runs that wait from this id on. False: it was
+ * deregistered meanwhile, and may have got a job of a newer run before.
+ */
+export const noteRunsRead = (
+  db: Db,
+  { podName, deregistration }: Pick<WorkerToStop, 'podName' | 'deregistration'>,
+  fromRunId: number,
+): Promise<boolean> =>
+  changeWorker(
+    db,
+    podName,
+    { runs_read_from: fromRunId },
+    sql`(registration_gone_at is not null) = ${deregistration === 'done'}::boolean`,
+  );
 
 /**
  * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know. False:

@@ -11,6 +11,7 @@ import { findFittingRuns } from './runner-readings.ts';
 import {
   endStoppedWorker,
   findWorkerToStop,
+  markDeregistered,
   markDeregistering,
   noteRunsRead,
 } from './stopping-workers.ts';
@@ -149,8 +150,16 @@ test('runs that were read before the deregistration are read again after it (P2)
     stop_held_since: new Date(),
   });
   const stopping = () => findWorkerToStop(database.db, podName, []);
-  await noteRunsRead(database.db, podName, 7);
+  const read = await stopping();
+  if (read === undefined) throw new Error('There is a worker.');
+  await noteRunsRead(database.db, read, 7);
   expect(await stopping()).toMatchObject({ runsReadFrom: 7, heldBy: 'its log cannot be read' });
   expect(await markDeregistering(database.db, podName)).toBe(true);
   expect(await stopping()).toMatchObject({ runsReadFrom: null, heldBy: null });
+  // An attempt that stood still since before it: its word would pass over the newest runs.
+  await noteRunsRead(database.db, read, 7);
+  await markDeregistered(database.db, podName);
+  expect(await stopping()).toMatchObject({ runsReadFrom: null });
+  await noteRunsRead(database.db, read, 7);
+  expect(await stopping()).toMatchObject({ deregistration: 'done', runsReadFrom: null });
 });
