@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { post } from './post.ts';
 
 /** The functions of a simulator as another process has them. */
 export type Remote<C> = {
@@ -15,10 +16,9 @@ export const CONTROL_PATH = '/_sim/';
 export function connectControl<R extends object>(url: string): R {
   const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
     const body = JSON.stringify(args);
-    const response = await fetch(`${url}${CONTROL_PATH}${name}`, { method: 'POST', body });
-    const text = await response.text();
-    if (!response.ok)
-      throw new Error(`The simulator at ${url} answered ${response.status} to ${name}: ${text}`);
+    const { status, text } = await post(`${url}${CONTROL_PATH}${name}`, { body });
+    if (status !== 200)
+      throw new Error(`The simulator at ${url} answered ${status} to ${name}: ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   };
   return new Proxy({} as R, {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
+import { post } from '../post.ts';
 import { Refusal } from './refusal.ts';
 import {
   type Delivery,
@@ -70,7 +71,7 @@ async function deliver(
   isEcho: boolean,
 ): Promise<void> {
   const at = world.now();
-  const outcome = await post(world, app, attempt);
+  const outcome = await postAttempt(world, app, attempt);
   // The log has one attempt, even if the network doubles it.
   if (!isEcho) record(world, attempt, { at, ...outcome });
   world.deliveriesInFlight -= 1;
@@ -80,7 +81,7 @@ async function deliver(
 }
 
 /** Never rejects: a failure on the way becomes the outcome of the attempt. */
-async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<Outcome> {
+async function postAttempt(world: World, app: SimulatedApp, attempt: Attempt): Promise<Outcome> {
   if (app.webhookUrl === null) return UNREACHED;
   const body = JSON.stringify(attempt.payload);
   const headers = {
@@ -94,21 +95,13 @@ async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<
     'X-GitHub-Hook-Installation-Target-Type': 'integration',
     'X-Hub-Signature-256': await sign(app.webhookSecret, body),
   };
+  const signal = AbortSignal.timeout(world.deliveryTimeoutMs);
   try {
-    const signal = AbortSignal.timeout(world.deliveryTimeoutMs);
-    const response = await fetch(app.webhookUrl, {
-      method: 'POST',
-      headers,
-      body,
-      signal,
-      redirect: 'manual',
-    });
-    await response.text();
-    const status = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`;
-    return { status, statusCode: response.status };
-  } catch (error) {
-    const { name } = error as Error;
-    return name === 'TimeoutError' ? { status: 'timed out', statusCode: 504 } : UNREACHED;
+    const { status: statusCode } = await post(app.webhookUrl, { headers, body, signal });
+    const isOk = statusCode >= 200 && statusCode < 300;
+    return { status: isOk ? 'OK' : `Invalid HTTP Response: ${statusCode}`, statusCode };
+  } catch {
+    return signal.aborted ? { status: 'timed out', statusCode: 504 } : UNREACHED;
   }
 }
 

@@ -23,8 +23,15 @@ export function coverageOf(
   world: World,
   runner: Runner,
 ): (comes: (runner: Runner) => boolean) => boolean {
-  const jobs = classify([...world.queuedJobs.values()], jobKey);
-  const others = [...world.runners.values()].filter((other) => other !== runner);
+  const { owner } = runner.scope;
+  const queued = [...world.queuedJobs.values()];
+  const jobs = classify(
+    queued.filter(({ run }) => run.repository.owner === owner),
+    jobKey,
+  );
+  const others = [...world.runners.values()].filter(
+    (other) => other !== runner && other.scope.owner === owner,
+  );
   const idle = others.filter(({ state }) => state === 'idle');
   const starting = others.filter(
     (other) => other.state === 'registered' && isStarting(world, other),

@@ -20,6 +20,7 @@ export function createKubeReport(
   const creations: { readonly name: string; readonly createdAt: string }[] = [];
   const calls: Record<string, number> = {};
   const active = new Map<string, readonly string[]>();
+  const sizes: Record<string, number> = {};
   const mostActivePodsBy: Record<string, number> = {};
   const died = new Set<string>();
   const struck: Partial<Record<Strike, number>> = {};
@@ -30,11 +31,13 @@ export function createKubeReport(
     if (type === 'ADDED') creations.push({ name, createdAt: new Date().toISOString() });
     const { containerStatuses = [] } = asPod(object).status;
     if (containerStatuses.some(({ state }) => state.terminated?.exitCode === DIED)) died.add(name);
+    for (const group of active.get(uid) ?? []) sizes[group] = (sizes[group] ?? 0) - 1;
     if (type === 'DELETED' || isEnded(object)) active.delete(uid);
     else active.set(uid, groupsOf(object, countBy));
     mostActivePods = Math.max(mostActivePods, active.size);
     for (const group of active.get(uid) ?? []) {
-      const size = [...active.values()].filter((groups) => groups.includes(group)).length;
+      const size = (sizes[group] ?? 0) + 1;
+      sizes[group] = size;
       mostActivePodsBy[group] = Math.max(mostActivePodsBy[group] ?? 0, size);
     }
   });

@@ -12,6 +12,7 @@ export interface Change {
 }
 
 const keyOf = (namespace: string | undefined, name: string) => `${namespace ?? ''}/${name}`;
+const nameOf = (resource: Resource, { name }: { readonly name: string }) => `${resource} ${name}`;
 const keyOfObject = ({ metadata }: ApiObject) => keyOf(metadata.namespace, metadata.name);
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
@@ -26,6 +27,8 @@ const LONGEST_HISTORY = 50_000;
 export function createObjectStore() {
   const collections = new Map<Resource, Map<string, ApiObject>>();
   const listeners = new Set<(change: Change) => void>();
+  /** By resource and name: thousands may wait, each for an object of its own. */
+  const waiting = new Map<string, Set<() => void>>();
   let history: Change[] = [];
   let undelivered: Change[] | undefined;
   let revision = 1;
@@ -62,6 +65,7 @@ export function createObjectStore() {
     try {
       for (let next = undelivered.shift(); next !== undefined; next = undelivered.shift()) {
         for (const listener of listeners) listener(next);
+        for (const check of waiting.get(nameOf(next.resource, next.object.metadata)) ?? []) check();
       }
     } finally {
       undelivered = undefined;
@@ -141,9 +145,8 @@ export function createObjectStore() {
       look: () => T | undefined,
     ): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
-      const hear = (change: Change) => {
-        if (change.resource === resource && change.object.metadata.name === name) check();
-      };
+      const key = nameOf(resource, { name });
+      const checks = waiting.get(key) ?? new Set<() => void>();
       const check = () => {
         if (signal.aborted) return reject(signal.reason);
         try {
@@ -153,11 +156,12 @@ export function createObjectStore() {
           reject(error);
         }
       };
-      listeners.add(hear);
+      waiting.set(key, checks.add(check));
       signal.addEventListener('abort', check);
       check();
       return promise.finally(() => {
-        listeners.delete(hear);
+        checks.delete(check);
+        if (checks.size === 0) waiting.delete(key);
         signal.removeEventListener('abort', check);
       });
     },
