@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 const MARK = '/* prepared */';
 
 /**
- * Put it first in a statement that runs often and costs more to plan than to execute. Each
+ * Put it into a statement that runs often and costs more to plan than to execute. Each
  * connection parses the statement once and keeps its plan. The text must never vary, because
  * connections keep all that they prepared. The plan must be right for all parameters and any number
  * of rows.
@@ -33,9 +33,7 @@ function nameOf(text: string): string {
 
 /** A marked statement with its name, which is how node-postgres prepares; others as they are. */
 export const namedIfMarked = (text: unknown): unknown =>
-  typeof text === 'string' && text.trimStart().startsWith(MARK)
-    ? { name: nameOf(text), text }
-    : text;
+  typeof text === 'string' && text.includes(MARK) ? { name: nameOf(text), text } : text;
 
 /** A statement's parameters, by column and PostgreSQL type. */
 export type SourceColumns = Readonly<Record<string, string>>;

@@ -110,7 +110,8 @@ export async function changeWorker(
     .updateTable('workers as w')
     .set(change)
     .where('pod_name', '=', podName)
-    .where(condition)
+    // In a sub-query: a kept plan looks the name up, and walks through no index of such rows.
+    .where(sql<boolean>`${prepared} (select ${condition} offset 0)`)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
