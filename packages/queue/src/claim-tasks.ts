@@ -169,7 +169,7 @@ export const taskOf = (
 export async function nextDueInMs(db: Db, kinds: readonly string[]): Promise<number | undefined> {
   const rows = await rowsOf<{ ms: number | null }>(db)`${prepared}
     select ceil(extract(epoch from min(next.due_at) - now()) * 1000)::double precision as ms
-    from unnest(${kinds}::text[]) as wanted(kind) cross join lateral (
+    from jsonb_array_elements_text(${JSON.stringify(kinds)}::jsonb) as wanted(kind) cross join lateral (
       select due_at from tasks where status = 'queued' and kind = wanted.kind and due_at > now() order by due_at limit 1
     ) next`;
   return rows[0]?.ms ?? undefined;
