@@ -184,9 +184,9 @@ async function untilPods(db: Db, jobs: number): Promise<void> {
     if (have >= jobs) return;
     if (performance.now() > deadline)
       throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${jobs} jobs have pods.`);
-    // Often, because the next single job waits for it. Seldom, because reading thousands of rows
-    // costs more than many jobs do.
-    await sleep(jobs - have > 1 ? 250 : 5);
+    // Soon, because the next single job waits for it. Seldom, because each look takes from the
+    // services' time, and reading thousands of rows costs more than many jobs do.
+    await sleep(jobs - have > 1 ? 250 : 25);
   }
 }
 
