@@ -1,25 +1,19 @@
-import { rolldown } from 'rolldown';
+import { build } from 'rolldown';
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Bundles programs, given by name and path, with all that they import. Returns esbuild's list of
- * the written files.
+ * Bundles programs, given by name and path, with all that they import. Returns the written files.
  */
-export async function bundle(input, output) {
-  const bundled = await rolldown({
+export const bundle = (input, output) =>
+  build({
     input,
     platform: 'node',
     external: ['pg-native'],
     optimization: { inlineConst: false }, // A test changes the number of a constant.
+    output: { format: 'esm', sourcemap: true, ...output },
   });
-  try {
-    return await bundled.write({ format: 'esm', sourcemap: true, ...output });
-  } finally {
-    await bundled.close();
-  }
-}
 
 const PAGE = join(import.meta.dirname, '..', 'packages', 'page');
 const read = (name) => readFileSync(join(PAGE, name), 'utf8');
@@ -50,13 +44,12 @@ export async function buildPage(folder) {
 
 /** The script of every view, then what it fetches when it is needed. */
 async function bundleScripts() {
-  const bundled = await rolldown({
+  const { output } = await build({
     input: join(PAGE, 'src/main.tsx'),
     platform: 'browser',
     transform: { target: 'es2023' },
-  });
-  try {
-    const { output } = await bundled.generate({
+    write: false,
+    output: {
       format: 'esm',
       minify: true,
       // Their names change with their content, and with that of what they fetch.
@@ -64,16 +57,14 @@ async function bundleScripts() {
       entryFileNames: 'page-[hash:12].js',
       chunkFileNames: '[name]-[hash:12].js',
       comments: false,
-    });
-    return output.map(({ fileName, code }) => ({
-      given: 'page.js',
-      type: 'text/javascript; charset=utf-8',
-      text: code,
-      name: fileName,
-    }));
-  } finally {
-    await bundled.close();
-  }
+    },
+  });
+  return output.map(({ fileName, code }) => ({
+    given: 'page.js',
+    type: 'text/javascript; charset=utf-8',
+    text: code,
+    name: fileName,
+  }));
 }
 
 /** The charts' style, then ours in the order of their names, without comments and indents. */
