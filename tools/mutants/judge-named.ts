@@ -24,7 +24,9 @@ export async function judgeNamed(
 ): Promise<boolean> {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const rows = new Map(mutants.flatMap(({ row }) => (row === undefined ? [] : [[row.name, row]])));
-  for (const killers of [{ tests }, ...rows.values().map((row) => ({ tests: [], row }))]) {
+  // Jest without a file would run all there are.
+  const some = tests.length > 0 ? [{ tests }] : [];
+  for (const killers of [...some, ...rows.values().map((row) => ({ tests: [], row }))]) {
     const { fate, by } = await judge(copy, killers);
     if (fate !== 'SURVIVED') throw new Error(`This fails even without a mutant: ${by}`);
   }

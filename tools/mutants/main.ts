@@ -3,6 +3,7 @@
 // whose name contains the text.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { catchSignals } from '@paddock/runtime/run';
 import { judgeNamed } from './judge-named.ts';
 import { readNamedMutants } from './named-mutants.ts';
 import { makeScratchCopy } from './scratch-copy.ts';
@@ -13,11 +14,7 @@ const { values } = parseArgs({
 });
 const { domain = false, only } = values;
 
-const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const)
-  process.once(name, () => stop.abort(new Error(`received ${name}`)));
-
-const copy = makeScratchCopy(join(import.meta.dirname, '../..'), stop.signal);
+const copy = makeScratchCopy(join(import.meta.dirname, '../..'), catchSignals());
 try {
   if (only === undefined) {
     const { code, stdout, stderr } = await copy.node(['tools/mutants/run-stryker.ts']);
