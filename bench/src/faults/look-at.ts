@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { onlyRowOf } from '@paddock/db/rows';
 import { type Environment, mostActiveOf } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Caps } from '../stage/times.ts';
@@ -11,7 +11,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
   const [truth, report, ours] = await Promise.all([
     github.truth(),
     cluster.report(),
-    Promise.all(environments.map(({ db }) => rowsOf(db))),
+    Promise.all(environments.map(readRows)),
   ]);
   const wanted = new Set(jobIds);
   const jobs = truth.jobs.filter(({ id }) => wanted.has(id));
@@ -64,13 +64,11 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
   };
 }
 
-async function rowsOf(db: Environment['db']) {
-  const { rows } = await sql<{ endedJobs: number[]; liveWorkers: string[] }>`
+const readRows = ({ db }: Environment) =>
+  onlyRowOf<{ endedJobs: number[]; liveWorkers: string[] }>(db)`
     select array(select job_id::float8 from jobs where status in ('completed', 'failed')) as "endedJobs",
       array(select concat(pod_name, ' (', status, coalesce(', stopping: ' || stop_reason, ''), ')')
-        from workers where status in ('pending', 'running')) as "liveWorkers"`.execute(db);
-  return rows[0] ?? { endedJobs: [], liveWorkers: [] };
-}
+        from workers where status in ('pending', 'running')) as "liveWorkers"`;
 
 const SHOWN = 5;
 

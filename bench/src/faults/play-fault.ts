@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API } from '@paddock/api/endpoints';
 import { messageOf } from '@paddock/api/findings/findings';
+import { rowsOf } from '@paddock/db/rows';
 import { CHROMIUM, openBoard } from '@paddock/testing/chromium';
 import { startConsole } from '@paddock/testing/processes';
-import { sql } from 'kysely';
 import { say } from '../bench.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Fault, Progress } from './fault.ts';
@@ -180,13 +180,11 @@ async function watchBoard(
   let heldAt: number | undefined;
   try {
     while (!(await Promise.race([over, sleep(READ_BOARD_EVERY_MS, false)]))) {
-      const { rows } = await sql`
+      const held = await rowsOf(db)`
       select from jobs join demand_keys using (demand_key)
-      where wants_worker and wait_reason is not null and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`.execute(
-        db,
-      );
+      where wants_worker and wait_reason is not null and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`;
       // What holds a job back for a moment may be over before the board is read.
-      heldAt = rows.length > 0 ? (heldAt ?? performance.now()) : undefined;
+      heldAt = held.length > 0 ? (heldAt ?? performance.now()) : undefined;
       const said = await board.read();
       const lateMs = performance.now() - (heldAt ?? Infinity);
       if (heldAt !== undefined && cause.test(said)) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { onlyRowOf } from '@paddock/db/rows';
 import type { Stage } from '../stage/stage.ts';
 import type { Fault, Progress } from './fault.ts';
 
@@ -44,12 +44,10 @@ async function watchRace(stage: Stage, progress: Progress): Promise<void> {
 }
 
 /** The live workers, those that ended without a job and the longest life of one, and paused keys. */
-async function look({ environment }: Stage) {
-  const { rows } = await sql<{ live: number; idle: number; longest: number; paused: string[] }>`
+const look = ({ environment: { db } }: Stage) =>
+  onlyRowOf<{ live: number; idle: number; longest: number; paused: string[] }>(db)`
     select count(*) filter (where completed_at is null)::int as live,
       count(*) filter (where assigned_at is null and completed_at is not null)::int as idle,
       coalesce(max(extract(epoch from completed_at - created_at)) filter (where assigned_at is null), 0)::int as longest,
       array(select concat(k8s_pool, ' (', failure_class, ')') from demand_keys where pauses > 0) as paused
-    from workers`.execute(environment.db);
-  return rows[0] ?? { live: 0, idle: 0, longest: 0, paused: [] };
-}
+    from workers`;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { onlyRowOf } from '@paddock/db/rows';
 import { mostActiveOf } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 
@@ -67,17 +67,14 @@ async function lookFor({ github, cluster, tunnel, environments }: Stage) {
     services: environments.flatMap(({ services }) => services),
     databases: await Promise.all(
       environments.map(async (environment) => {
-        const { rows } = await sql<{ startedAt: number; isAtWork: boolean; crashes: number }>`
+        const seen = await onlyRowOf<{ startedAt: number; isAtWork: boolean; crashes: number }>(
+          environment.db,
+        )`
           select extract(epoch from pg_postmaster_start_time())::float8 as "startedAt",
             exists (select from workers where assigned_job_id is not null) as "isAtWork",
-            (select coalesce(sum(crashes), 0)::int from operations) as crashes`.execute(
-          environment.db,
-        );
+            (select coalesce(sum(crashes), 0)::int from operations) as crashes`;
         const most = await mostActiveOf(environment, report);
-        return {
-          ...(rows[0] ?? { startedAt: 0, isAtWork: false, crashes: 0 }),
-          isAtCap: most.entity >= environment.caps.entity,
-        };
+        return { ...seen, isAtCap: most.entity >= environment.caps.entity };
       }),
     ),
   };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saysAway } from '@paddock/db/connection/errors';
+import { rowsOf } from '@paddock/db/rows';
 import { sql } from 'kysely';
 import { whyJobEndpoint } from '@paddock/api/why/explain-job';
 import type { Environment } from '../stage/environment.ts';
@@ -173,13 +174,13 @@ export async function isRefusalStored(stage: Stage): Promise<void> {
 }
 
 async function heldBack({ db }: Environment): Promise<string[]> {
-  const { rows } = await sql<{ type: string }>`
+  const held = await rowsOf<{ type: string }>(db)`
     select service as type from outages
     union all select 'key' from demand_keys where pauses > 0
     union all select 'repository' from repositories where refused_since is not null
     union all select 'installation' from installations where refused_since is not null
-    union all select 'app' from apps where refused_since is not null`.execute(db);
-  return rows.map(({ type }) => type);
+    union all select 'app' from apps where refused_since is not null`;
+  return held.map(({ type }) => type);
 }
 
 /**

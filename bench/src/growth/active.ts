@@ -1,13 +1,7 @@
+import { onlyRowOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
-import { entity, ENTITY_COLUMNS, NAMESPACE, numbers, podName } from './year.ts';
-
-/** How much is active at one instant. */
-export interface ActiveSizes {
-  readonly entities: number;
-  readonly waiting: number;
-  readonly living: number;
-}
+import { entity, ENTITY_COLUMNS, NAMESPACE, numbers, podName, type Sizes } from './year.ts';
 
 /** Active rows are numbered from here, beyond any history. */
 const FIRST = 1_000_000_000;
@@ -17,8 +11,10 @@ const FIRST = 1_000_000_000;
  * has not begun), one waits for a node, one for an image, three are idle (one for long), one is
  * being stopped, and the others run jobs.
  */
-export async function putActive(db: Db, sizes: ActiveSizes): Promise<void> {
-  const { entities, waiting, living } = sizes;
+export async function putActive(
+  db: Db,
+  { entities, waiting, living }: Sizes<'entities' | 'waiting' | 'living'>,
+): Promise<void> {
   const { last } = await db
     .selectFrom('jobs')
     .select(({ fn }) => fn.max('job_id').as('last'))
@@ -76,16 +72,12 @@ export interface Given {
 const MOST = 100;
 
 export async function findGiven(db: Db): Promise<Given> {
-  const { rows } = await sql<Given>`
+  const given = await onlyRowOf<Given>(db)`
     select array(select demand_key from jobs where wants_worker group by demand_key order by count(*) desc, 1 limit ${MOST}) as "demandKeys",
       array(select job_id from jobs where wants_worker order by job_id limit ${MOST}) as "jobIds",
       array(select pod_name from workers where status = 'running' order by pod_name limit ${MOST}) as "podNames",
       array(select pod_name from workers where completed_at > now() - interval '1 day' order by completed_at limit ${MOST}) as "endedNames",
       array(select pod_name from workers where status = 'pending' and registration_started_at is null and pod_uid is null limit ${MOST}) as "reservedNames",
-      (select delivery_guid from installation_events where id = 77) as guid, (select id from operations order by expires_at desc limit 1) as operation`.execute(
-    db,
-  );
-  const [given] = rows;
-  if (given === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
+      (select delivery_guid from installation_events where id = 77) as guid, (select id from operations order by expires_at desc limit 1) as operation`;
   return { ...given, demandKeys: given.demandKeys.map(Number), jobIds: given.jobIds.map(Number) };
 }

@@ -1,3 +1,4 @@
+import { rowsOf } from '@paddock/db/rows';
 import type { Database, Db } from '@paddock/db/schema/tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { type RawBuilder, sql } from 'kysely';
@@ -32,13 +33,10 @@ const eventEntity = (entities: number): RawBuilder<unknown> =>
 export const podName = (of: 'ended' | 'living'): RawBuilder<unknown> =>
   sql`'pdk-abc123-' || left(md5(n::text), 12) || ${sql.lit(`-${of}`)}`;
 
-/** How many rows a year leaves behind. */
-export interface YearSizes {
-  /** Ended jobs, and as many ended workers. */
-  readonly history: number;
-  readonly events: number;
-  readonly entities: number;
-}
+/** How many rows of each kind. */
+export type Sizes<Kind extends string> = Readonly<Record<Kind, number>>;
+/** `history`: ended jobs, and as many ended workers. */
+type YearSizes = Sizes<'history' | 'events' | 'entities'>;
 
 const DAYS = sql`interval '365 days'`;
 
@@ -99,11 +97,9 @@ async function withoutIndexes(
   tables: readonly (keyof Database)[],
   inserts: readonly RawBuilder<unknown>[],
 ): Promise<void> {
-  const { rows: indexes } = await sql<{ name: string; definition: string }>`
+  const indexes = await rowsOf<{ name: string; definition: string }>(db)`
     select indexname as name, indexdef as definition from pg_indexes
-    where schemaname = current_schema() and tablename = any(${tables}::text[]) and indexname not like '%_pkey'`.execute(
-    db,
-  );
+    where schemaname = current_schema() and tablename = any(${tables}::text[]) and indexname not like '%_pkey'`;
   for (const { name } of indexes) await sql`drop index ${sql.table(name)}`.execute(db);
   for (const table of tables)
     await sql`alter table ${sql.table(table)} disable trigger user`.execute(db);
@@ -115,10 +111,9 @@ async function withoutIndexes(
 
 /** The work of autovacuum after such changes, at a moment that we choose. */
 export async function settle(db: Db): Promise<void> {
-  const { rows } = await sql<{
-    name: string;
-  }>`select tablename as name from pg_tables where schemaname = current_schema()`.execute(db);
-  for (const { name } of rows) await sql`vacuum (analyze) ${sql.table(name)}`.execute(db);
+  const tables = await rowsOf<{ name: string }>(db)`
+    select tablename as name from pg_tables where schemaname = current_schema()`;
+  for (const { name } of tables) await sql`vacuum (analyze) ${sql.table(name)}`.execute(db);
 }
 
 const someEntities = (

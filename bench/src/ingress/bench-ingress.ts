@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import { onlyRowOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { migrate } from '@paddock/db/migrate';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
@@ -165,12 +166,10 @@ async function putWorkers(db: Db, { firstJobId, count }: Load): Promise<void> {
  * one.
  */
 async function countMissing(db: Db, { firstJobId, count }: Load): Promise<number> {
-  const { rows } = await sql<{ missing: number }>`
+  const { missing } = await onlyRowOf<{ missing: number }>(db)`
     select (greatest(0, ${jobsOf(count)} - (select count(*) from jobs where status = 'completed' and job_id >= ${firstJobId}))
-      + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events where job_id >= ${firstJobId})))::integer as missing`.execute(
-    db,
-  );
-  return rows[0]?.missing ?? Number.NaN;
+      + greatest(0, ${deliveriesOf(count)} - (select count(*) from installation_events where job_id >= ${firstJobId})))::integer as missing`;
+  return missing;
 }
 
 /** Medians of the rounds; missing rows are added up. CPU times are null where there is no /proc. */
