@@ -1,6 +1,7 @@
 // A real control plane on this machine, with nodes that KWOK simulates, for experiments by hand.
 // `pnpm cluster [NODES]`; Ctrl-C ends everything.
-import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { catchSignals } from '@paddock/runtime/run';
 import { canPlayNodes } from '../packages/testing/src/played-nodes.ts';
 import { startRealCluster } from '../packages/testing/src/real-cluster.ts';
 
@@ -13,12 +14,10 @@ KUBEBUILDER_ASSETS has to name a folder with etcd, kube-apiserver, kube-controll
 `);
   process.exitCode = 2;
 } else {
-  const stop = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const signal = catchSignals();
   const cluster = await startRealCluster(assets, { nodes });
   process.stdout.write(`export KUBECONFIG=${cluster.kubeconfigFile}\n`);
-  // Keeps the process alive while nothing else does.
-  const alive = setInterval(() => undefined, 60_000);
-  await stop;
-  clearInterval(alive);
+  // Nothing else keeps the process alive.
+  await sleep(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
   await cluster.stop();
 }

@@ -10,11 +10,6 @@ export interface Column {
   readonly isNullable: boolean;
 }
 
-interface Description {
-  readonly fields: readonly pg.FieldDef[];
-  readonly tree: string;
-}
-
 /** Prepares statements and runs none. */
 export async function openDescriber(pool: pg.Pool) {
   const client = await pool.connect();
@@ -76,12 +71,11 @@ async function readCatalog(client: pg.PoolClient): Promise<Catalog> {
 }
 
 /** Parse and Describe of the protocol, without Execute. */
-function describeOn(client: pg.PoolClient, text: string): Promise<Description> {
-  const { promise, resolve, reject } = Promise.withResolvers<Description>();
-  let fields: readonly pg.FieldDef[] = [];
-  let tree = '';
+function describeOn(client: pg.PoolClient, text: string) {
+  const said = { fields: [] as readonly pg.FieldDef[], tree: '' };
+  const { promise, resolve, reject } = Promise.withResolvers<typeof said>();
   const noted = ({ detail }: { detail?: string | undefined }) => {
-    tree ||= detail ?? '';
+    said.tree ||= detail ?? '';
   };
   client.on('notice', noted);
   client.query({
@@ -91,10 +85,10 @@ function describeOn(client: pg.PoolClient, text: string): Promise<Description> {
       connection.sync();
     },
     handleRowDescription: (message: { fields: pg.FieldDef[] }) => {
-      fields = message.fields;
+      said.fields = message.fields;
     },
     handleError: reject,
-    handleReadyForQuery: () => resolve({ fields, tree }),
+    handleReadyForQuery: () => resolve(said),
   } as unknown as pg.Submittable);
   return promise.finally(() => client.off('notice', noted));
 }

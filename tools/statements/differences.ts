@@ -7,13 +7,8 @@ import {
 } from 'typescript/unstable/sync';
 import type { Column } from './describe.ts';
 
-export interface Difference {
-  readonly column: string;
-  readonly says: string;
-}
-
 /** How the columns that PostgreSQL answers differ from the type of a row. */
-export function differences(checker: Checker, row: Type, columns: readonly Column[]): Difference[] {
+export function differences(checker: Checker, row: Type, columns: readonly Column[]) {
   const byName = new Map(columns.map((column) => [column.name, column]));
   return checker.getPropertiesOfType(row).flatMap((property) => {
     const column = byName.get(property.name);
