@@ -4,7 +4,7 @@ import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { asValues, fromValues, type Release } from './from-values.ts';
 import { merged, withParameters } from './helm-values.ts';
-import { valueOf, whyUnreadable } from './read-documents.ts';
+import { fileOf, valueOf, whyUnreadable } from './read-documents.ts';
 import { numberOf, type ReadDocument, type RunnerSet, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
@@ -52,16 +52,18 @@ export function findSets(
     if (here.length > 0) return here;
     const object = asRecord(value);
     const what = textOf(object['kind']);
-    if (what !== undefined) return [{ from: placeOf(object, from), remark: `holds no runner set` }];
-    return [
-      {
-        from,
-        refused:
-          'holds no runner set: no kind AutoscalingRunnerSet or RunnerDeployment, and no githubConfigUrl or other key of the chart gha-runner-scale-set',
-      },
-    ];
+    if (what !== undefined) return [{ from: placeOf(object, from), remark: NO_SET }];
+    // As the first part of a helmfile, which has its environments.
+    const isPart = documents.some(
+      (other, nth) => found[nth]?.length !== 0 && fileOf(other.from) === fileOf(from),
+    );
+    return [isPart ? { from, remark: NO_SET } : { from, refused: `${NO_SET}: ${SIGNS}` }];
   });
 }
+
+const NO_SET = 'holds no runner set';
+const SIGNS =
+  'no kind AutoscalingRunnerSet or RunnerDeployment, and no githubConfigUrl or other key of the chart gha-runner-scale-set';
 
 /** The other documents of an import, as far as one of them has use for them. */
 interface Others {
@@ -204,10 +206,12 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
           const found = [...within(item, place, others)];
           yield* found;
           if (found.length === 0)
-            yield { from: placeOf(asRecord(item), place.from), remark: 'holds no runner set' };
+            yield { from: placeOf(asRecord(item), place.from), remark: NO_SET };
         }
-      // Other programs' releases, as HelmChart of k3s, and nothing of Kubernetes itself.
-      else if (/^(?!.*\.k8s\.io\/).*\..*\//.test(String(object['apiVersion']))) {
+      // Other programs' releases, as HelmChart of k3s, and nothing of Kubernetes but kustomize.
+      else if (
+        /^(?:kustomize\.config|(?!.*\.k8s\.io\/).*)\..*\//.test(String(object['apiVersion']))
+      ) {
         const { kind: _kind, apiVersion: _version, metadata: _metadata, ...rest } = object;
         const name = textOf(metadata['name']);
         const namespace = textOf(spec['targetNamespace']) ?? textOf(metadata['namespace']);
@@ -268,7 +272,7 @@ function* ofRelease(release: Mapping, place: Place, others: Others): Generator<F
 function placeOf(object: Mapping, file: string): string {
   const { name, namespace } = asRecord(object['metadata']);
   const path = [namespace, name].filter((part) => typeof part === 'string').join('/');
-  return `${file}: ${String(object['kind'])} ${path}`;
+  return `${file}: ${String(object['kind'])} ${path}`.trimEnd();
 }
 
 /** Runners on machines that serve jobs by lists of labels, of terraform-aws-github-runner. */

@@ -5,7 +5,7 @@ import { text as allOf } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { type Command, type Given, JSON_OPTION, WrongUsage } from '../command.ts';
 import { findSets } from './find-sets.ts';
-import { readDocuments } from './read-documents.ts';
+import { fileOf, readDocuments } from './read-documents.ts';
 import type { ReadDocument } from './runner-set.ts';
 import { type Said, toConfig } from './to-config.ts';
 
@@ -110,7 +110,7 @@ async function read(file: string, terminal: Given['terminal']): Promise<readonly
 
 /** The name of what a file has: its own, or its folder's if it is called as most are. */
 function nameOf(from: string): string {
-  const file = from.split(/, document \d+$/, 1)[0] ?? '';
+  const file = fileOf(from);
   const name = basename(file, extname(file)).replaceAll(/^values[-_.]?|[-_.]?values$/g, '');
   const isCommon = ['', 'default', 'main', 'index', 'helm'].includes(name);
   const isNamed = file !== shown(STDIN);

@@ -11,6 +11,9 @@ import {
 import { isTerraform, readTerraform } from './read-terraform.ts';
 import type { ReadDocument } from './runner-set.ts';
 
+/** The file of a document. */
+export const fileOf = (from: string): string => from.split(/, document \d+$/, 1)[0] ?? '';
+
 /** A thousand scale sets with all that the API server adds to them. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 /** Of YAML, this much takes two seconds. */

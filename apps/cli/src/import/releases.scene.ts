@@ -36,9 +36,9 @@ const RELEASE_FILES: readonly GoodFile[] = [
     config: { pools: [{ name: 'mine', namespace: 'runners' }] },
   },
   {
-    what: 'a helmfile whose values are in a file, and then in the helmfile',
+    what: 'a helmfile of two documents, whose values are in a file, and then in the helmfile',
     name: 'helmfile.yaml',
-    text: 'releases:\n  - { name: linux, namespace: runners, chart: arc/gha-runner-scale-set, values: [linux/values.yaml, { maxRunners: 3 }], set: [{ name: minRunners, value: 2 }] }\n  - { name: metrics, chart: other/prometheus, values: [metrics.yaml] }\n',
+    text: 'environments: { prod: { values: [env.yaml] } }\n---\nreleases:\n  - { name: linux, namespace: runners, chart: arc/gha-runner-scale-set, values: [linux/values.yaml, { maxRunners: 3 }], set: [{ name: minRunners, value: 2 }] }\n  - { name: metrics, chart: other/prometheus, values: [metrics.yaml] }\n',
     beside: { 'linux/values.yaml': `${URL}\nmaxRunners: 1\n` },
     config: { pools: [{ name: 'linux', maxWorkers: 3, warm: [{ scope: 'acme', workers: 2 }] }] },
   },
@@ -48,6 +48,12 @@ const RELEASE_FILES: readonly GoodFile[] = [
     text: 'helmCharts:\n  - { name: gha-runner-scale-set, repo: oci://example.com, releaseName: linux, namespace: runners, valuesFile: v.yaml, valuesInline: { maxRunners: 4 } }\n',
     beside: { 'v.yaml': URL },
     config: { pools: [{ name: 'linux', namespace: 'runners', maxWorkers: 4 }] },
+  },
+  {
+    what: 'the same with its kind, as kustomize itself writes it',
+    name: 'kustomization.yaml',
+    text: `apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: runners\nhelmCharts:\n  - { name: gha-runner-scale-set, repo: oci://example.com, releaseName: linux, valuesInline: { ${URL} } }\n`,
+    config: { pools: [{ name: 'linux', namespace: 'runners' }] },
   },
   {
     what: 'a release of Terraform whose values are in a template, with `dynamic` blocks, and its controller',
