@@ -69,6 +69,11 @@ test.each([
     { ...stopping, pod_gone_at: at },
     'LIVE STOPPING',
   ],
+  [
+    'that is to end, and whose pod goes before it started',
+    { ...stopping, terminating_at: at },
+    'LIVE STOPPING',
+  ],
   ['that is to end jobless', { ...stopping, stop_reason: 'not_assigned' }, 'LIVE STOPPING'],
   [
     'whose deregistration has begun',

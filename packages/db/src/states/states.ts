@@ -45,11 +45,12 @@ export const STOPPING = sql<boolean>`${LIVE} and stopping_at is not null`;
 export const RETIRABLE = sql<boolean>`${UNASSIGNED} and (registered_at is not null or pod_uid is not null)`;
 
 /**
- * It is to end because no job needed it, its pod is not gone, and it is not deregistered yet: it can
- * serve again.
+ * It is to end because no job needed it, its pod is not gone and can still start, and it is not
+ * deregistered yet: it can serve again.
  */
 export const RETURNABLE = sql<boolean>`${STOPPING} and assigned_at is null
   and deregistration_started_at is null and pod_gone_at is null
+  and not (${GOING_UNSTARTED})
   and stop_reason in (${sql.join(RETURNABLE_REASONS.map((reason) => sql.lit(reason)))})`;
 
 // SQL about a row of `jobs`, by its alias.
