@@ -48,7 +48,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     storedApps = appIds;
     nextLookMs = tickMs;
     if (matched.hasMore) return wake.ring();
-    events.warmScopesUnknown(await findUnknownWarmScopes(db, settings.appIds));
+    events.warmScopesUnknown(matched.hasWarm ? await findUnknownWarmScopes(db, appIds) : []);
     await pause(Math.min(REST * tookMs, tickMs), signal);
     nextLookMs = Math.min(tickMs, matched.nextPauseEndMs ?? tickMs);
   };

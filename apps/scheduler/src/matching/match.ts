@@ -43,6 +43,8 @@ export interface Matched {
   readonly lacking: number;
   /** It made as many as a pass may: the next one finds the rest. */
   readonly hasMore: boolean;
+  /** The configuration keeps workers warm. */
+  readonly hasWarm: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   readonly nextPauseEndMs: number | null;
   /** The services that rows of `outages` call away. */
@@ -77,7 +79,7 @@ export async function matchIn(
 
   // 2. Leave if there is nothing to do. Finding that out costs a count of the waiting jobs.
   const totals = await sumUpDemand(trx);
-  const { nextPauseEndMs, away } = totals;
+  const { nextPauseEndMs, away, hasWarm } = totals;
   if (isIdle(totals)) return { ...NOTHING, nextPauseEndMs, away };
 
   // 3. Store what jobs and workers have shown since the last pass, and read one snapshot.
@@ -99,7 +101,7 @@ export async function matchIn(
   const applied = await applyPlan(trx, plan, settings);
   if (totals.hasStored) await forgetRestingKeys(trx);
   const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
-  return { ...applied, unserved, lacking: plan.lacking, hasMore, nextPauseEndMs, away };
+  return { ...applied, unserved, lacking: plan.lacking, hasMore, hasWarm, nextPauseEndMs, away };
 }
 
 const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
@@ -118,6 +120,7 @@ const NOTHING = {
   unserved: [],
   lacking: 0,
   hasMore: false,
+  hasWarm: false,
 } as const;
 
 /** Writes the plan. Each worker that is made or has to end gets its task. */

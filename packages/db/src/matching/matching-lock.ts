@@ -20,14 +20,14 @@ export interface MatchingLimits {
  * passes make two workers for one job.
  */
 export async function lockMatching(trx: Trx, limits: MatchingLimits): Promise<void> {
-  await sql`${prepared} select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
-    set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
-    set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
-    set_config('max_parallel_workers_per_gather', '0', true)`.execute(trx); // starting workers takes longer than counting alone
-  // All schemas of a database share its advisory locks, hence the schema's oid.
-  await sql`${prepared} select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(
-    trx,
-  );
+  // All schemas of a database share its advisory locks, hence the schema's oid. The limits are set
+  // first: the lock is taken for their row. Starting parallel workers takes longer than counting alone.
+  await sql`${prepared} select pg_advisory_xact_lock(oid::int, 1) from pg_namespace, (
+      select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
+        set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
+        set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
+        set_config('max_parallel_workers_per_gather', '0', true) offset 0) limits
+    where nspname = current_schema()`.execute(trx);
 }
 
 /**
