@@ -99,7 +99,7 @@ export async function matchIn(
 
   // 5. Apply.
   const applied = await applyPlan(trx, plan, settings);
-  if (totals.hasStored) await forgetRestingKeys(trx);
+  if (totals.hasResting) await forgetRestingKeys(trx);
   const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
   return { ...applied, unserved, lacking: plan.lacking, hasMore, hasWarm, nextPauseEndMs, away };
 }
@@ -109,7 +109,7 @@ const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
   spare === 0 &&
   !has.hasReservations &&
   !has.hasWarm &&
-  !has.hasStored &&
+  !has.hasResting &&
   !has.hasBlamed;
 
 const NOTHING = {

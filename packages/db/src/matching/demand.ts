@@ -39,8 +39,8 @@ export interface DemandTotals {
   keys: number;
   /** There are workers without a begun registration: they can be given back. */
   hasReservations: boolean;
-  /** `demand_keys` has rows of keys with waiting jobs, or rows to remove. */
-  hasStored: boolean;
+  /** `demand_keys` says that jobs of a key wait that has none, or has rows to remove. */
+  hasResting: boolean;
   /** How many workers are more than the waiting jobs of their keys. */
   spare: number;
   /** Surplus workers that were asked to end can serve again. */
@@ -68,7 +68,8 @@ const nextPauseEnd = sql`(
 /** Whether there is anything to match, at the cost of counting the waiting jobs. */
 export const sumUpDemand = (db: Db) => onlyRowOf<DemandTotals>(db)`${prepared}
     with ${deficits}
-    select count(*) filter (where waiting > 0) as keys, exists (select from demand_keys where waiting > 0 or not ${IS_KEPT}) as "hasStored",
+    select count(*) filter (where waiting > 0) as keys, exists (
+        select from demand_keys k left join deficits d using (demand_key) where (k.waiting > 0 or not ${IS_KEPT}) and coalesce(d.waiting, 0) = 0) as "hasResting",
       exists (select from workers where ${RESERVED}) as "hasReservations",
       coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${RETURNABLE}) as "hasReturnable",
       exists (select from workers where ${BLAMED}) as "hasBlamed", ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", ${AWAY_SERVICES} as away
