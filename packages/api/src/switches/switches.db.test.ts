@@ -58,10 +58,21 @@ test.each([
   ['pool:gpus', 404, 'There is no pool of the name gpus.'],
   ['entity:7', 404, 'No App was ever installed on an entity of the id 7.'],
   ['entity:acne', 400, 'No known entity has this login: acne'],
-])('%s, which does not exist, cannot be held back (F5)', async (subject, status, detail) => {
-  await expect(set(subject, 'ada')).rejects.toMatchObject({
-    status,
-    detail: expect.stringContaining(detail),
-  });
-  expect([await list(), await actions()]).toEqual([[], []]);
+])(
+  '%s, which does not exist, cannot be held back or let go (F5)',
+  async (subject, status, detail) => {
+    for (const act of [set, lift])
+      await expect(act(subject, 'ada')).rejects.toMatchObject({
+        status,
+        detail: expect.stringContaining(detail),
+      });
+    expect([await list(), await actions()]).toEqual([[], []]);
+  },
+);
+
+test('a pool that has left the file can be let go, once (F5)', async () => {
+  await set('pool:gpu', 'ada');
+  await putPools(database.db, examplePools());
+  expect(await lift('pool:gpu', 'ada')).toEqual({ subject: 'pool:gpu', held: null });
+  await expect(lift('pool:gpu', 'ada')).rejects.toMatchObject({ status: 404 });
 });

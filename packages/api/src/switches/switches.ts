@@ -126,8 +126,9 @@ export const turnSwitchEndpoint = endpoint({
   output: switchState,
   async answer(caller, { subject: text, how }, request) {
     const subject = await readSubject(caller, text);
-    // What no longer is can still be let go.
-    if (how === 'pause') await requireKnown(caller, subject);
+    // What no longer is can still be let go, and a misspelt name is told.
+    if (how === 'pause' || (await readSwitch(caller.db, subject)).held === null)
+      await requireKnown(caller, subject);
     return act(caller, { ...request, subject: { subject, how } }, async (trx) => {
       if (how === 'pause') await setSwitch(trx, subject, caller.person, request.note);
       else await liftSwitch(trx, subject);
