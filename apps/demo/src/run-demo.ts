@@ -38,78 +38,95 @@ export async function runDemo(
   surroundings: Surroundings,
   signal: AbortSignal,
 ): Promise<Summary | undefined> {
+  const undo: Undo = [];
+  let outcome: Summary | undefined;
+  try {
+    outcome = await demonstrate(flags, surroundings, undo, signal);
+  } catch (error) {
+    // What failed first says more than what then cannot be removed.
+    await undoAll(undo).catch(() => undefined);
+    throw error;
+  }
+  await undoAll(undo);
+  return outcome;
+}
+
+/** The steps that remove what was started, the newest first. */
+type Undo = (() => Promise<void>)[];
+
+async function demonstrate(
+  flags: Flags,
+  surroundings: Surroundings,
+  undo: Undo,
+  signal: AbortSignal,
+): Promise<Summary | undefined> {
   const progress = createProgress(surroundings.write);
   const platform = flags.tour ? TOUR_PLATFORM : PLATFORM;
-  const undo: (() => Promise<void>)[] = [];
-  try {
-    const { databaseUrl, schema } = await findDatabase(surroundings.databaseUrl, undo);
-    const folder = await prepareFolder([...platform.appIds, ...platform.appsOfIngress], () =>
-      randomBytes(24).toString('base64url'),
-    );
-    undo.unshift(folder.remove);
-    progress.say(
-      'Starting PostgreSQL, a simulated GitHub and cluster, ingress, scheduler and reconciler, each in a separate process.',
-    );
-    const system = await startSystem({
-      folder,
-      databaseUrl,
-      schema,
-      platform,
-      kubeconfigFile: surroundings.kubeconfigFile,
-      path: surroundings.path,
-      programOf: surroundings.programOf,
-      seed: flags.jobs,
-      console: flags.keep,
-    });
-    undo.unshift(system.stop);
-    const connection = connectDatabase({
-      url: databaseUrl,
-      schema,
-      poolSize: 2,
-      // The dozens of stops of the tour ask at once, and each waits for its turn.
-      connectTimeoutMs: 60_000,
-      applicationName: 'paddock-demo',
-    });
-    undo.unshift(connection.close);
-    if (surroundings.kubeconfigFile !== undefined) {
-      const instance = await findInstance(connection.db);
-      undo.unshift(await borrowNamespace(surroundings.kubeconfigFile, NAMESPACE, instance));
-    }
-    if (flags.keep)
-      progress.say(
-        `The console: ${system.addresses['console']}/#sign-in=${await makeToken(connection.db)} (signs in once)`,
-      );
-
-    const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
-    if (signal.aborted) {
-      progress.say('Interrupted: stopping everything.');
-      return undefined;
-    }
-    const report = await system.github.report();
-    const truth = await system.github.truth();
-    const summary = await summarise(flags.jobs, truth, report, connection.db, seconds);
-    progress.say(`\n${describeSummary(summary)}`);
-    const tour = flags.tour
-      ? await playTour({ system, db: connection.db, progress }, signal)
-      : undefined;
-    if (signal.aborted) return summary;
-    if (tour !== undefined) progress.say(tellTour(tour, system.addresses['console']));
-    const outcome = {
-      ...summary,
-      ...(tour && { tour: { reached: tour.sights.length, missed: tour.missed.length } }),
-    };
-    if (flags.keep) {
-      progress.say(
-        `Staying up until Ctrl-C: ${Object.entries(system.addresses)
-          .map(([name, url]) => `${name} ${url}`)
-          .join(', ')}\n  PostgreSQL ${databaseUrl}, schema ${schema}`,
-      );
-      await pause(2 ** 31 - 1, signal);
-    }
-    return outcome;
-  } finally {
-    await undoAll(undo);
+  const { databaseUrl, schema } = await findDatabase(surroundings.databaseUrl, undo);
+  const folder = await prepareFolder([...platform.appIds, ...platform.appsOfIngress], () =>
+    randomBytes(24).toString('base64url'),
+  );
+  undo.unshift(folder.remove);
+  progress.say(
+    'Starting PostgreSQL, a simulated GitHub and cluster, ingress, scheduler and reconciler, each in a separate process.',
+  );
+  const system = await startSystem({
+    folder,
+    databaseUrl,
+    schema,
+    platform,
+    kubeconfigFile: surroundings.kubeconfigFile,
+    path: surroundings.path,
+    programOf: surroundings.programOf,
+    seed: flags.jobs,
+    console: flags.keep,
+    undo,
+  });
+  const connection = connectDatabase({
+    url: databaseUrl,
+    schema,
+    poolSize: 2,
+    // The dozens of stops of the tour ask at once, and each waits for its turn.
+    connectTimeoutMs: 60_000,
+    applicationName: 'paddock-demo',
+  });
+  undo.unshift(connection.close);
+  if (surroundings.kubeconfigFile !== undefined) {
+    const instance = await findInstance(connection.db);
+    undo.unshift(await borrowNamespace(surroundings.kubeconfigFile, NAMESPACE, instance));
   }
+  if (flags.keep)
+    progress.say(
+      `The console: ${system.addresses['console']}/#sign-in=${await makeToken(connection.db)} (signs in once)`,
+    );
+
+  const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
+  if (signal.aborted) {
+    progress.say('Interrupted: stopping everything.');
+    return undefined;
+  }
+  const report = await system.github.report();
+  const truth = await system.github.truth();
+  const summary = await summarise(flags.jobs, truth, report, connection.db, seconds);
+  progress.say(`\n${describeSummary(summary)}`);
+  const tour = flags.tour
+    ? await playTour({ system, db: connection.db, progress }, signal)
+    : undefined;
+  if (signal.aborted) return summary;
+  if (tour !== undefined) progress.say(tellTour(tour, system.addresses['console']));
+  const outcome = {
+    ...summary,
+    ...(tour && { tour: { reached: tour.sights.length, missed: tour.missed.length } }),
+  };
+  if (flags.keep) {
+    progress.say(
+      `Staying up until Ctrl-C: ${Object.entries(system.addresses)
+        .map(([name, url]) => `${name} ${url}`)
+        .join(', ')}\n  PostgreSQL ${databaseUrl}, schema ${schema}`,
+    );
+    await pause(2 ** 31 - 1, signal);
+  }
+  return outcome;
 }
 
 /** A token for one sign-in of whoever looks at the demo. It ends with the demo's database. */
@@ -123,7 +140,7 @@ async function makeToken(db: Kysely<Database>): Promise<string> {
  * Removes everything that the demo started, the newest first. A step that fails does not stop the
  * others.
  */
-async function undoAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
+async function undoAll(steps: Readonly<Undo>): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push(error));
   if (failures.length > 0)
@@ -138,7 +155,7 @@ const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler', 
  */
 async function findDatabase(
   databaseUrl: string | undefined,
-  undo: (() => Promise<void>)[],
+  undo: Undo,
 ): Promise<{ databaseUrl: string; schema: string }> {
   if (databaseUrl === undefined || databaseUrl === '') {
     const postgres = await startPostgres();

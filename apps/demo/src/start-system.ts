@@ -59,8 +59,6 @@ export interface System {
   addresses: Record<string, string>;
   /** Rejects with its last lines when one of the processes ends too early; never resolves. */
   broken: Promise<never>;
-  /** Ends the services, then the servers that they talk to. */
-  stop(): Promise<void>;
 }
 
 export interface SystemOptions {
@@ -75,6 +73,8 @@ export interface SystemOptions {
   seed: number;
   /** Starts the console too. */
   console: boolean;
+  /** Gets the function that ends what was started, also if the rest does not start. */
+  undo: (() => Promise<void>)[];
 }
 
 interface StartedProcess {
@@ -93,8 +93,18 @@ export async function startSystem({
   programOf,
   seed,
   console,
+  undo,
 }: SystemOptions): Promise<System> {
   const started: StartedProcess[] = [];
+  let stopping = false;
+  // The services, then the servers that they talk to.
+  undo.unshift(async () => {
+    stopping = true;
+    for (const { program } of started) {
+      program.kill('SIGTERM');
+      await program.exited;
+    }
+  });
   const addresses: Record<string, string> = {};
   const start = async (
     name: string,
@@ -147,7 +157,6 @@ export async function startSystem({
   for (const { appId } of folder.apps)
     await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
 
-  let stopping = false;
   const allEnded = Promise.all(started.map((process) => watch(process, () => stopping)));
   const broken = allEnded.then(() => new Promise<never>(() => undefined));
   broken.catch(() => undefined); // the caller awaits it later
@@ -160,13 +169,6 @@ export async function startSystem({
     },
     addresses,
     broken,
-    async stop() {
-      stopping = true;
-      for (const { program } of started) {
-        program.kill('SIGTERM');
-        await program.exited;
-      }
-    },
   };
 }
 
