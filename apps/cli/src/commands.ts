@@ -1,7 +1,6 @@
 import { API } from '@paddock/api/endpoints';
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
-import { appCheck } from './app-check.ts';
-import { appCreate } from './app-create.ts';
+import { appCheck, appCreate } from './app.ts';
 import { PAUSED } from '@paddock/domain/why/board-causes';
 import { ask, table } from './ask-command.ts';
 import { asYaml, printable } from './columns.ts';

@@ -5,7 +5,7 @@ import { OFFICIAL_IMAGE } from '@paddock/domain/pools/pod-template';
 import { apiUrlOf } from '@paddock/github/create-app';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 import { stringify } from 'yaml';
-import { KEY_FILE, LONGEST_NAME, makeApp, SECRET_FILE, urlOf, webhookOf } from './app-create.ts';
+import { KEY_FILE, LONGEST_NAME, makeApp, SECRET_FILE, urlOf, webhookOf } from './app.ts';
 import { NoAnswer } from './asker.ts';
 import { nameIn } from './import/to-config.ts';
 import { chartValues } from './pools-check.ts';
