@@ -32,7 +32,9 @@ export function appsOf(sets: readonly RunnerSet[], appId: number | undefined): I
     const owner = users.find(({ credentials }) => credentials.secret !== undefined);
     const name = owner?.credentials.secret;
     const secret =
-      name === undefined ? undefined : ([owner?.namespace ?? 'NAMESPACE', name] as const);
+      name === undefined
+        ? undefined
+        : ([inShell(owner?.namespace, 'NAMESPACE'), inShell(name, 'SECRET')] as const);
     return {
       app: {
         id: id ?? unknown,
@@ -44,6 +46,10 @@ export function appsOf(sets: readonly RunnerSet[], appId: number | undefined): I
     };
   });
 }
+
+/** The name of an object, or a word for a person to replace: others' text is no part of a command. */
+const inShell = (name: string | undefined, word: string): string =>
+  /^[a-z0-9][a-z0-9.-]*$/.test(name ?? '') ? String(name) : word;
 
 function commandsFor(
   [namespace, name]: readonly [string, string],

@@ -76,12 +76,13 @@ resource "helm_release" "set" {
 }
 `,
     beside: {
-      'linux.yaml': `${URL}\nrunnerGroup: \${ group }\ntemplate: { spec: { containers: [{ name: runner, image: "\${ image }", command: [sh, -c, "echo \${HOME}"] }] } }\n`,
+      'linux.yaml': `${URL}\ngithubConfigSecret: \${ secret }\nrunnerGroup: \${ group }\ntemplate: { spec: { containers: [{ name: runner, image: "\${ image }", command: [sh, -c, "echo \${HOME}"] }] } }\n`,
     },
     config: { pools: [{ name: 'linux', namespace: 'runners', maxWorkers: 6 }] },
     says: [
       'runnerGroup: ${ group } is filled in by another program: write there what that puts in.',
       'template.spec.containers.0.image: ${ image } is filled in by another program',
+      'kubectl get secret SECRET -n runners ',
     ],
     saysNot: ['HOME', 'controller'],
   },
