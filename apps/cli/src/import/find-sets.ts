@@ -109,7 +109,13 @@ function* within(value: unknown, place: Place, others: Others): Generator<Found>
   }
   const values = asValues(value);
   if (values !== undefined) {
-    yield { set: fromValues(values, place) };
+    // The condition of an umbrella chart.
+    if (value['enabled'] === false)
+      yield {
+        from: `${place.from}: ${place.name ?? place.key}`,
+        remark: 'is switched off there by `enabled: false`: it becomes no pool',
+      };
+    else yield { set: fromValues(values, place) };
     return;
   }
   // In kustomize, the name is that of the chart.

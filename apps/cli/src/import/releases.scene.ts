@@ -93,6 +93,12 @@ resource "helm_release" "set" {
     saysNot: ['the chart reads no such key'],
   },
   {
+    what: 'an umbrella chart with a set that is switched off',
+    text: `linux: { enabled: true, ${URL} }\narm: { enabled: false, ${URL} }\n`,
+    config: { pools: [{ name: 'linux' }] },
+    says: ['arm: is switched off there by `enabled: false`: it becomes no pool.'],
+  },
+  {
     what: 'the definitions of the old controller are no sets, nor is its listener',
     text: [
       'kind: RunnerDeployment\nmetadata: { name: old }\nspec: { template: { spec: { repository: acme/shop } } }',
