@@ -186,11 +186,11 @@ async function reads(): Promise<number> {
 /** The pod of a new worker runs on its node. */
 async function changePod(): Promise<void> {
   const { pod_name: podName } = await putWorker(plans.db);
-  const pod = { podName, podUid: podName, podCreatedAt: new Date(), node: 'a', runningAt: null };
+  const seen = { podName, podUid: podName, podCreatedAt: new Date(), node: 'a', runningAt: null };
   const end = { endedAt: null, exitCode: null, isRunnerOver: false, endedBy: null, message: null };
   const leave = { isUnschedulable: false, terminatingAt: null, terminatingSeconds: null };
   const reasons = { stuckReason: null, failureReason: null };
-  const state = { ...pod, ...end, ...leave, ...reasons, phase: 'running' } as const;
+  const state = { ...seen, ...end, ...leave, ...reasons, phase: 'running' } as const;
   const { changed, unknown } = await recordPodStates(plans.db, [state], 1_000);
   expect(changed).toMatchObject([{ podName, status: 'running' }]);
   expect(unknown).toEqual([]);
