@@ -48,7 +48,7 @@ function valueOf({ env, range, schema }: Declarations[string]): z.ZodType {
   return range === undefined ? schema : z.enum(range.split(', '));
 }
 
-/** Empty by default: nobody signs in without a token. */
+/** The chart's default has none of these, so people need a token to sign in. */
 const { groups, oidc, proxy } = signInFile.shape;
 
 /**

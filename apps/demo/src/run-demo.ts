@@ -43,8 +43,8 @@ export async function runDemo(
   try {
     outcome = await demonstrate(flags, surroundings, undo, signal);
   } catch (error) {
-    // What failed first says more than what then cannot be removed.
-    await undoAll(undo).catch(() => undefined);
+    // The first failure says most, so it comes last.
+    await undoAll(undo).catch((left: unknown) => surroundings.write(`${String(left)}\n`));
     throw error;
   }
   await undoAll(undo);

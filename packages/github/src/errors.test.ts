@@ -156,7 +156,7 @@ describe('classifyGitHubError', () => {
       'GitHub’s answer to POST /x cannot be used: too long',
     ],
     [{ kind: 'unknown', operation: 'unknown', message: 'It lacks an id.' }, 'It lacks an id.'],
-  ] as const)('%j is told as: %s', (failure, sentence) => {
+  ] as const)('the sentence of %j is: %s', (failure, sentence) => {
     expect(tellFailure(failure)).toBe(sentence);
   });
 

@@ -126,7 +126,7 @@ export const turnSwitchEndpoint = endpoint({
   output: switchState,
   async answer(caller, { subject: text, how }, request) {
     const subject = await readSubject(caller, text);
-    // What no longer is can still be let go, and a misspelt name is told.
+    // Resuming refuses a misspelt name, but not a subject that is gone while its switch stands.
     if (how === 'pause' || (await readSwitch(caller.db, subject)).held === null)
       await requireKnown(caller, subject);
     return act(caller, { ...request, subject: { subject, how } }, async (trx) => {

@@ -183,7 +183,7 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ suspended_at: null });
   });
 
-  test('jobs run again when a suspension is lifted of which only GitHub’s list has told, as of later than it began (A12)', async () => {
+  test('a suspension that only GitHub’s list has told of ends with its lifting (A12)', async () => {
     await record(ofInstallation('created', { updated_at: '2026-01-01T00:00:00Z' }));
     const suspendedAt = '2026-01-02T00:00:00Z';
     const listed = {
