@@ -13,7 +13,7 @@ import { type Schedule, readSweeps } from '@paddock/queue/sweep-schedules';
 const GAUGES = {
   paddock_jobs_stuck: { help: 'Jobs that are stuck after the last recovery' },
   paddock_jobs_misjudged: {
-    help: 'Jobs of the last day that failed here but that GitHub completed or kept queued',
+    help: 'Jobs of the last day that had ended here before GitHub completed them, or while it kept them queued',
   },
   paddock_worker_stops_held_up: {
     help: 'Workers that could not be stopped for long: an operator must act',

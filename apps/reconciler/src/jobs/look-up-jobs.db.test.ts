@@ -66,17 +66,25 @@ describe('a job that GitHub calls queued', () => {
     const { pod_name: k8s_pod } = await putWorker(scene.db, { running_at: minutesAgo(1) });
     const lost = await scene.addJob({ row: running });
     const failed = await scene.addJob({ row: { status: 'failed', wants_worker: false } });
+    const end = { conclusion: 'success', completed_at: new Date() };
+    const ended = await scene.addJob({ row: { status: 'completed', wants_worker: false, ...end } });
     const row = { ...running, k8s_pod, seen_queued_at: new Date(0) };
     const bound = await scene.addJob({ row });
-    expect(await scene.lookUp()).toMatchObject({ queued: 2, answered: 1 });
+    expect(await scene.lookUp()).toMatchObject({ queued: 3, answered: 1 });
     expect(await scene.row(lost)).toMatchObject({ ...running, requeues: 0 });
     expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
     await scene.passTime();
-    expect(await scene.lookUp()).toMatchObject({ requeued: 2 });
+    expect(await scene.lookUp()).toMatchObject({ requeued: 3 });
     const again = { wants_worker: true, requeues: 1 };
     const lookup_due_at = null;
     expect(await scene.row(lost)).toMatchObject({ ...again, status: 'running', lookup_due_at });
-    expect(await scene.row(failed)).toMatchObject({ ...again, status: 'pending', misjudged: true });
+    const revived = { ...again, status: 'pending', misjudged: true };
+    expect(await scene.row(failed)).toMatchObject(revived);
+    expect(await scene.row(ended)).toMatchObject({
+      ...revived,
+      conclusion: null,
+      completed_at: null,
+    });
     expect(await scene.row(bound)).toMatchObject({ ...running, requeues: 0 });
   });
 

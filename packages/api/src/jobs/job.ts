@@ -92,7 +92,7 @@ const job = jobRow.extend({
   poolsVersion: z.int().describe('The version of the pools that placed it'),
   requeues: z.int().describe('How often it became waiting again'),
   recoveries: z.int().describe('How often recovery took it on'),
-  misjudged: z.boolean().describe('Paddock had ended it before GitHub completed it'),
+  misjudged: z.boolean().describe('Paddock had called it ended, and GitHub had not'),
   timeline,
   deliveries: z
     .array(

@@ -85,7 +85,7 @@ export interface NextLooks {
  * row. The delivery still counts as the first sighting.
  */
 const isHeldBack = sql`(l.kind = 'answered' and j.status = 'pending' and not j.wants_worker)`;
-const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
+const isRevived = sql`(l.kind = 'requeued' and not ${isUnended('j')})`;
 
 /**
  * Stores that GitHub has answered for these jobs, and what a delivery would not say: a first
@@ -122,17 +122,18 @@ export async function noteLookUps(
       seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) when ${isHeldBack} then j.seen_queued_at end,
       seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
       hidden_since = null,
-      -- We were wrong to fail it: it begins anew, as its row says.
+      -- We were wrong to call it ended: it begins anew, as its row says.
       status = case when l.kind = 'failed' then 'failed' when ${isRevived} then 'pending' else j.status end,
       misjudged = j.misjudged or ${isRevived},
       conclusion = case when l.kind = 'failed' then coalesce(j.conclusion, l.conclusion) when not ${isRevived} then j.conclusion end,
+      completed_at = case when not ${isRevived} then j.completed_at end,
       failure_info = case when l.kind = 'failed' then jsonb_build_object('version', 1, 'message', l.message) when not ${isRevived} then j.failure_info end,
       wants_worker = case l.kind when 'requeued' then true when 'failed' then false else j.wants_worker end,
       requeues = j.requeues + (l.kind = 'requeued')::integer
     from locked l
     where j.job_id = l.job_id and j.status = l.status
       and (l.kind <> 'failed' or ${isUnended('j')})
-      and (l.kind <> 'requeued' or (j.status <> 'completed' and not ${hasLiveRunner}))
+      and (l.kind <> 'requeued' or not ${hasLiveRunner})
     returning j.job_id as "jobId"`;
   return new Set(written.map(({ jobId }) => jobId));
 }

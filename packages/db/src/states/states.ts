@@ -55,7 +55,7 @@ export const RETURNABLE = sql<boolean>`${STOPPING} and assigned_at is null
 
 // SQL about a row of `jobs`, by its alias.
 
-/** The job has ended, as text for prepared statements. A look-up may revive a failed job. */
+/** The job has ended, as text for prepared statements. A look-up may revive it. */
 export const hasEnded = (job: string): string => `${job}.status in ('completed', 'failed')`;
 
 /** The job waits or runs. */

@@ -71,7 +71,9 @@ describe('judgeJob (E4, A6)', () => {
     'a job that waits: in_progress → stated as in_progress',
     'a job that runs: queued → looked up again',
     'a job that runs, called queued before, with a live worker: queued → left alone',
-    'a job that GitHub completed, called queued before: queued → left alone',
+    'a job that GitHub completed: queued → looked up again',
+    'a job that GitHub completed, called queued before: queued → requeued',
+    'a job that GitHub completed, called queued before: queued in an ended run → left alone',
     'a job that waits: queued in an ended run → queued',
     'a job that we failed, called queued before: queued in an ended run → left alone',
     'a job whose delivery was old: queued → requeued',
@@ -191,7 +193,7 @@ describe('judgeDiscoveredJob (E2)', () => {
     ],
     ['ended, as we know', row('completed'), told('completed', 'success'), 'known'],
     ['queued, and it runs here', row('running'), told('queued'), 'look_up'],
-    ['queued, and GitHub had ended it', row('completed'), told('queued'), 'known'],
+    ['queued, and GitHub had ended it', row('completed'), told('queued'), 'look_up'],
   ])('%s', (_name, known, job, expected) => {
     const verdict = judgeDiscoveredJob(known, job);
     expect(verdict.kind === 'news' ? `news ${verdict.action}` : verdict.kind).toBe(expected);

@@ -55,16 +55,16 @@ export function judgeJob(job: JobToJudge, answer: JobAnswer): JobVerdict {
   if (answer.status === 'in_progress') return { kind: 'stated', action: 'in_progress' };
   // An approval or the run's order holds the job back: no demand, no end.
   if (answer.status !== 'queued') return { kind: 'answered' };
-  return judgeQueued(job, answer.runEnd);
+  return judgeQueued(job, isOpen, answer.runEnd);
 }
 
 function judgeQueued(
   job: JobToJudge,
+  isOpen: boolean,
   runEnd: { readonly conclusion: string | null } | undefined,
 ): JobVerdict {
-  if (job.status === 'completed') return { kind: 'answered' };
   if (job.wasQueued && runEnd !== undefined) {
-    if (job.status === 'failed') return { kind: 'answered' };
+    if (!isOpen) return { kind: 'answered' };
     if (!job.wasLookedUp) return { kind: 'queued', again: true };
     const { conclusion } = runEnd;
     return {
@@ -109,7 +109,7 @@ export function judgeDiscoveredJob(
     case 'in_progress':
       return RANK[known.status] < RANK.running ? { kind: 'news', action } : KNOWN;
     case 'queued':
-      return known.status !== 'completed' && !known.wantsWorker ? { kind: 'look_up' } : KNOWN;
+      return known.wantsWorker ? KNOWN : { kind: 'look_up' };
     case 'waiting':
       return KNOWN;
     default:
