@@ -10,9 +10,8 @@ describe('the command line', () => {
   });
 
   test('sets every option', () => {
-    expect(
-      readFlags(['--jobs', '7', '--loss=0.25', '--keep', '--json', '--cluster', 'real']),
-    ).toEqual({
+    const argv = ['--jobs', '7', '--loss=0.25', '--keep', '--json', '--cluster', 'real'];
+    expect(readFlags(argv, 'kubeconfig')).toEqual({
       flags: { jobs: 7, loss: 0.25, keep: true, tour: false, json: true, cluster: 'real' },
     });
   });
@@ -26,11 +25,13 @@ describe('the command line', () => {
       ['--tour', '--cluster=real'],
       '--tour needs the simulated cluster: a real one does not fail as asked',
     ],
+    [['--cluster=real'], '--cluster real needs KUBECONFIG: the file that names the cluster'],
     [['--jobs', '0'], '--jobs must be a whole number from 1 to 10000, not 0'],
     [['--jobs', '1.5'], '--jobs must be a whole number from 1 to 10000, not 1.5'],
     [['--loss', '1'], '--loss must be a number from 0 to 0.9, not 1'],
   ])('%j is refused', (argv, problem) => {
-    expect(readFlags(argv)).toEqual({ problems: [problem] });
+    const kubeconfigFile = argv.includes('--tour') ? 'kubeconfig' : undefined;
+    expect(readFlags(argv, kubeconfigFile)).toEqual({ problems: [problem] });
   });
 
   test('reports several problems at once, and unknown flags', () => {

@@ -25,8 +25,11 @@ export const USAGE = `Usage: npx -y pnpm@12 demo [--jobs N] [--loss P] [--keep] 
   DATABASE_URL names a PostgreSQL to use instead of the embedded one; the demo works in a schema of its own there.
 `;
 
-/** Reads the command line and reports all problems at once. */
-export function readFlags(argv: readonly string[]): { flags: Flags } | { problems: string[] } {
+/** Reads the command line and reports all problems at once. `kubeconfigFile`: of a real cluster. */
+export function readFlags(
+  argv: readonly string[],
+  kubeconfigFile?: string,
+): { flags: Flags } | { problems: string[] } {
   try {
     const { values } = parseArgs({
       args: argv.filter((argument) => argument !== '--'),
@@ -50,6 +53,8 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { problem
     const { tour, json, cluster } = values;
     if (cluster !== 'simulated' && cluster !== 'real')
       return { problems: [...problems, `--cluster must be simulated or real, not ${cluster}`] };
+    if (cluster === 'real' && kubeconfigFile === undefined)
+      problems.push('--cluster real needs KUBECONFIG: the file that names the cluster');
     if (tour && cluster === 'real')
       problems.push('--tour needs the simulated cluster: a real one does not fail as asked');
     return problems.length > 0

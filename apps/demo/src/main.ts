@@ -5,15 +5,14 @@ import { runDemo } from './run-demo.ts';
 import { isSuccess } from './summary.ts';
 
 await main(async () => {
-  const read = readFlags(process.argv.slice(2));
-  if ('problems' in read) {
-    process.stderr.write(`${read.problems.join('\n')}\n\n${USAGE}`);
-    process.exitCode = 2;
+  if (process.argv.includes('--help')) {
+    process.stdout.write(USAGE);
     return;
   }
-  const { KUBECONFIG: kubeconfigFile = '' } = process.env;
-  if (read.flags.cluster === 'real' && kubeconfigFile === '') {
-    process.stderr.write('--cluster real needs KUBECONFIG: the file that names the cluster.\n');
+  const kubeconfigFile = process.env['KUBECONFIG'] || undefined;
+  const read = readFlags(process.argv.slice(2), kubeconfigFile);
+  if ('problems' in read) {
+    process.stderr.write(`${read.problems.join('\n')}\n\n${USAGE}`);
     process.exitCode = 2;
     return;
   }
