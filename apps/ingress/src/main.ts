@@ -120,7 +120,7 @@ await runService('ingress', declared, async (config, service) => {
   });
 
   const http = await service.serve(
-    { whyNotReady: readiness.whyNot, warnings: followed.warnings },
+    { whyNotReady: readiness.whyNot, refusals: [followed.refusal] },
     {
       listener: createListener(receive, service.isStopping),
       port: config.httpPort,

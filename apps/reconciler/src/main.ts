@@ -87,7 +87,8 @@ await runService('reconciler', declared, async (config, service) => {
   const whyNotReady = service.fitness({ ...connection, beside: 2 });
   const http = await service.serve({
     whyNotReady,
-    warnings: [...apps.warnings, rights.warning],
+    refusals: [apps.refusal],
+    warnings: [apps.warning, rights.warning],
   });
 
   const schedules = createSchedules({ db, schedules: scheduled, events });

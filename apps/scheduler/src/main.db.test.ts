@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findCauses } from '@paddock/db/causes';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { startTunnel } from '@paddock/testing/tunnel';
@@ -102,7 +103,7 @@ describe('Apps that change while the scheduler runs (B2)', () => {
     await untilDone(() => useApps(OTHER_APP, APP_ID));
   });
 
-  test('a changed key is used, and none that cannot be read', async () => {
+  test('a changed key is used, and none that cannot be read, which the rows tell too (P5)', async () => {
     await useApps(APP_ID);
     const scheduler = await schedulers.start(FAST, { PADDOCK_LOG_LEVEL: 'info' });
     const ready = async () => (await scheduler.get('/readyz')).text;
@@ -115,6 +116,10 @@ describe('Apps that change while the scheduler runs (B2)', () => {
       return text.startsWith('ready; changed GitHub Apps are refused') && text;
     });
     expect(warning).toContain(`The private key of GitHub App ${APP_ID} cannot be read`);
+    const told = await waitFor('the rows', async () =>
+      (await findCauses(world.db)).find(({ name }) => name === 'change_refused'),
+    );
+    expect(`ready; ${told.message}`).toBe(warning);
 
     const { privateKeyPem, publicKeyPem } = createAppKey();
     await world.gitHub.setApp(APP_ID, { publicKeyPem });

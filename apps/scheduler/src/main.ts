@@ -92,7 +92,8 @@ await runService('scheduler', declared, async (config, service) => {
   const whyNotReady = service.fitness({ ...connection, beside: 2 });
   const http = await service.serve({
     whyNotReady,
-    warnings: [poolsLoader.warning, ...apps.warnings, rights.warning],
+    refusals: [poolsLoader.refusal, apps.refusal],
+    warnings: [apps.warning, rights.warning],
   });
 
   const {

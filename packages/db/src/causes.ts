@@ -27,6 +27,11 @@ export const VERSIONS_APART = sql`
     having count(distinct version) > 1 and to_timestamp(max(since)) < ${ago(UPGRADE_MS)}
       or min(built_for) < min(newest) and min(migrated_at) < ${ago(UPGRADE_MS)}) apart`;
 
+/** SQL: why living services refuse a changed file, and go on with what they read before. */
+export const REFUSED_CHANGES = sql`
+  (select string_agg(split_part(key, ' ', 1), ', ' order by key) as services, value ->> 'refused' as message
+    from instance, jsonb_each(versions) where (value ->> 'last')::float8 > extract(epoch from now()) - 60 and value ->> 'refused' is not null group by 2) refusing`;
+
 /** SQL: pools whose runners have a version that GitHub no longer serves. */
 export const ENDED_VERSIONS = sql`
   (select v.k8s_pool, v.ends_at, v.version from ${POOLS_IN_FORCE} join pool_runner_versions v on v.k8s_pool = p ->> 'name' where ends_at < now()) ended`;
@@ -81,6 +86,7 @@ export const findCauses = (db: Db) => rowsOf<Cause>(db)`
     union all select 'workers_failing', k8s_pool, failing_since, failure_message from demand_keys where pauses > 0 and failures > 0
     union all select 'runner_outdated', k8s_pool, ends_at, version from ${ENDED_VERSIONS}
     union all select 'versions_apart', 'services', since, message from ${VERSIONS_APART}
+    union all select 'change_refused', services, null, message from ${REFUSED_CHANGES}
     union all select 'runner_group_open', k8s_pool, read_at, excess from runner_groups where paused_until is not null
     union all select 'workers_held', k8s_pool, stop_held_since, pod_name || ': ' || stop_held_by from workers where ${LIVE} and stop_held_since is not null
     union all select wait_reason, k8s_pool, wait_since, null from demand_keys where waiting > 0 and wait_reason = any(${UNSERVED_POOLS}::text[])

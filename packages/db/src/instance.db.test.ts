@@ -16,13 +16,13 @@ const age = (seconds: number) =>
 
 test('the versions of living services are noted once for all replicas, and forgotten after an hour', async () => {
   const ingress = database.dbOf('ingress');
-  await noteLife(ingress, 'ingress', '1.0.0');
+  await noteLife(ingress, 'ingress', { version: '1.0.0' });
   const first = await read();
-  await noteLife(ingress, 'ingress', '1.0.0');
+  await noteLife(ingress, 'ingress', { version: '1.0.0' });
   expect(await read()).toEqual(first);
-  await noteLife(ingress, 'ingress', '1.1.0');
-  await noteLife(database.dbOf('scheduler'), 'scheduler', '1.0.0');
-  await noteLife(database.dbOf('reconciler'), 'reconciler', '1.0.0');
+  await noteLife(ingress, 'ingress', { version: '1.1.0' });
+  await noteLife(database.dbOf('scheduler'), 'scheduler', { version: '1.0.0' });
+  await noteLife(database.dbOf('reconciler'), 'reconciler', { version: '1.0.0' });
   expect(Object.keys(await read()).toSorted()).toEqual([
     'ingress 1.0.0',
     'ingress 1.1.0',
@@ -31,13 +31,24 @@ test('the versions of living services are noted once for all replicas, and forgo
   ]);
   await age(60);
   const { 'ingress 1.0.0': before } = await read();
-  await noteLife(ingress, 'ingress', '1.0.0');
+  await noteLife(ingress, 'ingress', { version: '1.0.0' });
   const { 'ingress 1.0.0': after } = await read();
   expect(after?.since).toBe(before?.since);
   expect(after?.last).toBeGreaterThan(before?.last ?? Infinity);
   await age(3_600);
-  await noteLife(ingress, 'ingress', '1.0.0');
+  await noteLife(ingress, 'ingress', { version: '1.0.0' });
   const left = await read();
   expect(Object.keys(left)).toEqual(['ingress 1.0.0']);
   expect(left['ingress 1.0.0']?.since).toBe(left['ingress 1.0.0']?.last);
+});
+
+test('why a changed file is refused is noted at once, whatever it says, and until it no longer is', async () => {
+  const scheduler = database.dbOf('scheduler');
+  const note = async (refusal?: string) => {
+    await noteLife(scheduler, 'scheduler', { version: '2.0.0', refusal });
+    return (await read())['scheduler 2.0.0']?.refused;
+  };
+  expect(await note()).toBeNull();
+  expect(await note(`a \0 key${'!'.repeat(2_000)}`)).toMatch(/^a \uFFFD key!{900,1000}$/);
+  expect(await note()).toBeNull();
 });

@@ -1,3 +1,4 @@
+import { storable } from '@paddock/domain/text/storable';
 import { sql } from 'kysely';
 import type { Db } from './schema/tables.ts';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
@@ -28,12 +29,19 @@ export type WatchedService = 'ingress' | 'scheduler' | 'reconciler';
 
 const SECONDS = sql`extract(epoch from now())::float8`;
 
-/** Notes that a process of this service lives, and its version; replicas of a version share a note. */
+/** A file may have hundreds of mistakes. */
+const LONGEST_REFUSAL = 1_000;
+
+/**
+ * Notes that a process of this service lives, its version, and why it refuses a changed file;
+ * replicas of a version share a note.
+ */
 export async function noteLife(
   db: Db,
   service: WatchedService,
-  version: string = VERSION,
+  { version = VERSION, refusal }: { version?: string; refusal?: string | undefined } = {},
 ): Promise<void> {
+  const refused = refusal === undefined ? null : storable(refusal.slice(0, LONGEST_REFUSAL));
   const column = `${service}_seen_at` as const;
   const own = `${service} ${version}`;
   const last = sql`(versions -> ${own}::text ->> 'last')::float8`;
@@ -43,11 +51,12 @@ export async function noteLife(
       [column]: sql`now()`,
       versions: sql`(
         select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(versions) where (value ->> 'last')::float8 > ${SECONDS} - 3600
-      ) || jsonb_build_object(${own}::text, jsonb_build_object('last', ${SECONDS}, 'schema', ${SCHEMA_VERSION}::integer,
+      ) || jsonb_build_object(${own}::text, jsonb_build_object('last', ${SECONDS}, 'schema', ${SCHEMA_VERSION}::integer, 'refused', ${refused}::text,
         'since', case when ${last} > ${SECONDS} - 3600 then versions -> ${own}::text -> 'since' else to_jsonb(${SECONDS}) end))`,
     })
     .where(
-      sql<boolean>`(coalesce(${sql.ref(column)} < now() - interval '5 seconds', true) or coalesce(${last} < ${SECONDS} - 5, true))`,
+      sql<boolean>`(coalesce(${sql.ref(column)} < now() - interval '5 seconds', true) or coalesce(${last} < ${SECONDS} - 5, true)
+        or versions -> ${own}::text ->> 'refused' is distinct from ${refused}::text)`,
     )
     .execute();
 }

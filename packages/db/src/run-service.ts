@@ -55,7 +55,10 @@ export interface Service {
   ) => WhyNotReady;
   /** Serves health and metrics, and what the service itself answers on a port of its own. */
   readonly serve: (
-    health: Pick<HealthOptions, 'whyNotReady' | 'warnings'>,
+    health: Pick<HealthOptions, 'whyNotReady' | 'warnings'> & {
+      /** Why changed files are refused; people are told of these too. */
+      readonly refusals?: readonly (() => string | undefined)[];
+    },
     own?: { readonly listener: RequestListener; readonly port: number },
   ) => Promise<HttpServer & { readonly part: Part }>;
   /** Called once all parts have stopped. */
@@ -65,7 +68,7 @@ export interface Service {
 }
 
 /** How often a service says that it lives: people are told of one that is silent for a minute. */
-const LIFE_EVERY_MS = 10_000;
+const LIFE_EVERY_MS = 5_000;
 
 /** How often a service that cannot work looks whether it can, in milliseconds. */
 const POLL_MS = 1_000;
@@ -117,6 +120,7 @@ export const runService = <Config extends ServiceConfig>(
     let whyUnfit: WhyNotReady | undefined;
     const isUnfit = async () => (await whyUnfit?.()) !== undefined;
     let unusual: string | undefined;
+    let refusals: readonly (() => string | undefined)[] = [];
 
     const parts = await start(config, {
       holder: `${name}/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
@@ -147,21 +151,22 @@ export const runService = <Config extends ServiceConfig>(
           },
         })),
       closeAtEnd: (close) => void closes.push(close),
-      async serve({ whyNotReady, warnings = [] }, own) {
+      async serve({ whyNotReady, warnings = [], ...health }, own) {
+        refusals = health.refusals ?? [];
         const app = createHealthApp({
           registry: metrics.registry,
           whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-          warnings: [() => unusual, ...warnings, certificates.warning],
+          warnings: [() => unusual, ...refusals, ...warnings, certificates.warning],
         });
-        const health = await listenHttp(app, { port: healthPort, host });
-        if (own === undefined) return { ...health, part: serveUntilStopped(health, log) };
+        const inner = await listenHttp(app, { port: healthPort, host });
+        if (own === undefined) return { ...inner, part: serveUntilStopped(inner, log) };
         const http = await listenHttp(own.listener, { port: own.port, host }).catch(
           async (error: unknown) => {
-            await health.close();
+            await inner.close();
             throw error;
           },
         );
-        return { ...http, part: serveUntilStopped(http, log, health) };
+        return { ...http, part: serveUntilStopped(http, log, inner) };
       },
       onceFit: (part) => async (signal) => {
         while (!signal.aborted && (await isUnfit())) await pause(POLL_MS, signal);
@@ -173,7 +178,7 @@ export const runService = <Config extends ServiceConfig>(
         {
           ...parts,
           certificates: certificates.run,
-          ...(firstDb && name !== 'console' && { life: lives(firstDb, name) }),
+          ...(firstDb && name !== 'console' && { life: lives(firstDb, name, () => refusals) }),
         },
         { graceMs, log, caught, onStop: () => void (isStopping = true) },
       );
@@ -184,9 +189,17 @@ export const runService = <Config extends ServiceConfig>(
   });
 
 /** PostgreSQL may be away, or have no schema yet: the service says so. A mistake of ours ends it. */
-const lives = (db: Db, service: WatchedService): Part =>
-  every(LIFE_EVERY_MS, () =>
-    noteLife(db, service).catch((error: unknown) => {
+const lives = (
+  db: Db,
+  service: WatchedService,
+  refusals: () => readonly (() => string | undefined)[],
+): Part =>
+  every(LIFE_EVERY_MS, () => {
+    const refusal =
+      refusals()
+        .flatMap((why) => why() ?? [])
+        .join('; ') || undefined;
+    return noteLife(db, service, { refusal }).catch((error: unknown) => {
       if (error instanceof TypeError || error instanceof RangeError) throw error;
-    }),
-  );
+    });
+  });

@@ -90,14 +90,12 @@ export function followApps<Apps>({
     run: (signal: AbortSignal) =>
       loop(look, { intervalMs: LOOK_EVERY_MS, onError: events.notTaken }, signal),
     /** Why changed files are refused, as a sentence for people. */
-    warnings: [
-      () => {
-        const refusal = reading.refusal();
-        return refusal === undefined
-          ? undefined
-          : `changed GitHub Apps are refused, those read before stay in use: ${refusal}`;
-      },
-    ],
+    refusal: () => {
+      const refusal = reading.refusal();
+      return refusal === undefined
+        ? undefined
+        : `changed GitHub Apps are refused, those read before stay in use: ${refusal}`;
+    },
   };
 }
 

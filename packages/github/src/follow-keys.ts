@@ -110,7 +110,8 @@ export function followKeys({
     /** What is in use now. */
     section: () => inUse,
     look: followed.look,
-    warnings: [...followed.warnings, checks.warning],
+    refusal: followed.refusal,
+    warning: checks.warning,
     run: async (signal: AbortSignal): Promise<void> => {
       await Promise.all([followed.run(signal), every(LOOK_EVERY_MS, checks.look)(signal)]);
     },

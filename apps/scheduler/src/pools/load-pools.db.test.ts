@@ -104,14 +104,14 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       await pools.once();
       await pools.once();
       expect(refused).toHaveLength(1);
-      expect(pools.warning()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
+      expect(pools.refusal()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
       expect(refused[0]).toContain(path);
       expect(await labels()).toEqual(['linux,self-hosted']);
       expect(await versions()).toBe(1);
 
       write('paddock.yaml', yaml('macos'));
       await pools.once();
-      expect(pools.warning()).toBeUndefined();
+      expect(pools.refusal()).toBeUndefined();
       expect(await labels()).toEqual(['macos,self-hosted']);
     },
   );
@@ -135,7 +135,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
           expect.stringMatching(/the cluster takes no pod of the pool small: .*…/),
         ]);
         expect(await labels()).toEqual(['linux,self-hosted']);
-        expect(pools.warning()).toContain('the pools loaded before stay in force');
+        expect(pools.refusal()).toContain('the pools loaded before stay in force');
       },
     );
 

@@ -125,7 +125,7 @@ export function createPoolsLoader({
     /** Of the pools in force whose runners make objects of their own. */
     hookNamespaces: () => hookNamespaces,
     /** Why the current file is refused, as a sentence for people, or undefined. */
-    warning: () => {
+    refusal: () => {
       const why = file.refusal();
       return why === undefined
         ? undefined

@@ -157,7 +157,7 @@ entities: { '*': {} }`,
     const rest = { refreshMs: 1_000, reconsiderHours: 48 };
     const loader = createPoolsLoader({ db, cluster, events, path, ...rest });
     await loader.once();
-    expect(loader.warning()).toMatch(/takes no pod of the pool large: .*quantities must match/);
+    expect(loader.refusal()).toMatch(/takes no pod of the pool large: .*quantities must match/);
     rmSync(folder, { recursive: true });
   });
 });

@@ -3,6 +3,7 @@ import {
   ENDED_VERSIONS,
   NOTIFICATIONS,
   REFUSALS,
+  REFUSED_CHANGES,
   SILENT_SERVICES,
   VERSIONS_APART,
 } from '@paddock/db/causes';
@@ -64,6 +65,7 @@ function hindrancesOf(pool: string | undefined) {
       from ${REFUSALS} where ${isQuiet(sql`refused_reason`, sql`held.entity_id = refused.entity_id`)} group by refused_reason, entity_id is null`,
     sql`select 'app_unfit', null, 1, 0, null, null, null, problem, '{}', null from ${APP_PROBLEMS}`,
     sql`select 'versions_apart', null, 1, 0, since, null, null, message, '{}', null from ${VERSIONS_APART}`,
+    sql`select 'change_refused', services, 1, 0, null, null, null, message, '{}', null from ${REFUSED_CHANGES}`,
     sql`select 'notifications_refused', null, 1, 0, null, null, null, said ->> 'problem', '{}', null from ${NOTIFICATIONS} where said ? 'problem'`,
     sql`select 'tasks_asleep', kind, count(*), 0, min(queued_at), min(due_at), null, ${LAST_FAILURE}, '{}', null
       from tasks where status = 'queued' and due_at > now() + interval '1 minute' and failures <> '[]' group by kind`,

@@ -142,6 +142,8 @@ describe('the diagnoses (G3)', () => {
       await putWorker(db, { pod_name, status: 'running', ...stop });
     }
 
+    for (const service of ['scheduler', 'ingress'] as const)
+      await noteLife(db, service, { refusal: 'the file is refused' });
     const told = async (pool?: string) =>
       (await ask(listDiagnosesEndpoint, db, { pool })).items.map(
         ({ sentence, jobs }) => `${jobs} ${sentence}`,
@@ -151,6 +153,7 @@ describe('the diagnoses (G3)', () => {
       '1 ada holds back the making of workers of the pool gpu: new image.',
       LINUX[0],
       '0 An App lacks something: App 7: no webhook.',
+      '0 Said by ingress, scheduler: the file is refused.',
       '0 Notifications do not arrive: it answered 500.',
       '0 2 workers do not go, zold for the longest: no zold.',
       '0 1 task waits, and no living process runs those of the kind upkeep.',
@@ -163,7 +166,7 @@ describe('the diagnoses (G3)', () => {
       '0 GitHub has Paddock wait with its calls for well: its budget is used up.',
       '0 bob holds back the making of workers for well.',
     ]);
-    const [away, held, full, , , stops] = await told();
+    const [away, held, full, , , , stops] = await told();
     expect(await told('gpu')).toEqual([away, held]);
     expect(await told('linux')).toEqual([away, full, stops, ...LINUX.slice(1)]);
     await expect(told('gpux')).rejects.toThrow('There is no pool of the name gpux.');

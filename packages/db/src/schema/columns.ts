@@ -27,7 +27,9 @@ export interface ColumnTypes {
   'installations.former_logins': Readonly<Record<string, string>>;
   'installations.refused_reason': WaitReason;
   'instance.app_ids': readonly number[];
-  'instance.versions': Readonly<Record<string, { since: number; last: number; schema: number }>>;
+  'instance.versions': Readonly<
+    Record<string, { since: number; last: number; schema: number; refused: string | null }>
+  >;
   'jobs.failure_info': FailureInfo;
   'jobs.job_labels': string[];
   'operations.failures': TaskFailure[];

@@ -107,6 +107,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   tasks_asleep: 'Mend what their failures say; they are tried again by themselves.',
   kind_unserved: 'See whether the service that runs this kind lives, in this version.',
   versions_apart: 'Finish the upgrade, or go back: all services to one version, then the schema.',
+  change_refused: 'Mend what it names. `paddock pools check` shows all mistakes of the file.',
   notifications_refused: 'Mend the address or its receiver; they are sent again every minute.',
   runner_outdated: 'Give the pool a newer runner image.',
   app_unfit: 'Mend it at GitHub; the sweep check-apps looks again.',
@@ -167,6 +168,7 @@ const QUIET: Readonly<Record<string, (words: Words) => string>> = {
     `GitHub has Paddock wait with its calls for ${of('account')}${because}.`,
   versions_apart: ({ because }) =>
     `Services of different versions, or older than the schema, run side by side${because}.`,
+  change_refused: ({ subject, because }) => `Said by ${subject}${because}.`,
   notifications_refused: ({ because }) => `Notifications do not arrive${because}.`,
   app_unfit: ({ because }) => `An App lacks something${because}.`,
   stops_held: ({ many, subject, because }) =>
