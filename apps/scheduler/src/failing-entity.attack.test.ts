@@ -149,6 +149,7 @@ const ANSWERS = [
   { status: 500 },
   { status: 502 },
   { status: 503, afterCommit: true },
+  { status: 503, headers: { 'retry-after': '3600' } },
   { cut: 'the connection' },
 ];
 /** What GitHub may tell us of the entity instead. */

@@ -248,9 +248,12 @@ function heedWaits(
   });
 }
 
-/** No token of one installation: it is at fault, not the App that asks, though a server names a wait. */
+/**
+ * A server error is about what was asked for, such as one repository or one installation's token:
+ * the wait that it names binds no other call of the caller. Only the log is the App's own.
+ */
 const isOfOne = ({ status, request }: RequestError): boolean =>
-  status >= 500 && request.url.endsWith('/access_tokens');
+  status >= 500 && !request.url.includes('/app/hook/');
 
 /** The hourly budget that a call counts against. */
 const resourceOf = (url: string): RateResource =>

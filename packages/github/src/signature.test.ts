@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { sign, verify } from '@octokit/webhooks-methods';
 import { createHmac } from 'node:crypto';
 import { probeGitHub } from './probe.ts';
+import { NO_WAITS } from '@paddock/testing/stand-ins';
 import { useSmallWorld } from './scenes/small-world.scene.ts';
 import { isSigned } from './signature.ts';
 import type { Waits } from '@paddock/domain/entities/waits';
@@ -93,6 +94,16 @@ describe('a probe of GitHub (C11)', () => {
   test.each([407, 500, 502, 503, undefined])('is not answered with %p', async (status) => {
     await small.simulator.failNext({ path: '^/rate_limit$', status });
     expect(await probe()).toEqual(expect.any(String));
+  });
+
+  test('may be repeated at once, although the outage named a wait', async () => {
+    const noted: unknown[] = [];
+    const note = (...wait: unknown[]) => Promise.resolve(void noted.push(wait));
+    const github = small.connect({ waits: { ...NO_WAITS, note } });
+    const headers = { 'retry-after': '3600' };
+    await small.simulator.failNext({ path: '^/rate_limit$', status: 503, headers });
+    expect(await probeGitHub(github, new AbortController().signal)).toEqual(expect.any(String));
+    expect(noted).toEqual([]);
   });
 
   test('is not answered by a server that stays silent until the caller leaves', async () => {
