@@ -88,6 +88,23 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.row(runs)).toMatchObject({ ...running, lookup_due_at: expect.any(Date) });
   });
 
+  test('one that is no demand because GitHub hid it is looked up at once, when GitHub calls it queued and when GitHub lists its repository again (P1)', async () => {
+    const listed_at = new Date(Date.now() + 60_000);
+    const lookup_due_at = new Date(Date.now() + 3_600_000);
+    await scene.setInstallation({ listed_at });
+    const hidden = { wants_worker: false, hidden_since: new Date(0), lookup_due_at };
+    const job = await scene.addJob({ row: hidden });
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    for (const installation of [{ listed_at }, { listed_at: null }]) {
+      await scene.passMinutes(6);
+      await scene.setJobs({ lookup_due_at });
+      await scene.setInstallation(installation);
+      expect(await scene.discover()).toMatchObject({ inDoubt: 1 });
+      expect((await scene.row(job)).lookup_due_at).not.toEqual(lookup_due_at);
+    }
+    expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
+  });
+
   test('jobs in a run that waits for another one’s approval are found, on all pages', async () => {
     const first = await scene.queue('acme/api', { waiting: true });
     const runId = await scene.runOf(first);

@@ -83,7 +83,7 @@ export async function discoverJobs(context: SweepContext, pass: Pass): Promise<O
         : await askFor(installation, turn)('the repositories of an installation', listRepositories);
       all[repositories === undefined ? 'unanswered' : 'listed']++;
       if (repositories !== undefined)
-        await noteListedRepositories(
+        all.inDoubt += await noteListedRepositories(
           db,
           installation,
           repositories.filter(({ canRun }) => canRun).map(listed),

@@ -228,12 +228,16 @@ const lockJobs = (db: Db, jobIds: readonly number[], condition: RawBuilder<boole
 /** GitHub was asked about a row of `jobs`, at `unanswered_since`, and has not answered. */
 export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
-/** Makes jobs due for a look-up now. */
+/** Makes jobs due for a look-up now. One that GitHub hid until now need not wait for its time. */
 export async function askForLookUps(db: Db, jobIds: readonly number[]): Promise<void> {
   if (jobIds.length === 0) return;
   await db
     .updateTable('jobs')
     .set({ lookup_due_at: NOW })
-    .where('job_id', 'in', lockJobs(db, jobIds, sql`lookup_due_at is null`))
+    .where(
+      'job_id',
+      'in',
+      lockJobs(db, jobIds, sql`(lookup_due_at is null or hidden_since is not null)`),
+    )
     .execute();
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type EntityToAsk, installationToday, isUsable, mayAsk } from '../entities/whom-to-ask.ts';
 import { isPinned } from '../entities/installations.ts';
 import { rowsOf } from '../rows.ts';
-import { waitSince } from './look-ups.ts';
+import { askForLookUps, waitSince } from './look-ups.ts';
 import type { Db } from '../schema/tables.ts';
 import { ago, milliseconds, NOW } from '../milliseconds.ts';
 
@@ -325,13 +325,14 @@ export interface ListedRepository {
  * Stores the repositories of an installation's listing. One that was pushed to counts as active
  * since then, and a new one is due soon. A resting one that is not listed is forgotten. After a
  * change of the installation, new ones and those pushed to in the last `activeMs` are due at once.
+ * Jobs whose repository GitHub hid, and shows again, are due for a look-up: returns how many.
  */
 export async function noteListedRepositories(
   db: Db,
   { entityId, appId, hasChanged, now }: UnlistedInstallation,
   repositories: readonly ListedRepository[],
   activeMs: number,
-): Promise<void> {
+): Promise<number> {
   const isActive = (row: string) =>
     sql`${sql.ref(`${row}.active_at`)} > now() - ${milliseconds(activeMs)}`;
   await sql`
@@ -355,4 +356,18 @@ export async function noteListedRepositories(
         or (known.entity_id, known.app_id, known.full_name) is distinct from (excluded.entity_id, excluded.app_id, excluded.full_name)`.execute(
     db,
   );
+  const ids = repositories.map(({ repoId }) => repoId);
+  const shown = await db
+    .selectFrom('jobs')
+    .select('job_id')
+    .where('entity_id', '=', entityId)
+    .where('lookup_due_at', 'is not', null)
+    .where('hidden_since', 'is not', null)
+    .where('repo_id', '=', sql<number>`any(${ids}::bigint[])`)
+    .execute();
+  await askForLookUps(
+    db,
+    shown.map((row) => row.job_id),
+  );
+  return shown.length;
 }
