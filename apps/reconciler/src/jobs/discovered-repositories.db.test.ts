@@ -47,6 +47,16 @@ describe('which repositories are looked at (E2)', () => {
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0 });
   });
 
+  test('at once one that GitHub hid and shows since such news, though nobody has pushed to it (P1)', async () => {
+    await scene.queue('mona/tool', { event: 'schedule' });
+    await scene.discover();
+    const hidden = { unanswered_since: new Date(0), due_at: new Date(Date.now() + 3_600_000) };
+    await scene.db.updateTable('repositories').set(hidden).execute();
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.setInstallation({ updated_at: new Date() }, 'mona');
+    expect(await scene.discover()).toMatchObject({ repositories: 1 });
+  });
+
   test('none of an installation that is suspended or gone, or of an App that is not configured', async () => {
     await scene.queue('acme/api');
     await scene.queue('mona/tool');

@@ -324,7 +324,8 @@ export interface ListedRepository {
 /**
  * Stores the repositories of an installation's listing. One that was pushed to counts as active
  * since then, and a new one is due soon. A resting one that is not listed is forgotten. After a
- * change of the installation, new ones and those pushed to in the last `activeMs` are due at once.
+ * change of the installation, new ones, those pushed to in the last `activeMs` and those that GitHub
+ * hid are due at once.
  * Jobs whose repository GitHub hid, and shows again, are due for a look-up: returns how many.
  */
 export async function noteListedRepositories(
@@ -335,6 +336,7 @@ export async function noteListedRepositories(
 ): Promise<number> {
   const isActive = (row: string) =>
     sql`${sql.ref(`${row}.active_at`)} > now() - ${milliseconds(activeMs)}`;
+  const isNews = sql`(${hasChanged}::boolean and (${isActive('excluded')} or known.unanswered_since is not null))`;
   await sql`
     with listing as (
       update installations set listed_at = ${now}::timestamptz where entity_id = ${entityId} and app_id = ${appId}
@@ -350,9 +352,9 @@ export async function noteListedRepositories(
     from listed order by "repoId"
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       named_at = excluded.named_at, active_at = greatest(known.active_at, excluded.active_at),
-      due_at = case when ${isActive('excluded')} and (${hasChanged}::boolean or excluded.active_at > known.active_at)
+      due_at = case when (${isActive('excluded')} and excluded.active_at > known.active_at) or ${isNews}
         then least(known.due_at, now()) else known.due_at end
-      where excluded.active_at > known.active_at or (${hasChanged}::boolean and ${isActive('excluded')})
+      where excluded.active_at > known.active_at or ${isNews}
         or (known.entity_id, known.app_id, known.full_name) is distinct from (excluded.entity_id, excluded.app_id, excluded.full_name)`.execute(
     db,
   );
