@@ -55,6 +55,8 @@ export type GitHub = {
    */
   readonly useApps: (used: Pick<GitHubOptions, 'apiUrl' | 'apps'>) => void;
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
+  /** Without credentials. No wait binds its calls, for GitHub has asked none of ours to wait there. */
+  readonly asNobody: (options?: CallOptions) => Octokit;
   readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
   /** The newest known state of a budget; undefined before the first answer. */
   readonly budgetOf: (owner: BudgetOwner, resource?: RateResource) => RateBudget | undefined;
@@ -120,6 +122,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       return appIds;
     },
     useApps,
+    asNobody: (callOptions = {}) => open(callOptions),
     asApp(appId, callOptions = {}) {
       const octokit = open(callOptions);
       noteBudget(octokit, budgets, `app ${appId}`);

@@ -1,25 +1,31 @@
 import type { GitHub } from './connect.ts';
 import { classifyGitHubError, isUnanswered } from './errors.ts';
 
+const QUESTION = 'GET /rate_limit';
+
 /**
  * Asks GitHub for the rate limits of one of our Apps, which counts against none and is about
- * nobody's installation. Resolves to undefined if GitHub answers, else to why not. Throws if it
- * cannot ask: GitHub has asked all Apps to wait, or we cannot find out whether it has.
+ * nobody's installation. Where GitHub has asked all Apps to wait, it asks without credentials: the
+ * wait may be from an outage that is over. Resolves to undefined if GitHub answers, else to why not.
+ * Throws if we cannot find out whether we may ask.
  */
 export async function probeGitHub(
-  github: Pick<GitHub, 'appIds' | 'asApp'>,
+  github: Pick<GitHub, 'appIds' | 'asApp' | 'asNobody'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  let unasked: unknown;
-  for (const appId of github.appIds) {
+  const asks = [
+    ...github.appIds.map((appId) => () => github.asApp(appId, { signal }).octokit),
+    () => github.asNobody({ signal }),
+  ];
+  for (const ask of asks) {
     try {
-      await github.asApp(appId, { signal }).octokit.request('GET /rate_limit');
+      await ask().request(QUESTION);
       return undefined;
     } catch (error) {
       const failure = classifyGitHubError(error);
-      if (failure.kind === 'rate_limited' && failure.neverSent === true) unasked = error;
-      else return isUnanswered(failure) ? failure.message : undefined;
+      if (failure.neverSent === true && failure.kind === 'rate_limited') continue;
+      return isUnanswered(failure) ? failure.message : undefined;
     }
   }
-  throw unasked;
+  return undefined;
 }

@@ -111,10 +111,11 @@ describe('a probe of GitHub (C11)', () => {
     expect(await probe(AbortSignal.timeout(50))).toEqual(expect.any(String));
   });
 
-  test('asks as another App where one has to wait, and cannot ask where all have to', async () => {
+  test('asks as another App where one has to wait, and without credentials where all have to', async () => {
     const waiting = new Set([small.world.appId]);
     const patient = (appIds: readonly number[]) => ({
       appIds,
+      asNobody: small.github.asNobody,
       asApp: (appId: number) =>
         waiting.has(appId)
           ? small.connect({ waits: WAITING }).asApp(small.world.appId)
@@ -122,7 +123,9 @@ describe('a probe of GitHub (C11)', () => {
     });
     const { signal } = new AbortController();
     expect(await probeGitHub(patient([small.world.appId, 2]), signal)).toBeUndefined();
-    await expect(probeGitHub(patient([small.world.appId]), signal)).rejects.toThrow('slow down');
+    expect(await probeGitHub(patient([small.world.appId]), signal)).toBeUndefined();
+    await small.simulator.failNext({ path: '^/rate_limit$', status: 503 });
+    expect(await probeGitHub(patient([small.world.appId]), signal)).toEqual(expect.any(String));
   });
 });
 
