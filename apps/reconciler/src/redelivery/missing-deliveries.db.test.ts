@@ -69,6 +69,7 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
       .set('created_at', sql<Date>`now()`)
       .execute();
     expect(await scene.cycle()).toMatchObject({ attempts: 1, missing: 0, accepted: 0 });
+    expect(await find()).toMatchObject({ attempts: 1, missing: 1, accepted: 1 });
   });
 
   test('are not those that another endpoint took before Paddock read the log', async () => {
@@ -111,6 +112,16 @@ describe('redeliver since (E1, F5)', () => {
     await scene.queueJobs(1, {});
     const since = new Date(Date.now() + 60 * 60_000);
     expect(await find({}, since)).toMatchObject({ pages: 1, attempts: 2, missing: 1 });
+  });
+
+  test('asks at once for what waits for its next request too, unless that was asked for in this minute', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(400);
+    expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
+    await scene.pass(2);
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+    expect(await find()).toMatchObject({ accepted: 1 });
+    expect(await find()).toMatchObject({ accepted: 0 });
   });
 
   test('goes on from where a pass stopped, at its cap of pages or at a page that failed', async () => {
@@ -200,6 +211,23 @@ describe('one delivery (F5)', () => {
   ])('is tried again after %s has failed (D14)', async (_what, method, path) => {
     await scene.world.github.failNext({ method, path, status: 502 });
     await expect(scene.repeat(guid)).rejects.toMatchObject({ status: 502 });
+    expect(await scene.repeat(guid)).toMatchObject(requested);
+  });
+
+  test('is found in the log of one App although another one’s cannot be read (P6)', async () => {
+    const { github } = scene;
+    const asApp: typeof github.asApp = (appId, ...given) =>
+      github.asApp(appId === 1 ? 4711 : appId, ...given);
+    const two = { ...github, appIds: [1, ...github.appIds], asApp };
+    expect(await scene.repeat(guid, { github: two })).toMatchObject(requested);
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    await expect(scene.repeat(unknown, { github: two })).rejects.toThrow('App 4711 is not among');
+  });
+
+  test('that is older than what one pass reads of a long log is not called gone', async () => {
+    await scene.lengthenLog(100);
+    const config = { logPagesOfPass: 1 };
+    expect(await scene.repeat(guid, { config })).toEqual(poison('the newest 100 deliveries'));
     expect(await scene.repeat(guid)).toMatchObject(requested);
   });
 

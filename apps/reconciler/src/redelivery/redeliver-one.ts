@@ -1,6 +1,7 @@
 import { findUnresolved, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
 import { type DeliveryBody, listDeliveries } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
+import { PER_PAGE } from '@paddock/github/read-pages';
 import { done, type Outcome, poison } from '@paddock/queue/kind';
 import type { SweepContext } from '../sweep.ts';
 import { bringingOf } from './bring-delivery.ts';
@@ -19,8 +20,7 @@ export async function redeliverDelivery(
   const { db, github, config } = context;
   const attempt =
     (await findUnresolved(db, guid, appIds)) ?? (await findInLogs(context, guid, appIds, signal));
-  if (attempt === undefined)
-    return poison(`no App's log has the delivery ${guid}: GitHub keeps deliveries for three days`);
+  if (typeof attempt === 'string') return poison(attempt);
   const { appId } = attempt;
   const { ask, store } = bringingOf(context);
   let body: DeliveryBody | undefined;
@@ -37,22 +37,35 @@ export async function redeliverDelivery(
   return done(attempt);
 }
 
-/** The newest attempt in the log of the first App that has one. */
+/**
+ * The newest attempt in the log of the first App that has one, or why there is none. Throws GitHub's
+ * errors if it may be in a log that could not be read.
+ */
 async function findInLogs(
-  { github, config }: SweepContext,
+  { github, config: { logPagesOfPass: most } }: SweepContext,
   guid: string,
   appIds: readonly number[],
   signal: AbortSignal,
-): Promise<{ guid: string; appId: number; deliveryId: string } | undefined> {
+): Promise<{ guid: string; appId: number; deliveryId: string } | string> {
+  let failure: { readonly error: unknown } | undefined;
+  let isCut = false;
   for (const appId of appIds) {
     let pages = 0;
     const app = github.asApp(appId, { signal });
     const list = (cursor: string | undefined) => listDeliveries(app, { cursor });
-    for await (const { deliveries } of logPages(list, undefined)) {
-      const found = deliveries.find((one) => one.guid === guid);
-      if (found !== undefined) return { guid, appId, deliveryId: found.id };
-      if (++pages >= config.logPagesOfPass) break;
+    try {
+      for await (const { deliveries, nextCursor } of logPages(list, undefined)) {
+        const found = deliveries.find((one) => one.guid === guid);
+        if (found !== undefined) return { guid, appId, deliveryId: found.id };
+        isCut ||= ++pages === most && nextCursor !== undefined;
+        if (pages === most) break;
+      }
+    } catch (error) {
+      failure ??= { error };
     }
   }
-  return undefined;
+  if (failure !== undefined) throw failure.error;
+  return isCut
+    ? `the delivery ${guid} is not among the newest ${most * PER_PAGE} deliveries: \`redeliver-since\` reads further back`
+    : `no App's log has the delivery ${guid}: GitHub keeps deliveries for three days`;
 }

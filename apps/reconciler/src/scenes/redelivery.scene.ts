@@ -85,6 +85,7 @@ export async function startRedeliveryScene(
   return {
     db,
     world,
+    github,
     receiver,
     /** Ids of the deliveries that were asked for, in order. */
     asked,
@@ -118,8 +119,8 @@ export async function startRedeliveryScene(
       return outputOf(outcome);
     },
     /** Has one delivery repeated, as a person asks. */
-    repeat: (guid: string) =>
-      run(redeliver, { pass: { task: taskOf('delivery', guid, { guid }) } }),
+    repeat: (guid: string, given: Given = {}) =>
+      run(redeliver, { pass: { task: taskOf('delivery', guid, { guid }) }, ...given }),
     /** Writes the event row that ingress writes for a delivery. */
     storeEvent: (guid: string, outcome?: 'job_stored' | 'repeated_body') =>
       storeEvents(db, [guid], outcome),

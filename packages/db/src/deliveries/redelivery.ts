@@ -17,7 +17,8 @@ const IS_NEWER = sql`(excluded.last_failed_at, excluded.delivery_id) > (known.la
 
 /**
  * Remembers deliveries that our events lack; of a known one the newest attempt counts. A new one is
- * due at once. `isAsked`: a person wants them, those too that had arrived. Returns the new ones.
+ * due at once. `isAsked`: a person wants them, those too that had arrived or that wait for their next
+ * request. Returns the new ones.
  */
 export async function rememberLostDeliveries(
   db: Db,
@@ -45,6 +46,7 @@ export async function rememberLostDeliveries(
       first_failed_at = least(excluded.first_failed_at, known.first_failed_at),
       missing_here = known.missing_here or excluded.missing_here,
       next_request_at = case
+        when ${isAsked}::boolean then least(known.next_request_at, greatest(now(), known.last_requested_at + interval '1 minute'))
         when known.missing_here or not excluded.missing_here then known.next_request_at
         when ${mayBeAskedAtOnce('known')} then excluded.next_request_at
         else known.last_requested_at + interval '1 minute' end,
