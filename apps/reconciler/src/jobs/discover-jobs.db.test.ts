@@ -317,12 +317,19 @@ test('characters that JSONB cannot hold keep no job from being discovered, nor t
   expect(rows).toEqual([{ repaired: true, name }]);
 });
 
-test('an answer for a job that lacks a necessary field leaves the jobs of other runs alone, and comes to its turn again (E4)', async () => {
-  const [odd, other] = [await scene.addJob(), await scene.addJob()];
-  for (const job of [odd, other]) await scene.world.github.cancelJob(job);
-  const given = { github: sayingOf(odd, { name: null }) };
-  expect(await scene.lookUp(given)).toMatchObject({ stated: 1, unanswered: 1 });
-  expect(await scene.row(other)).toMatchObject({ status: 'completed' });
-  const due = { status: 'pending', lookup_due_at: expect.any(Date) };
-  expect(await scene.row(odd)).toMatchObject(due);
-});
+test.each([
+  ['other runs', () => Promise.resolve({}), { stated: 1, unanswered: 1 }],
+  ['its run', async (odd: number) => ({ runId: await scene.runOf(odd) }), { stated: 1, runs: 1 }],
+])(
+  'an answer for a job that lacks a necessary field leaves the jobs of %s alone, and comes to its turn again (E4)',
+  async (_which, place, counts) => {
+    const odd = await scene.addJob();
+    const other = await scene.addJob({ job: await place(odd) });
+    for (const job of [odd, other]) await scene.world.github.cancelJob(job);
+    const given = { github: sayingOf(odd, { name: null }) };
+    expect(await scene.lookUp(given)).toMatchObject(counts);
+    expect(await scene.row(other)).toMatchObject({ status: 'completed' });
+    const due = { status: 'pending', lookup_due_at: expect.any(Date) };
+    expect(await scene.row(odd)).toMatchObject(due);
+  },
+);

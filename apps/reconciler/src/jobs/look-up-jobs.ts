@@ -18,7 +18,6 @@ import { askRun, type RunAnswer } from '@paddock/github/ask-run';
 import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
-import type { RepositoryName } from '@paddock/github/repositories';
 import type { NewTask } from '@paddock/queue/enqueue';
 import { done, type Outcome } from '@paddock/queue/kind';
 import type { Unanswered } from '../events.ts';
@@ -153,22 +152,33 @@ async function lookUpRun(
       isInvisible = true;
       return undefined;
     }
-    const verdicts = await judgeAll(client, answer, jobs);
-    return { notes: verdicts.notes, findings: findingsOf(answer.name, jobs, verdicts) };
+    return judgeAll(client, answer, jobs);
   });
-  if (judged !== undefined) await settle(context, pools, judged);
-  if (!isInvisible) return judged?.notes;
-  await noteHiddenJobs(context.db, jobs);
-  return 'hidden';
+  if (isInvisible) await noteHiddenJobs(context.db, jobs);
+  if (judged === undefined) return isInvisible ? 'hidden' : undefined;
+  for (const [jobId, error] of judged.unread)
+    context.events.answerUnusable('look-up-jobs', `job ${jobId}`, error);
+  if (judged.notes.length === 0) return undefined;
+  await settle(context, pools, judged);
+  const unread = [...judged.unread.keys()];
+  if (unread.length > 0) await postponeLookUps(context.db, unread, context.config.lookUpRetryMs);
+  return judged.notes;
+}
+
+/** The verdicts on jobs. An answer that cannot be read (`unread`) does not block the others. */
+interface Judged {
+  readonly notes: LookUpNote[];
+  readonly findings: Finding[];
+  readonly unread: Map<number, unknown>;
 }
 
 async function judgeAll(
   client: InstallationClient,
   answer: Exclude<RunAnswer, { kind: 'invisible' }>,
   jobs: readonly JobToLookUp[],
-): Promise<{ notes: LookUpNote[]; jobsFound: ReadonlyMap<number, GitHubJob> }> {
-  const notes: LookUpNote[] = [];
-  const jobsFound = new Map<number, GitHubJob>();
+): Promise<Judged> {
+  const { owner, repo } = answer.name;
+  const judged: Judged = { notes: [], findings: [], unread: new Map() };
   let run: Promise<GitHubRun | undefined> | undefined;
   for (const job of jobs) {
     const listed = answer.kind === 'run' ? answer.jobs.get(job.jobId) : undefined;
@@ -176,10 +186,9 @@ async function judgeAll(
     const found =
       listed ?? (job.wasGone ? await findJob(client, answer.name, job.jobId) : undefined);
     if (found === undefined) {
-      notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
+      judged.notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
       continue;
     }
-    jobsFound.set(job.jobId, found);
     // Only a job that has stayed queued needs to know whether its run is over: one call for all of
     // them.
     const mayBeOver = found.status === 'queued' && found.conclusion === null && job.wasQueued;
@@ -187,9 +196,16 @@ async function judgeAll(
       ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found)
       : undefined;
     const { status, conclusion } = found;
-    notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
+    const verdict = judgeJob(job, { kind: 'job', status, conclusion, runEnd });
+    try {
+      const at = { ...job, repoFullName: `${owner}/${repo}`, isPublic: null };
+      if (verdict.kind === 'stated') judged.findings.push(findingOf(found, verdict.action, at));
+      judged.notes.push({ ...job, verdict });
+    } catch (error) {
+      judged.unread.set(job.jobId, error);
+    }
   }
-  return { notes, jobsFound };
+  return judged;
 }
 
 /**
@@ -205,20 +221,6 @@ function endOfRun(
   return run.status === 'completed' ? { conclusion: run.conclusion } : undefined;
 }
 
-function findingsOf(
-  { owner, repo }: RepositoryName,
-  jobs: readonly JobToLookUp[],
-  { notes, jobsFound }: Awaited<ReturnType<typeof judgeAll>>,
-): Finding[] {
-  return notes.flatMap(({ jobId, verdict }) => {
-    const job = jobs.find((one) => one.jobId === jobId);
-    const found = jobsFound.get(jobId);
-    if (verdict.kind !== 'stated' || job === undefined || found === undefined) return [];
-    const at = { ...job, repoFullName: `${owner}/${repo}`, isPublic: null };
-    return [findingOf(found, verdict.action, at)];
-  });
-}
-
 /**
  * In one transaction, notes first: they are fenced by the rows as read, and GitHub's statements are
  * not.
@@ -226,7 +228,7 @@ function findingsOf(
 async function settle(
   { db, config, events }: SweepContext,
   pools: CurrentPools,
-  { notes, findings }: { notes: LookUpNote[]; findings: Finding[] },
+  { notes, findings }: Judged,
 ) {
   const looks = { secondLookMs: config.secondLookMs, longestLookMs: config.heldLookUpLongestMs };
   const { written, stored } = await untilStored(() =>
