@@ -160,6 +160,27 @@ describe('a dry run', () => {
     expect(await run(['delete-ended-pods'], { dryRun: 'yes' })).toEqual([{ found: 3 }]);
   });
 
+  test('that a person asks for knows what earlier passes have seen, and leaves nothing', async () => {
+    const { db } = database;
+    const kind = 'delete-ended-pods';
+    await db.insertInto('schedules').values({ name: kind, last_tick_at: new Date() }).execute();
+    const sweep: Sweep = {
+      slots: 1,
+      pass(_context, pass) {
+        passes.push(pass.known('list').join(' '));
+        pass.note('list', [`seen by pass ${passes.length}`]);
+        return Promise.resolve(done());
+      },
+    };
+    const trial = { kind, subject: { type: 'dry-run', id: kind }, payload: { dryRun: true } };
+    for (const task of [sweepTask(kind), trial, trial]) {
+      await enqueueAlone(db, [task]);
+      await runDueTasks({ db, kinds: kindsOf(usualContext(db), { [kind]: sweep }) });
+    }
+    expect(passes).toEqual(['', 'seen by pass 1', 'seen by pass 1']);
+    await db.deleteFrom('schedules').execute();
+  });
+
   test('of a sweep that deletes nothing at GitHub or in the cluster ends as failed, without a pass', async () => {
     expect(await run(['rake'], { dryRun: true })).toEqual([undefined]);
     expect(passes).toEqual([]);

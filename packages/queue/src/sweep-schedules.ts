@@ -60,14 +60,17 @@ export function sweepSchedules(
   ];
 }
 
-/** The name of the schedule that enqueues a task. A sweep about Apps has one schedule per App. */
+/**
+ * The name of the schedule that enqueues a task, or whose dry run it is: the kind is the subject of
+ * both. A sweep about Apps has one schedule per App.
+ */
 export const scheduleOf = ({
   kind,
-  subject,
+  subject: { id },
 }: {
   kind: string;
-  subject: { type: string; id: string };
-}): string => (subject.type === 'schedule' ? kind : `${kind}:${subject.id}`);
+  subject: { id: string };
+}): string => (id === kind ? kind : `${kind}:${id}`);
 
 export const redeliverTask = (appId: number): NewTask => ({
   kind: REDELIVER,
