@@ -205,6 +205,16 @@ describe.each(['', '/tools/paddock'])('below "%s"', (below) => {
     expect(await found('POST', path, accept)).toBe(404);
   });
 
+  test.each([
+    ['/history', '/jobs'],
+    ['/history.json?state=waiting&pool=a%20b', '/jobs.json?state=waiting&pool=a%20b'],
+  ])('%s is the list of jobs by another name: %s (G1)', async (path, jobs) => {
+    const base = `http://127.0.0.1:${http.port}${below}`;
+    const { status, headers, url } = await fetch(base + path, { redirect: 'manual' });
+    const location = new URL(headers.get('location') ?? '', url).href;
+    expect([status, location]).toEqual([302, base + jobs]);
+  });
+
   test('a file is sent by its name, compressed if the request accepts that', async () => {
     for (const [encoding, file] of [
       ['', 'js'],

@@ -79,6 +79,14 @@ export function createListener(options: ListenerOptions): Express {
   const changes = by((request) => answerChanges(options, request));
   site.all('/changes', changes);
   site.get(/^\/assets\//, (request, response) => send(response, fileAt(page, request)));
+  // Relative, so that a proxy may add a prefix.
+  site.get(/^\/history(\.json|\.csv)?$/, ({ url }, response) =>
+    send(response, {
+      status: 302,
+      headers: { location: url.replace('/history', 'jobs') },
+      text: '',
+    }),
+  );
   site.get(/^/, (request, response, next) => {
     const list = listAt(request);
     if (list === undefined) return send(response, pageAt(page, request, prefix));
