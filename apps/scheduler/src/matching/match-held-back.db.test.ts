@@ -201,11 +201,13 @@ describe('an entity’s jobs (C4, C9, C11, C12, P5, P6)', () => {
 describe('what GitHub lets an installation register (C4, P4)', () => {
   beforeEach(() => putInstallation(scene.db));
 
-  test('counts workers before their registration', async () => {
+  test('counts workers before their registration, and binds until it is full again', async () => {
     await scene.putJobs(5, ACME);
     await budget(3);
     expect(await scene.matchAll({ most: 2 })).toBe(3);
     expect(await scene.keys()).toEqual([['acme', 'linux', 3, 'github_budget']]);
+    await installed({ registrations_left: 0, registrations_reset_at: minutesAgo(1) });
+    expect(await scene.matchAll()).toBe(2);
   });
 
   test('is the lowest figure of the newest window, when answers come in any order', async () => {
@@ -227,13 +229,27 @@ describe('what GitHub lets an installation register (C4, P4)', () => {
 
   test('is no more in a minute than its secondary limit, each installation for itself', async () => {
     const minuteAgo = new Date(Date.now() - 61_000);
+    const match = () => scene.matchAll({ registrationsPerMinute: 3 });
     await scene.putJobs(5, ACME);
-    await scene.putJobs(1, GLOBEX);
-    expect(await scene.matchAll({ registrationsPerMinute: 3 })).toBe(3 + 1);
+    await scene.putJobs(1, { ...GLOBEX, installation_id: 52 });
+    expect(await match()).toBe(3 + 1);
     expect((await scene.keys())[0]).toEqual(['acme', 'linux', 3, 'github_budget']);
-    await scene.changeWorkers({ created_at: minuteAgo, registration_started_at: minuteAgo });
-    expect(await scene.matchAll({ registrationsPerMinute: 3 })).toBe(2);
+    // One that is given back, and those that may still be registered at any moment.
+    const first = (await scene.alive()).find((one) => one.entity_name === 'acme');
+    await scene.changeWorkers({ status: 'failed', completed_at: minuteAgo }, first?.pod_name);
+    expect(await match()).toBe(1);
+    await scene.changeWorkers({ created_at: minuteAgo });
+    expect(await match()).toBe(0);
+    await scene.changeWorkers({ registration_started_at: minuteAgo });
+    expect(await match()).toBe(2);
   });
+});
+
+test('an entity has its workers while one App works there, whatever became of others (A12)', async () => {
+  await putInstallation(scene.db);
+  await putInstallation(scene.db, { ...OTHER_APP, suspended_at: new Date() });
+  await scene.putJobs(2, ACME);
+  expect(await scene.matchAll()).toBe(2);
 });
 
 test('an entity that GitHub refused has one worker once the time is over, and all others once that succeeds (C9, C11)', async () => {
