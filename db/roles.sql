@@ -31,10 +31,10 @@ grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :in
 -- A job that a worker gets is a success of its demand key.
 grant update (failures, pauses, failure_class, failure_message, failing_since, failed_at, paused_until) on demand_keys to :ingress;
 grant select (app_id, guid) on unresolved_deliveries to :ingress;
-grant select (refused_since) on repositories to :ingress;
+grant select (refused_since, app_id) on repositories to :ingress;
 -- Whether a limit held a job that started late.
 grant select on wait_reason_changes to :ingress;
-grant select (ingress_seen_at, versions), update (ingress_seen_at, versions) on instance to :ingress;
+grant select (ingress_seen_at, versions, app_ids), update (ingress_seen_at, versions) on instance to :ingress;
 grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra_since, extra_until) on schedules to :ingress;
 
 -- The scheduler: loads the pools, makes workers for jobs, and follows them to their end.

@@ -6,6 +6,7 @@ import {
   putPools,
   putWorker,
 } from '@paddock/testing/demand-rows';
+import { saveAppIds } from '@paddock/db/instance';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -199,7 +200,10 @@ test('gauges of the sweeps’ objects are read from the rows, so all replicas ag
   for (const minutes of [120, 0])
     await putWorker(db, { ...stop, status: 'running', stop_held_since: minutesAgo(minutes) });
   await sql`insert into unresolved_deliveries (app_id, guid, delivery_id, event, first_failed_at, last_failed_at, last_status_code)
-    values (7, 'guid', 1, 'workflow_job', now() - interval '10 minutes', now(), 500)`.execute(db);
+    values (7, 'guid', 1, 'workflow_job', now() - interval '10 minutes', now(), 500),
+      (8, 'guid', 1, 'workflow_job', now() - interval '1 hour', now(), 500)`.execute(db);
+  // The App 8 is no longer in the configuration.
+  await saveAppIds(db, [7]);
   const { github, appId } = sweeps.scene.world;
   await github.setApp(appId, { events: [] });
   await sweeps.put('check-apps');

@@ -1,5 +1,7 @@
 import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/board-causes';
 import { sql } from 'kysely';
+import { IS_REFUSED } from './entities/refusals.ts';
+import { IS_CONFIGURED } from './instance.ts';
 import { ago } from './milliseconds.ts';
 import { POOLS_IN_FORCE } from './pools/pools-documents.ts';
 import { rowOf, rowsOf } from './rows.ts';
@@ -38,10 +40,16 @@ export const ENDED_VERSIONS = sql`
 
 /** SQL: what GitHub refuses: installations, Apps and repositories, by their names. */
 export const REFUSALS = sql`
-  (select entity_id, login as name, refused_reason, refused_since, refused_until, refused_message from installations where refused_since is not null and deleted_at is null
-    union all select null, 'the App ' || app_id, refused_reason, refused_since, refused_until, refused_message from apps where refused_since is not null
-    union all select entity_id, coalesce(full_name, repo_id::text), refused_reason, refused_since, refused_until, refused_message from repositories where refused_since is not null
+  (select entity_id, login as name, refused_reason, refused_since, refused_until, refused_message from installations where ${IS_REFUSED} and deleted_at is null
+    union all select null, 'the App ' || app_id, refused_reason, refused_since, refused_until, refused_message from apps where ${IS_REFUSED}
+    union all select entity_id, coalesce(full_name, repo_id::text), refused_reason, refused_since, refused_until, refused_message from repositories where ${IS_REFUSED}
   ) refused`;
+
+/** SQL: runner groups that let in too much, of pools in force and of entities that have an App. */
+export const OPEN_GROUPS = sql`
+  (select * from runner_groups g where paused_until is not null and k8s_pool in (select p ->> 'name' from ${POOLS_IN_FORCE})
+    and not exists (
+      select from installations i where i.entity_id = g.entity_id having bool_and(deleted_at is not null or not ${IS_CONFIGURED}))) g`;
 
 /** SQL: the output of the newest pass of a sweep that said this of it. */
 const newestOutput = (sweep: string, key: string) => sql`
@@ -87,7 +95,7 @@ export const findCauses = (db: Db) => rowsOf<Cause>(db)`
     union all select 'runner_outdated', k8s_pool, ends_at, version from ${ENDED_VERSIONS}
     union all select 'versions_apart', 'services', since, message from ${VERSIONS_APART}
     union all select 'change_refused', services, null, message from ${REFUSED_CHANGES}
-    union all select 'runner_group_open', k8s_pool, read_at, excess from runner_groups where paused_until is not null
+    union all select 'runner_group_open', k8s_pool, read_at, excess from ${OPEN_GROUPS}
     union all select 'workers_held', k8s_pool, stop_held_since, pod_name || ': ' || stop_held_by from workers where ${LIVE} and stop_held_since is not null
     union all select wait_reason, k8s_pool, wait_since, null from demand_keys where waiting > 0 and wait_reason = any(${UNSERVED_POOLS}::text[])
     union all select wait_reason, entity_name, wait_since, null from demand_keys where waiting > 0 and wait_reason = any(${UNSERVED_ENTITIES}::text[])

@@ -24,6 +24,9 @@ export async function saveAppIds(db: Db, appIds: readonly number[]): Promise<voi
     .execute();
 }
 
+/** For a WHERE: this row's App is in the configuration, as far as a scheduler has said which are. */
+export const IS_CONFIGURED = sql<boolean>`coalesce((select app_ids @> to_jsonb(app_id) from instance), true)`;
+
 /** The services whose life people are told of. The console answers for itself. */
 export type WatchedService = 'ingress' | 'scheduler' | 'reconciler';
 

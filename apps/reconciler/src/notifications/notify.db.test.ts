@@ -7,6 +7,8 @@ import { enqueueAlone } from '@paddock/queue/enqueue';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { listenHttp } from '@paddock/runtime/http-server';
+import { saveAppIds } from '@paddock/db/instance';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { emptyAll, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
@@ -194,6 +196,38 @@ describe('what people must act on', () => {
     );
     expect(heard[2]?.text).toContain(
       '• Jobs wait for lost: the pool is no longer in the configuration.',
+    );
+  });
+
+  test('is over with what it was about: an App or a pool that is no longer configured, an installation that is gone', async () => {
+    const { db } = database;
+    await saveAppIds(db, [7, 8]);
+    const put = (names: readonly string[]) =>
+      putPools(db, examplePools({ pools: names.map((name) => ({ name, labels: [name] })) }));
+    await put(['linux', 'old']);
+    await putInstallation(db, { entity_id: 1, app_id: 7 });
+    await putInstallation(db, { entity_id: 2, app_id: 7 });
+    await sql`with refused as (insert into apps (app_id, refused_since, refused_reason) values (8, 'epoch', 'installation_refused'))
+      insert into runner_groups (demand_key, entity_id, k8s_pool, name, excess, paused_until, read_at)
+      values (1, 1, 'old', 'open', 'all', now(), 'epoch'), (2, 2, 'linux', 'open', 'all', now(), 'epoch')`.execute(
+      db,
+    );
+    await pass();
+    await saveAppIds(db, [7]);
+    await put(['linux']);
+    await db
+      .updateTable('installations')
+      .set({ deleted_at: new Date() })
+      .where('entity_id', '=', 2)
+      .execute();
+    await pass();
+    const about = [
+      'installation_refused the App 8',
+      'runner_group_open linux',
+      'runner_group_open old',
+    ];
+    expect(subjects().map((some) => some.toSorted())).toEqual(
+      ['began', 'over'].map((state) => about.map((what) => `${state} ${what}`)),
     );
   });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findDueRedeliveries } from '@paddock/db/deliveries/redelivery';
+import { saveAppIds } from '@paddock/db/instance';
 import { takeTick } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/sweep-names';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -85,6 +86,9 @@ test('an App has a log, a mark and requests of its own: those of another one are
   expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
   const marks = await scene.db.selectFrom('apps').select('app_id').execute();
   expect(marks).toEqual([{ app_id: scene.world.appId }]);
+  // It was taken out of the configuration.
+  await saveAppIds(scene.db, [scene.world.appId]);
+  expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
 });
 
 describe('spacing of requests (E1)', () => {

@@ -2,6 +2,7 @@ import {
   APP_PROBLEMS,
   ENDED_VERSIONS,
   NOTIFICATIONS,
+  OPEN_GROUPS,
   REFUSALS,
   REFUSED_CHANGES,
   SILENT_SERVICES,
@@ -90,7 +91,7 @@ function hindrancesOf(pool: string | undefined) {
         from (select p ->> 'name' as k8s_pool, loaded_at from ${POOLS_IN_FORCE} join pools_documents using (version) where (p -> 'paused')::boolean) paused
         where ${isOf} and ${isQuiet(sql`'pool_paused'`, sql`held.k8s_pool = paused.k8s_pool`)} having count(*) > 0`,
       sql`select 'runner_group_open', ${only(sql`k8s_pool`)}, count(distinct k8s_pool), 0, min(read_at), min(paused_until), null, min(excess), ${POOLS}, null
-        from runner_groups g where ${isOf} and paused_until is not null and ${isQuiet(sql`'runner_group_open'`, sql`held.demand_key = g.demand_key`)} having count(*) > 0`,
+        from ${OPEN_GROUPS} where ${isOf} and ${isQuiet(sql`'runner_group_open'`, sql`held.demand_key = g.demand_key`)} having count(*) > 0`,
       sql`select 'workers_failing', ${only(sql`k8s_pool`)}, count(distinct k8s_pool), 0, min(failing_since), min(paused_until), null, left(min(failure_message), ${LONGEST_FAILURE}), ${POOLS}, null
         from demand_keys k where ${isOf} and pauses > 0 and failures > 0 and not exists (select from held where held.demand_key = k.demand_key) group by failure_class`,
       sql`select 'runner_outdated', ${only(sql`k8s_pool`)}, count(*), 0, min(ends_at), null, null, min(version), ${POOLS}, null

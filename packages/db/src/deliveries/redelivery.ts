@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { isArrivalOf, type LoggedDelivery } from '../events/append-events.ts';
+import { IS_CONFIGURED } from '../instance.ts';
 import type { Db } from '../schema/tables.ts';
 import { milliseconds, NOW } from '../milliseconds.ts';
 
@@ -212,13 +213,14 @@ export const findUnresolved = (
     .limit(1)
     .executeTakeFirst();
 
-/** The age of the oldest unresolved delivery of any App, in seconds; 0: there is none. */
+/** The age of the oldest unresolved delivery of our Apps, in seconds; 0: there is none. */
 export async function oldestUnresolvedSeconds(db: Db): Promise<number> {
   const age = sql<number | null>`extract(epoch from now() - min(first_failed_at))::float8`;
   const { seconds } = await db
     .selectFrom('unresolved_deliveries')
     .select(age.as('seconds'))
     .where('resolved_at', 'is', null)
+    .where(IS_CONFIGURED)
     .executeTakeFirstOrThrow();
   return Math.max(0, seconds ?? 0);
 }
@@ -296,7 +298,8 @@ export async function handOverUnresolved(db: Db, appId: number, most: number): P
 }
 
 /**
- * Gives up deliveries that GitHub can no longer repeat. Appends an event for each and hands their
+ * Gives up deliveries of the App, or of one that is no longer configured, that GitHub can no longer
+ * repeat. Appends an event for each and hands their
  * repositories to discovery, in one statement. Returns how many.
  */
 export async function giveUpRedeliveries(
@@ -307,7 +310,7 @@ export async function giveUpRedeliveries(
   const { numAffectedRows = 0n } = await sql`
     with given_up as (
       delete from unresolved_deliveries
-      where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${milliseconds(olderThanMs)}
+      where (app_id = ${appId} or not ${IS_CONFIGURED}) and resolved_at is null and first_failed_at < now() - ${milliseconds(olderThanMs)}
       returning *
     ), handed_over as (${handOverToDiscovery('given_up')})
     insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)

@@ -6,8 +6,12 @@ import {
 import { type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import { appendEvents } from '../events/append-events.ts';
+import { IS_CONFIGURED } from '../instance.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, EntityType, Trx } from '../schema/tables.ts';
+
+/** For a WHERE: GitHub refuses us this App, installation or repository, and its App is still ours. */
+export const IS_REFUSED = sql<boolean>`refused_since is not null and ${IS_CONFIGURED}`;
 
 /** The subjects that a call depends on; only an App, if it called for itself. */
 export interface Asked {

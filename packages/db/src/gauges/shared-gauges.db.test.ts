@@ -10,6 +10,7 @@ import {
 } from '@paddock/testing/demand-rows';
 import { type Insertable, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { saveAppIds } from '../instance.ts';
 import { readSharedState, type SharedGauge } from './shared-gauges.ts';
 
 describe('gauges of rows that all services share (H5)', () => {
@@ -25,8 +26,8 @@ describe('gauges of rows that all services share (H5)', () => {
   });
 
   /** The values of a gauge, by the values of its labels. */
-  const read = async (gauge: SharedGauge): Promise<Record<string, number>> => {
-    const samples = (await readSharedState(db())).filter((sample) => sample.gauge === gauge);
+  const read = async (gauge: SharedGauge, as = db()): Promise<Record<string, number>> => {
+    const samples = (await readSharedState(as)).filter((sample) => sample.gauge === gauge);
     return Object.fromEntries(
       samples.map(({ labels, value }) => [Object.values(labels).join(), value]),
     );
@@ -103,6 +104,29 @@ describe('gauges of rows that all services share (H5)', () => {
       'linux,exit_code': 2,
       'linux,image_pull': 1,
     });
+  });
+
+  test('what GitHub refuses, but for Apps that are no longer configured and installations that are gone', async () => {
+    await sql`insert into apps (app_id, refused_since) values (7, now()), (8, now()), (9, null)`.execute(
+      db(),
+    );
+    for (const [entity_id, app_id, deleted_at] of [
+      [1, 7, null],
+      [2, 7, minutesAgo(1)],
+      [1, 8, null],
+    ] as const)
+      await putInstallation(db(), { entity_id, app_id, deleted_at, refused_since: minutesAgo(1) });
+    await sql`insert into repositories (repo_id, entity_id, app_id, active_at, refused_since) values (1, 1, 7, now(), now()), (2, 1, 8, now(), now())`.execute(
+      db(),
+    );
+    expect(await read('paddock_refused')).toEqual({ app: 2, installation: 2, repository: 2 });
+    await saveAppIds(db(), [7, 9]);
+    for (const service of ['ingress', 'scheduler', 'reconciler'] as const)
+      expect(await read('paddock_refused', database.dbOf(service))).toEqual({
+        app: 1,
+        installation: 1,
+        repository: 1,
+      });
   });
 
   test('the rest of the registrations, by entity of the configuration; budgets of past hours do not count', async () => {

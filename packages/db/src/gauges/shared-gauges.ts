@@ -1,5 +1,6 @@
 import type { DeclaredGauges, Metrics, Sample } from '@paddock/runtime/metrics';
 import { sql } from 'kysely';
+import { IS_REFUSED } from '../entities/refusals.ts';
 import { isMigrationNeeded } from '../schema-version.ts';
 import type { Db } from '../schema/tables.ts';
 import { LIVE } from '../states/states.ts';
@@ -124,9 +125,9 @@ const sharedState = sql<Sample<SharedGauge>>`
     union all
     select 'paddock_refused', jsonb_build_object('subject', subject), refused::float8
     from (values
-      ('app', (select count(*) from apps where refused_since is not null)),
-      ('installation', (select count(*) from installations where refused_since is not null)),
-      ('repository', (select count(*) from repositories where refused_since is not null))
+      ('app', (select count(*) from apps where ${IS_REFUSED})),
+      ('installation', (select count(*) from installations where ${IS_REFUSED} and deleted_at is null)),
+      ('repository', (select count(*) from repositories where ${IS_REFUSED}))
     ) told(subject, refused)`;
 
 export async function readSharedState(db: Db): Promise<Sample<SharedGauge>[]> {
