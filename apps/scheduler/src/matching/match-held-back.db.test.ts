@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import { createWaits, noteRegistrationBudget } from '@paddock/db/entities/waits';
+import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
@@ -245,6 +246,27 @@ describe('what GitHub lets an installation register (C4, P4)', () => {
   });
 });
 
+const GROUP = { entityId: ACME.entity_id, pool: 'linux', name: 'build' };
+const OPEN_GROUP = { ...GROUP, access: undefined, excess: 'all', pauseMs: 60_000 };
+
+test.each([
+  ['the pause of a key', () => scene.fail(ACME)],
+  ['a refusal of the App', () => refuse('GET /app', 'unauthorized')],
+  ['a refusal of the entity', () => refuse(JIT)],
+  ['a refusal of a repository', () => refuse('GET /repositories/21', 'not_found', 21)],
+  ['a wait', () => askToWait()],
+  ['a wait with registrations', () => askToWait('actions_runner_registration')],
+  ['the rest of an open runner group', () => saveRunnerGroup(scene.db, OPEN_GROUP)],
+])('a pass tells when %s ends, for the next one to come then (C1, C11)', async (_what, act) => {
+  await putInstallation(scene.db);
+  expect((await scene.match()).nextPauseEndMs).toBeNull();
+  await act();
+  const { nextPauseEndMs } = await scene.match();
+  expect(nextPauseEndMs).toBeGreaterThan(0);
+  expect(nextPauseEndMs).toBeLessThan(3_600_000);
+  await scene.db.deleteFrom('runner_groups').execute();
+});
+
 test('an entity has its workers while one App works there, whatever became of others (A12)', async () => {
   await putInstallation(scene.db);
   await putInstallation(scene.db, { ...OTHER_APP, suspended_at: new Date() });
@@ -281,7 +303,10 @@ test('a key has ten workers that no node takes, each since it was first seen so,
   await scene.putJobs(7, ACME);
   for (let n = 0; n < 7; n += 1)
     await putWorker(scene.db, { registration_started_at: new Date(), created_at: minutesAgo(5) });
+  expect(await scene.matchAll()).toBe(0);
   await seen({ isUnschedulable: true });
+  expect(await scene.matchAll()).toBe(0);
+  expect(await scene.keys()).toEqual([['acme', 'linux', 7, 'no_capacity']]);
   const first = await since();
   expect(await seen({ isUnschedulable: true })).toEqual([]);
   expect(await since()).toEqual(first);

@@ -13,7 +13,7 @@ import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { createEvents } from '../events.ts';
-import { useMatching } from '../scenes/matching.scene.ts';
+import { ACME, useMatching } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 import { runMatching } from './match-loop.ts';
 
@@ -96,6 +96,19 @@ test('obeys a stop, and makes the worker at once when the stop ends (A7, C12)', 
   await reasonIs('making_stopped');
   await liftSwitch(scene.db, 'environment');
   expect(await made()).toMatchObject({ is_warm: false });
+});
+
+test('makes it when the pause of its key ends, long before the tick (C1, C11)', async () => {
+  await scene.fail(ACME);
+  await sql`update demand_keys set paused_until = now() + interval '2 seconds'`.execute(scene.db);
+  await scene.putJobs(1, ACME);
+  start();
+  await reasonIs('workers_failing');
+  const [worker] = await waitFor('the worker', async () => {
+    const alive = await scene.alive();
+    return alive.length > 0 && alive;
+  });
+  expect(worker).toMatchObject({ entity_name: 'acme', status: 'pending' });
 });
 
 test('makes it by the tick when no notification comes (C1)', async () => {
