@@ -195,6 +195,7 @@ export const periodicStatements = {
   countStuckJobs: (trx) => doubts.countStuckJobs(trx, 3),
   findJobsToLookUp: (trx) =>
     findJobsToLookUp(trx, { batch: 250, secondLookMs: MINUTE, appIds: [APP] }),
+  failUnaskableJobs: (trx) => doubts.failUnaskableJobs(trx, DOUBTS, [APP]),
   endJoblessGraces: (trx) => doubts.endJoblessGraces(trx, 10),
   noteActiveRepositories: (trx) => repositories.noteActiveRepositories(trx, ACTIVE),
   forgetRepositories: repositories.forgetRepositories,

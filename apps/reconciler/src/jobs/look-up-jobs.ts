@@ -1,4 +1,9 @@
-import { endJoblessGraces, type JobInDoubt, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
+import {
+  endJoblessGraces,
+  failUnaskableJobs,
+  type JobInDoubt,
+  markJobsInDoubt,
+} from '@paddock/db/jobs/jobs-in-doubt';
 import {
   findJobsToLookUp,
   type JobToLookUp,
@@ -36,7 +41,9 @@ export async function lookUpJobs(context: SweepContext, pass: Pass): Promise<Out
   const { db, github, config, events } = context;
   const { lookUpsOfPass: batch, secondLookMs } = config;
   const marked = await markJobsInDoubt(db, config);
-  const [recovered, lost] = [idsOf(marked, 'isRecovered'), idsOf(marked, 'isLost')];
+  const [recovered, silent] = [idsOf(marked, 'isRecovered'), idsOf(marked, 'isLost')];
+  const unaskable = await failUnaskableJobs(db, config, github.appIds);
+  const lost = [...silent, ...unaskable];
   events.jobsRecovered(recovered);
   events.jobsFailedUnasked(lost);
   const counts = {
@@ -50,7 +57,7 @@ export async function lookUpJobs(context: SweepContext, pass: Pass): Promise<Out
     /** Stuck jobs: counts the recovery, looks the job up, wakes the matcher. */
     recovered: recovered.length,
     /** Other jobs newly in doubt: only looks them up. */
-    suspected: marked.length - recovered.length - lost.length,
+    suspected: marked.length - recovered.length - silent.length,
     /** Stuck jobs that failed, since GitHub has not answered for too long. */
     lost: lost.length,
     jobs: 0,

@@ -3,7 +3,8 @@ import { recordFindings } from '@paddock/db/jobs/record-jobs';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { queuedJob } from '@paddock/domain/scenes/deliveries.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { minutesAgo, putInstallation, putWorker } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { useJobsScene } from '../scenes/jobs.scene.ts';
 
@@ -70,6 +71,40 @@ describe('a job whose repository GitHub hides (E3, P6)', () => {
 });
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+
+test('a job about which no App may ask for a day has failed, once GitHub keeps it queued no longer or its worker has ended (E3, P6)', async () => {
+  const { organization } = scene.world;
+  await putInstallation(scene.db, { ...installationOf(organization), deleted_at: new Date() });
+  const running = { status: 'running', wants_worker: false } as const;
+  const { pod_name: live } = await putWorker(scene.db, { status: 'running' });
+  const { pod_name: ended } = await putWorker(scene.db, {
+    status: 'failed',
+    completed_at: hoursAgo(26),
+  });
+  const put = (row: object, queuedHours: number, dueHours: number, repo = 'acme/api') =>
+    scene.addJob({
+      job: { repo },
+      row: { queued_at: hoursAgo(queuedHours), lookup_due_at: hoursAgo(dueHours), ...row },
+    });
+  const jobs = {
+    waiting: await put({}, 49, 25),
+    held: await put({ wants_worker: false }, 49, 25),
+    young: await put({}, 47, 25),
+    justRemoved: await put({}, 49, 23),
+    withApp: await put({}, 49, 25, 'mona/tool'),
+    ended: await put({ ...running, k8s_pod: ended }, 30, 25),
+    live: await put({ ...running, k8s_pod: live }, 49, 25),
+    elsewhere: await put(running, 49, 25),
+  };
+  expect(await scene.lookUp()).toMatchObject({ lost: 3, jobs: 1 });
+  const rows = await Promise.all(Object.values(jobs).map((job) => scene.row(job)));
+  const failed = Object.keys(jobs).filter((_name, nth) => rows[nth]?.status === 'failed');
+  expect(failed).toEqual(['waiting', 'held', 'ended']);
+  const message = expect.stringContaining('for 1440 minutes no App');
+  const over = { wants_worker: false, lookup_due_at: null, failure_info: { version: 1, message } };
+  expect(await scene.row(jobs.waiting)).toMatchObject(over);
+  expect(scene.told('jobsFailedUnasked')).toEqual([[[jobs.waiting, jobs.held, jobs.ended]]]);
+});
 
 /** A job at GitHub, and the `queued` delivery of it, which is so old. */
 async function deliverQueued(hours: number, waiting = false): Promise<number> {

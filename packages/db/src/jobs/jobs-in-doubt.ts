@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { onlyRowOf, rowsOf } from '../rows.ts';
+import { installationToday } from '../entities/whom-to-ask.ts';
 import { isUnanswered } from './look-ups.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -158,6 +159,30 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
       returning j.job_id as "jobId", doubt, is_recovered as "isRecovered", is_lost as "isLost"
     )
     select marked.* from marked cross join (select pg_notify(current_schema() || '_queue_event', 'jobs')) told`;
+}
+
+/**
+ * Fails jobs that have long been due for a look-up, about which no App may ask, and that cannot run
+ * any more: they have been queued for too long, or their worker has ended. Returns their ids.
+ */
+export async function failUnaskableJobs(
+  db: Db,
+  { silenceMs, queuedAtMostMs, lookUpsOfPass }: DoubtRules,
+  appIds: readonly number[],
+): Promise<number[]> {
+  const why = `for ${Math.round(silenceMs / 60_000)} minutes no App could ask GitHub about the job, which can no longer run`;
+  const rows = await rowsOf<{ jobId: number }>(db)`
+    with lost as (
+      select job_id from jobs j ${installationToday('j', appIds)}
+      where lookup_due_at < now() - ${milliseconds(silenceMs)} and ${isUnended('j')} and i.app_id is null and not ${hasLiveRunner}
+        and case when status = 'pending' or wants_worker then coalesce(queued_at, created_at) < now() - ${milliseconds(queuedAtMostMs)}
+          else k8s_pod is not null end
+      order by job_id limit ${lookUpsOfPass} for no key update of j
+    )
+    update jobs j set status = 'failed', wants_worker = false, lookup_due_at = null,
+      failure_info = jsonb_build_object('version', 1, 'message', ${why}::text)
+    from lost where j.job_id = lost.job_id returning j.job_id as "jobId"`;
+  return rows.map(({ jobId }) => jobId);
 }
 
 /** A worker that ran none of the waiting jobs, according to GitHub. */
