@@ -65,7 +65,7 @@ grant select, insert, delete on usage_hours to :reconciler;
 grant select on instance, leases, switches, runner_groups to :reconciler;
 -- It makes instants now that a wrong clock of PostgreSQL has left.
 grant update (expires_at) on leases to :reconciler;
-grant update (events_retired_to, reconciler_seen_at, versions) on instance to :reconciler;
+grant update (created_at, ingress_seen_at, scheduler_seen_at, reconciler_seen_at, events_retired_to, versions) on instance to :reconciler;
 grant update (paused_until, read_at) on runner_groups to :reconciler;
 grant update (received_at) on installation_events to :reconciler;
 

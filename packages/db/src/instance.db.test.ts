@@ -52,3 +52,16 @@ test('why a changed file is refused is noted at once, whatever it says, and unti
   expect(await note(`a \0 key${'!'.repeat(2_000)}`)).toMatch(/^a \uFFFD key!{900,1000}$/);
   expect(await note()).toBeNull();
 });
+
+test('what a wrong clock noted of a life is no sign of life, and is noted anew', async () => {
+  const ingress = database.dbOf('ingress');
+  for (const version of ['1.0.0', '1.1.0']) await noteLife(ingress, 'ingress', { version });
+  await age(-3_600);
+  await noteLife(ingress, 'ingress', { version: '1.1.0' });
+  const { 'ingress 1.1.0': noted, ...others } = await read();
+  expect(others).toEqual({});
+  expect(noted?.since).toBe(noted?.last);
+  const isNow = sql<boolean>`ingress_seen_at = to_timestamp(${noted?.last ?? 0})`.as('isNow');
+  const row = database.db.selectFrom('instance').select(isNow);
+  expect(await row.executeTakeFirstOrThrow()).toEqual({ isNow: true });
+});

@@ -1,5 +1,5 @@
 import { storable } from '@paddock/domain/text/storable';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './schema/tables.ts';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { valuesOf } from '@paddock/runtime/rules';
@@ -32,6 +32,10 @@ export type WatchedService = 'ingress' | 'scheduler' | 'reconciler';
 
 const SECONDS = sql`extract(epoch from now())::float8`;
 
+/** Within the hour. A wrong clock of PostgreSQL may have noted an instant that lies ahead. */
+const isRecent = (last: RawBuilder<unknown>) =>
+  sql`(${last} between ${SECONDS} - 3600 and ${SECONDS} + 60)`;
+
 /** A file may have hundreds of mistakes. */
 const LONGEST_REFUSAL = 1_000;
 
@@ -53,12 +57,12 @@ export async function noteLife(
     .set({
       [column]: sql`now()`,
       versions: sql`(
-        select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(versions) where (value ->> 'last')::float8 > ${SECONDS} - 3600
+        select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(versions) where ${isRecent(sql`(value ->> 'last')::float8`)}
       ) || jsonb_build_object(${own}::text, jsonb_build_object('last', ${SECONDS}, 'schema', ${SCHEMA_VERSION}::integer, 'refused', ${refused}::text,
-        'since', case when ${last} > ${SECONDS} - 3600 then versions -> ${own}::text -> 'since' else to_jsonb(${SECONDS}) end))`,
+        'since', case when ${isRecent(last)} then versions -> ${own}::text -> 'since' else to_jsonb(${SECONDS}) end))`,
     })
     .where(
-      sql<boolean>`(coalesce(${sql.ref(column)} < now() - interval '5 seconds', true) or coalesce(${last} < ${SECONDS} - 5, true)
+      sql<boolean>`(coalesce(${sql.ref(column)} < now() - interval '5 seconds', true) or coalesce(${last} not between ${SECONDS} - 5 and ${SECONDS} + 60, true)
         or versions -> ${own}::text ->> 'refused' is distinct from ${refused}::text)`,
     )
     .execute();

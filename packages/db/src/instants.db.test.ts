@@ -62,6 +62,15 @@ describe('an instant too far ahead is void', () => {
     expect((await mend()).mended).toEqual({ leases: 1 });
   });
 
+  test('of a service’s life, and of the environment’s beginning', async () => {
+    const { db } = database;
+    const wrong = { created_at: YEAR, ingress_seen_at: YEAR };
+    await db.updateTable('instance').set(wrong).execute();
+    expect((await mend()).mended).toEqual({ instance: 1 });
+    const isPast = sql<boolean>`greatest(created_at, ingress_seen_at) <= now()`.as('isPast');
+    expect(await db.selectFrom('instance').select(isPast).execute()).toEqual([{ isPast: true }]);
+  });
+
   test('ends a session', async () => {
     const { db } = database;
     const owner = { person: 'person ada', groups: [] };
@@ -75,7 +84,6 @@ describe('an instant too far ahead is void', () => {
 /** Tables that people read, or that are only deleted by their age; a statement that compares knows the length. */
 const OTHERS = [
   'actions',
-  'instance',
   'login_pins',
   'outages',
   'pools_documents',

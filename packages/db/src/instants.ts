@@ -82,6 +82,7 @@ export const INSTANTS: readonly Instants[] = [
     rows: sql`resolved_at is null`,
     lengths: { first_failed_at: null, last_failed_at: null },
   },
+  { table: 'instance' },
   { table: 'pool_runner_versions', lengths: { ends_at: null } },
 ];
 

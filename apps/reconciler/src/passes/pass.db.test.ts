@@ -93,6 +93,14 @@ describe('an object that fails', () => {
     expect((await findPassMemory(database.db, SCHEDULE)).failing).toEqual({});
   });
 
+  test('is due where a wrong clock wrote that it is not: no wait is longer than an hour', async () => {
+    await pass(['acme 1', 'acme 2'], () => false);
+    await letPass(-55);
+    expect((await pass(['acme 1'], fine)).visited).toEqual([]);
+    await letPass(-5);
+    expect((await pass(['acme 1', 'acme 2'], fine)).visited).toEqual(['acme 1', 'acme 2']);
+  });
+
   test('has failed long after three times over an hour', async () => {
     const seen: boolean[] = [];
     for (let time = 0; time < 5; time++) {

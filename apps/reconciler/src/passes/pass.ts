@@ -106,7 +106,9 @@ export async function beginPass(
   } = await findPassMemory(db, schedule);
   const shown = new Map(Object.entries(seen));
   const failing = new Map(Object.entries(failingBefore));
-  const resting = [...failing].flatMap(([key, { dueAt }]) => (dueAt > now ? [key] : []));
+  // An instant further ahead was written under a wrong clock.
+  const isAhead = (dueAt: number) => dueAt > now && dueAt <= now + HOUR_MS;
+  const resting = [...failing].flatMap(([key, { dueAt }]) => (isAhead(dueAt) ? [key] : []));
   const unreached = new Set<string>();
   let endedBy: PassEnd['endedBy'];
   const isOver = (walkedFrom: number, waitsForTick = false): boolean => {
