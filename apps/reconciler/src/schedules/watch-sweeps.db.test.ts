@@ -122,6 +122,15 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     expect(told.slice(2)).toEqual(['mow again']);
   });
 
+  test('the reason is the switch of its subject too, as of one App’s log', async () => {
+    await sql`update schedules set succeeded_at = now() - interval '30 minutes'`.execute(
+      database.db,
+    );
+    await setSwitch(database.db, 'redeliver:7', 'mona');
+    await startWatch()();
+    expect(told).toContain('redeliver:7 30 min: it was paused by mona');
+  });
+
   test('the reason is the given-up task, or a kind without an executor', async () => {
     await letTimePass();
     obstacle = new Error('502');

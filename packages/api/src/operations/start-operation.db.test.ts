@@ -191,7 +191,9 @@ test('sweeps say when they last succeeded, how their last run went and what it c
   const subject = { type: 'schedule', id: 'check-apps' };
   const task = { kind: 'check-apps', subject, requestedBy: 'ada' };
   const run = await db.transaction().execute((trx) => recordDone(trx, task, {}));
-  await ask(turnSwitchEndpoint, db, { how: 'pause', subject: 'check-apps' });
+  for (const paused of ['check-apps', 'redeliver:8'])
+    await ask(turnSwitchEndpoint, db, { how: 'pause', subject: paused });
+  await db.insertInto('schedules').values({ name: 'redeliver:8', last_tick_at: at }).execute();
   const all = await askAll(listSweepsEndpoint, db, { limit: '1' });
   expect(all).toMatchObject([
     {
@@ -203,6 +205,7 @@ test('sweeps say when they last succeeded, how their last run went and what it c
       failing: ['app 7'],
     },
     { name: 'redeliver:7', lastRun: null, pausedBy: null, unreached: [], failing: [] },
+    { name: 'redeliver:8', pausedBy: 'ada' },
   ]);
 });
 

@@ -60,7 +60,7 @@ const listSweeps = (db: Db, most: number, last = '') => rowsOf<Placed<Sweep>>(db
           'tookMs', (extract(epoch from finished_at - coalesce(started_at, finished_at)) * 1000)::float8, 'message', left(failure_message, ${LONGEST_FAILURE}))
         from operations o where o.subject_id = s.subject and o.subject_type = s.type and o.kind = s.kind order by finished_at desc, id desc limit 1
       ) as "lastRun",
-      (select switched_by from switches where subject_type = 'sweep' and subject_id in ('', s.kind) order by since limit 1) as "pausedBy",
+      (select switched_by from switches where subject_type = 'sweep' and subject_id in ('', s.kind, s.name) order by since limit 1) as "pausedBy",
       ${namedIn('unreached')} as unreached, ${namedIn('failing')} as failing
     from (
       select name, succeeded_at, last_pass, split_part(name, ':', 1) as kind, case when name like '%:%' then split_part(name, ':', 2) else name end as subject,

@@ -101,7 +101,7 @@ export const findSweepStates = (db: Db, sweeps: readonly ScheduledSweep[]) =>
     select s.name, extract(epoch from now() - s.succeeded_at)::float8 as "secondsSinceSuccess",
       extract(epoch from now() - s.last_tick_at)::float8 as "secondsSinceTick",
       (select count(*) from jsonb_each_text(s.last_pass -> 'unreached') where value::integer >= ${MISSED_IN_A_ROW}) as missed,
-      (select switched_by from switches where subject_type = 'sweep' and subject_id in ('', given.kind) order by since limit 1) as "pausedBy",
+      (select switched_by from switches where subject_type = 'sweep' and subject_id in ('', given.kind, s.name) order by since limit 1) as "pausedBy",
       extract(epoch from now() - running.started_at)::float8 as "runningSeconds",
       extract(epoch from now() - queued.due_at)::float8 as "dueSeconds",
       coalesce(queued.failures -> -1 ->> 'message', running.failures -> -1 ->> 'message') as "retryMessage",
