@@ -162,6 +162,16 @@ describe('when GitHub fails (E1)', () => {
     expect(events).toMatchObject([{ ...refused, payload }]);
   });
 
+  test('an App that GitHub refuses asks for no delivery, so that none is put off by that (C11, P4)', async () => {
+    await scene.queueJobs(2);
+    await scene.cycle({ config: { redeliveryRequestsPerMinute: 0 } });
+    await scene.world.github.failNext({ path: '/app/hook/deliveries', status: 401, times: 9 });
+    expect(await scene.cycle()).toMatchObject({ listed: false, accepted: 0, refused: 0 });
+    expect(scene.asked).toEqual([]);
+    await scene.world.github.clearFaults();
+    expect(await scene.cycle()).toMatchObject({ listed: true, accepted: 2 });
+  });
+
   const faults: [string, Omit<GitHubFault, 'path' | 'after'>][] = [
     ['answers 500', { status: 500 }],
     ['cuts the connection', {}],

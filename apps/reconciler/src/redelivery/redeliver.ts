@@ -169,9 +169,14 @@ async function act(
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
   const asked =
-    retryAfterMs === undefined
+    retryAfterMs === undefined && !isAppRefused(reading.pages, failure)
       ? await requestDueDeliveries(context, given, pass)
-      : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
+      : {
+          accepted: 0,
+          refused: 0,
+          moreDue: false,
+          ...(retryAfterMs !== undefined && { retryAfterMs }),
+        };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
   const { pages, attempts, mark } = reading;
   return {
@@ -190,6 +195,10 @@ async function act(
   };
 }
 
+/** After one good page, a refused one is not about our credentials. */
+const isAppRefused = (pages: number, failure: GitHubFailure | undefined): boolean =>
+  pages === 0 && failure !== undefined && isRefusal(failure);
+
 async function noteFailedListing(
   { db, events }: SweepContext,
   appId: number,
@@ -198,8 +207,7 @@ async function noteFailedListing(
   // The call that GitHub asked to wait has logged it.
   if (failure.kind === 'rate_limited') return;
   events.listingFailed(appId, failure);
-  // After one good page, a refused one is not about our credentials.
-  if (pages > 0 || !isRefusal(failure)) return;
+  if (!isAppRefused(pages, failure)) return;
   await recordRefusal(db, 'reconciler', { call: { appId }, refusal: failure });
 }
 
