@@ -121,6 +121,36 @@ describe('the switch of a sweep (E6)', () => {
   });
 });
 
+test('a pass that a person or an outage ended is no success; the latter is followed by another in a moment', async () => {
+  const { db } = database;
+  const away: Sweep = {
+    slots: 1,
+    pass: async (_context, { isAway }) => {
+      await isAway('github');
+      return done();
+    },
+  };
+  const names = ['plough', 'away'] as const;
+  const epoch = new Date(0);
+  for (const name of names)
+    await db
+      .insertInto('schedules')
+      .values({ name, last_tick_at: new Date(), succeeded_at: epoch })
+      .execute();
+  const stopped = run(['plough']);
+  await waitFor('the pass', () => passes.length > 0);
+  await setSwitch(db, 'plough', 'ada');
+  await stopped;
+  await enqueueAlone(db, [sweepTask('away')]);
+  const context = { ...usualContext(db), isAway: () => Promise.resolve(true) };
+  await runDueTasks({ db, kinds: kindsOf(context, { away }) });
+  const schedules = db.selectFrom('schedules').select('succeeded_at');
+  expect(await schedules.execute()).toEqual(names.map(() => ({ succeeded_at: epoch })));
+  const again = db.selectFrom('tasks').select(['kind', 'status']);
+  expect(await again.execute()).toEqual([{ kind: 'away', status: 'queued' }]);
+  await db.deleteFrom('schedules').execute();
+});
+
 test('a pass that goes on after another process took its task over leaves nothing: what the other has told is not told again (C6, D8)', async () => {
   const { db } = database;
   const row = { name: 'mow', last_tick_at: new Date(), succeeded_at: new Date(0) };

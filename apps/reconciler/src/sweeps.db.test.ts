@@ -140,6 +140,18 @@ describe('the reconciler’s sweeps', () => {
     expect(shown).toContain('paddock_events_total{event="tasksRecovered"} 1');
   });
 
+  test('a full batch of stuck tasks makes the next pass due at once (E8)', async () => {
+    await sql`
+      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, started_at, locked_by, locked_until)
+      select 'orphaned', 'test', n, 'running', 1, 5, now(), 'gone', now() - interval '1 minute' from generate_series(1, 251) n`.execute(
+      database.db,
+    );
+    await sweeps.put('recover-tasks');
+    await sweeps.drain();
+    const passes = (await sweeps.operations()).map(({ output }) => output);
+    expect(passes).toMatchObject([{ requeued: 250 }, { requeued: 1 }]);
+  });
+
   test('a refusal of GitHub causes a comparison of the installations soon (A12)', async () => {
     await putPools(database.db, examplePools());
     const { organization, appId } = sweeps.scene.world;

@@ -74,6 +74,13 @@ describe('when GitHub fails', () => {
     }
   });
 
+  test('at every call, and more look-ups are due than a pass takes: the rest waits for the next tick', async () => {
+    for (let index = 0; index < 3; index++) await scene.addJob();
+    await scene.world.github.failNext({ path: '/actions/runs/', status: 502, times: 9 });
+    const outcome = await scene.run(lookUpJobs, { config: { lookUpsOfPass: 2 } });
+    expect(outcome).toMatchObject({ output: { jobs: 2, unanswered: 2 }, followOn: [] });
+  });
+
   test('for many runs in a row, the pass goes on; if our own probe has no answer, it ends, and all stay due', async () => {
     for (let index = 0; index < 5; index++) await scene.addJob();
     await scene.world.github.failNext({ path: '', status: 503, times: 9 });

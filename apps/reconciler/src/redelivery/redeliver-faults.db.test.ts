@@ -21,6 +21,8 @@ describe('when GitHub fails (E1)', () => {
     await scene.failList({ status: 502, after: 1 });
     const half = { pages: 1, failed: 100, accepted: 100, listed: false };
     expect(await scene.cycle()).toMatchObject(half);
+    // It goes on at its next tick, not at once where GitHub has just failed.
+    expect(scene.followed()).toBe(0);
     expect(scene.listingFailures()).toEqual(['unavailable']);
     expect(await scene.logMark()).toEqual({ readTo: before?.readTo, cursor: expect.any(String) });
     await scene.asIfAsked(120);

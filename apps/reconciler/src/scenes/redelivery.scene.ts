@@ -80,6 +80,7 @@ export async function startRedeliveryScene(
     await world.github.settled();
     await world.github.setDeliveryFaults({});
   };
+  let followed: number | undefined;
   const setUnresolved = (changes: RawBuilder<unknown>) =>
     sql`update unresolved_deliveries set ${changes}`.execute(db);
   return {
@@ -113,11 +114,14 @@ export async function startRedeliveryScene(
       if (!losesRows) await storeArrived();
       const task = taskOf('app', String(appId), since ? { since: since.toISOString() } : {});
       const outcome = await run(redeliver, { pass: { task, atOnce: 8 }, ...given });
+      followed = outcome.outcome === 'done' ? outcome.followOn?.length : undefined;
       // At any time, the next look at the log is another one of the same cadence.
       await sql`update apps set log_read_at = now() + interval '10 minutes'`.execute(db);
       await world.github.settled();
       return outputOf(outcome);
     },
+    /** How many tasks the last cycle had follow. */
+    followed: () => followed,
     /** Has one delivery repeated, as a person asks. */
     repeat: (guid: string, given: Given = {}) =>
       run(redeliver, { pass: { task: taskOf('delivery', guid, { guid }) }, ...given }),
