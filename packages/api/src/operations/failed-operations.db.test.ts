@@ -102,6 +102,11 @@ describe('a failed operation (F6)', () => {
     expect([await failed(), await queued()]).toEqual([[id], []]);
     // What is no sweep is not paused by that.
     await retry(await ended('stop-worker', 'x'));
+    // A dry run runs all the same.
+    const trial = await ended('delete-ended-pods', 'delete-ended-pods');
+    const subject = { subject_type: 'dry-run' };
+    await database.db.updateTable('operations').set(subject).where('id', '=', trial).execute();
+    expect(await retry(trial)).toMatchObject({ status: 'QUEUED', subject: { type: 'dry-run' } });
   });
 });
 

@@ -161,4 +161,17 @@ describe('the counts', () => {
       ['quick OK null', 2],
     ]);
   });
+
+  test('are of the hours that begin within the span, by kind (F3)', async () => {
+    await sql`insert into task_counts (hour, kind, outcome, ended)
+      select make_timestamptz(2026, 1, 31, n, 0, 0, 'UTC'), kind, 'OK', 10 * n from generate_series(8, 11) n, unnest(array['a', 'b']) kind`.execute(
+      database.db,
+    );
+    const span = { from: '2026-01-31T09:00:00Z', to: '2026-01-31T11:00:00Z', kind: 'a' };
+    const { items } = await ask(countOperationsEndpoint, database.db, span);
+    expect(items.map(({ kind, ended }) => [kind, ended])).toEqual([
+      ['a', 90],
+      ['a', 100],
+    ]);
+  });
 });
