@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { nextDueInMs } from './claim-tasks.ts';
+import { enqueue } from './enqueue.ts';
 import { done, type Handler, type Kinds, snooze, type Task } from './kind.ts';
 import { task, useQueue } from './scenes/executor-under-test.scene.ts';
 
@@ -99,6 +100,27 @@ describe('claims', () => {
     for (const run of runs) expect(run.task).toMatchObject({ attempt: 1, crashes: 0 });
     expect(runs.map(({ task: { subject } }) => subject.id).toSorted()).toEqual(['x', 'x', 'y']);
     for (const { release } of runs) release();
+  });
+
+  test('when its tables are back, an executor leaves expired claims to their holders for a beat (D5)', async () => {
+    const seen: string[] = [];
+    const running = start(quickKind(seen), { claimMs: 10_000, pollMs: 50 });
+    await queue.enqueue(task('a', 'first'));
+    await waitFor('the first task', () => seen.length === 1);
+    await sql`alter table tasks rename to tasks_away`.execute(database.db);
+    await waitFor('a failed claim', () => running.told.failed.some(({ what }) => what === 'claim'));
+    const awayAt = performance.now();
+    await waitFor('a beat to pass', () => performance.now() - awayAt > 2_500);
+    await database.db.transaction().execute(async (trx) => {
+      await sql`alter table tasks_away rename to tasks`.execute(trx);
+      await enqueue(trx, [task('a', 'x')]);
+      await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_until = now(), locked_by = 'another'`.execute(
+        trx,
+      );
+    });
+    const backAt = performance.now();
+    await waitFor('the task to be taken over', () => running.told.takenOver.length === 1);
+    expect(performance.now() - backAt).toBeGreaterThan(1_500);
   });
 
   test('a claim that was committed but never reached its executor runs out like any other (D5)', async () => {

@@ -236,6 +236,16 @@ describe('stopping spare workers (C3)', () => {
     expect(await scene.alive()).toHaveLength(3);
   });
 
+  test('only after a minute, but at once where a cap keeps a job from its worker (C3)', async () => {
+    const aMinute = { surplusAfterMs: 60_000 };
+    const young = await putRegistered(0.5);
+    expect((await scene.match(aMinute)).stopped).toEqual([]);
+    const pools = [{}, { name: 'gpu', labels: ['gpu'] }];
+    await putPools(scene.db, examplePools({ pools, entities: { '*': { maxWorkers: 1 } } }));
+    await putJob(scene.db, { k8s_pool: 'gpu' });
+    expect((await scene.match(aMinute)).stopped).toMatchObject([{ podName: young }]);
+  });
+
   test('never with a job, stopping, being registered, or serving an entity’s other key (P2)', async () => {
     await putRegistered(10, { assigned_at: minutesAgo(1) });
     await putRegistered(10, {
