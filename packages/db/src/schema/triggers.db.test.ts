@@ -50,16 +50,17 @@ const JOBS = 'paddock_queue_event jobs';
 const WORKERS = 'paddock_queue_event workers';
 
 describe('notifications of demand (A7)', () => {
-  test('a job whose demand comes or goes notifies, and any other change does not', async () => {
+  test('a job whose demand comes, moves or goes notifies, and any other change does not', async () => {
     const { job_id: id } = await putJob(database.db);
     await notified();
     heard = [];
-    const change = (set: { wants_worker?: boolean; runner_name?: string }) =>
+    const change = (set: { wants_worker?: boolean; runner_name?: string; k8s_pool?: string }) =>
       database.db.updateTable('jobs').set(set).where('job_id', '=', id).execute();
     await change({ runner_name: 'another' });
     expect(await notified()).toEqual([]);
+    await change({ k8s_pool: 'gpu' });
     await change({ wants_worker: false });
-    expect(await notified()).toEqual([JOBS]);
+    expect(await notified()).toEqual([JOBS, JOBS]);
   });
 });
 
@@ -141,11 +142,14 @@ test('a change in one environment wakes no service of another in the same databa
 });
 
 describe('notifications of freed capacity (A7)', () => {
-  test('the end of a worker notifies once; its other changes do not', async () => {
-    const { pod_name: name } = await putWorker(database.db);
+  test('a node for a worker and its end notify once; its other changes do not (C4)', async () => {
+    const { pod_name: name } = await putWorker(database.db, { unschedulable_at: minutesAgo(2) });
     const of = () => database.db.updateTable('workers').where('pod_name', '=', name);
+    await of().set({ unschedulable_at: null }).execute();
+    expect(await notified()).toEqual([WORKERS]);
+    heard = [];
     await of()
-      .set({ status: 'running', running_at: minutesAgo(1) })
+      .set({ unschedulable_at: minutesAgo(1), status: 'running', running_at: minutesAgo(1) })
       .execute();
     expect(await notified()).toEqual([]);
     await of()
