@@ -287,6 +287,21 @@ test('an entity that GitHub refused has one worker once the time is over, and al
   expect(await scene.matchAll()).toBe(2);
 });
 
+test('of two Apps that GitHub refused, the first that may ask again has the one worker, or the next after its stop (C11)', async () => {
+  const refused = {
+    refused_since: minutesAgo(10),
+    refused_reason: 'installation_refused',
+  } as const;
+  await putInstallation(scene.db, { ...refused, refused_until: minutesAgo(1) });
+  await putInstallation(scene.db, { ...OTHER_APP, ...refused, refused_until: IN_AN_HOUR });
+  await scene.putJobs(3, ACME);
+  expect(await scene.matchAll()).toBe(1);
+  await scene.changeWorkers({ registration_started_at: new Date() });
+  expect(await scene.matchAll()).toBe(0);
+  await scene.changeWorkers({ stopping_at: new Date(), stop_reason: 'drained' });
+  expect(await scene.matchAll()).toBe(1);
+});
+
 const NO_TIMES = { runningAt: null, endedAt: null, terminatingAt: null, terminatingSeconds: null };
 const NO_WORDS = { stuckReason: null, failureReason: null, endedBy: null, message: null };
 const NO_FACTS = { node: null, exitCode: null, isRunnerOver: false, isUnschedulable: false };
