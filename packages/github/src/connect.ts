@@ -244,19 +244,12 @@ function heedWaits(
       await note(response, 'The hourly budget is used up.');
       return response;
     } catch (error) {
-      if (error instanceof RequestError && error.response !== undefined && !isOfOne(error))
+      if (error instanceof RequestError && error.response !== undefined)
         await note(error.response, classifyGitHubError(error).message);
       throw error;
     }
   });
 }
-
-/**
- * A server error is about what was asked for, such as one repository or one installation's token:
- * the wait that it names binds no other call of the caller. Only the log is the App's own.
- */
-const isOfOne = ({ status, request }: RequestError): boolean =>
-  status >= 500 && !request.url.includes('/app/hook/');
 
 /** The hourly budget that a call counts against. */
 const resourceOf = (url: string): RateResource =>

@@ -82,8 +82,7 @@ describe('classifyGitHubError', () => {
       [{ ms: 5_000 }, { ms: 90_000 }],
     ],
     ['Retry-After of nothing', 429, after(0), 'rate_limited', [{ ms: 1_000 }]],
-    ['Retry-After', 503, after(7), 'unavailable', [{ ms: 7_000 }]],
-    ['Retry-After of nothing', 503, after(0), 'unavailable', []],
+    ['Retry-After of a server error', 503, after(7), 'unavailable', []],
     ['no header', 500, {}, 'unavailable', []],
     ['a budget', 403, PLENTY, 'forbidden', []],
   ])('with %s, status %i asks for the right wait (P4)', (_what, status, headers, kind, waits) => {

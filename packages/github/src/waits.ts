@@ -27,14 +27,16 @@ export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
 }
 
 /**
- * The waits that an answer names. `Retry-After` and a secondary limit hold back all calls of this
- * caller; a used-up hourly budget holds back the calls that count against it. A success that takes
- * the last of a budget names a wait too. `now`: milliseconds since the epoch.
+ * The waits that an answer names. A refusal for too many calls holds back all calls of this caller;
+ * a used-up hourly budget holds back the calls that count against it. A success that takes the last
+ * of a budget names a wait too. The `Retry-After` of any other failure binds nobody: a server error
+ * is about what was asked for, and a probe finds out when GitHub is back. `now`: milliseconds since
+ * the epoch.
  */
 export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'message'>[] {
-  const { status, headers } = answer;
+  const { headers } = answer;
   const isRefused = isRateLimited(answer);
-  const retryAfterMs = status >= 400 ? secondsToMs(headers['retry-after']) : undefined;
+  const retryAfterMs = isRefused ? secondsToMs(headers['retry-after']) : undefined;
   const resetMs = isExhausted(headers) ? untilReset(headers, now) : undefined;
   const atLeast = isRefused ? SHORTEST_WAIT_MS : 0;
   const unsaid = isRefused && resetMs === undefined ? SECONDARY_LIMIT_WAIT_MS : 0;

@@ -96,19 +96,21 @@ describe('when GitHub fails (E1)', () => {
     },
   );
 
-  test('a redelivery that a broken server stopped is due in the next cycle again', async () => {
-    await scene.queueJobs(3);
-    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 500 });
-    // Not at once: GitHub has to recover.
-    expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1, moreDue: false });
-    expect(scene.refused()).toEqual(['unavailable']);
-    expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
-  });
+  test.each([{ status: 500 }, { status: 503, headers: { 'retry-after': '3600' } }])(
+    'a redelivery that a broken server stopped is due in the next cycle again, and the others go on: %j',
+    async (fault) => {
+      await scene.queueJobs(3);
+      await scene.world.github.failNext({ method: 'POST', path: '/attempts$', ...fault });
+      // Not at once: GitHub has to recover.
+      expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1, moreDue: false });
+      expect(scene.refused()).toEqual(['unavailable']);
+      expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
+    },
+  );
 
   test.each([
     ['a rate limit', 429],
     ['a secondary limit', 403],
-    ['maintenance', 503],
   ])(
     '%s (%d): no request is made until GitHub’s wait is over, also for failures meanwhile',
     async (_name, status) => {
