@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { countOperationsEndpoint, findOperationEndpoint } from '@paddock/api/operations/operation';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { tryAgainEndpoint } from '@paddock/api/diagnoses/try-again';
 import { ask } from '@paddock/api/scenes/ask.scene';
-import { runSweepEndpoint } from '@paddock/api/sweeps/sweeps';
 import { turnSwitchEndpoint } from '@paddock/api/switches/switches';
 import { drainEndpoint } from '@paddock/api/workers/drain';
 import { runCommand } from '@paddock/cli/run-command';
@@ -184,20 +183,6 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     await news.getByText('It is done: ').waitFor();
     await page.getByRole('link', { name: 'Its operation', exact: true }).click();
     await page.getByText('It is done: ').waitFor();
-  });
-
-  test('an expired operation is not found, and the counts have it (F2, F3)', async () => {
-    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
-    await run();
-    await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
-    await expect(find(id)).rejects.toMatchObject({ status: 404 });
-    await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
-    await run();
-    await expect(find(id)).rejects.toMatchObject({ status: 404 });
-    const { items } = await ask(countOperationsEndpoint, database.db, { from: '-1h' });
-    expect(items).toContainEqual(
-      expect.objectContaining({ kind: 'upkeep', outcome: 'OK', ended: 2 }),
-    );
   });
 });
 

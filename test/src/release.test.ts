@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { onPath } from '@paddock/testing/render-chart';
 import { execFile, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -150,35 +149,6 @@ test('an image is released for each service', () => {
   const { matrix } = workflows.get(`${FOLDER}/release.yml`)?.jobs['images']?.strategy ?? {};
   const targets = [...read('deploy/docker/Dockerfile').matchAll(/^FROM service AS (\S+)$/gm)];
   expect(matrix?.['service']).toEqual(targets.map(([, target]) => target));
-});
-
-const scripts = globSync(['.ci/{run,control-plane}', 'deploy/{images,release,lint,helm/check}'], {
-  cwd: ROOT,
-}).map((path) => ({
-  name: path,
-  input: read(path),
-}));
-for (const file of files)
-  for (const [job, { steps = [] }] of jobsOf(file))
-    for (const [nth, { run }] of steps.entries())
-      // As `shell: bash` runs each step.
-      if (run !== undefined)
-        scripts.push({
-          name: `${file} ${job}[${nth}]`,
-          input: `#!/bin/bash\nset -eo pipefail\n${run}`,
-        });
-
-const shellcheck = onPath('shellcheck');
-const checked = shellcheck === undefined ? describe.skip : describe;
-checked('shellcheck (needs shellcheck)', () => {
-  test.each(scripts)('finds nothing in $name', ({ input }) => {
-    const { status, stdout } = spawnSync(String(shellcheck), ['--norc', '-'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      input,
-    });
-    expect([stdout, status]).toEqual(['', 0]);
-  });
 });
 
 const APPS = ['ingress', 'scheduler', 'reconciler', 'console', 'migrate', 'cli'] as const;
