@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -38,125 +38,85 @@ const takenAfterClaim = async (subject: string, lockedUntil: Date | null | undef
 /** A live holder may stop for two thirds of it, as on a busy machine. */
 const CLAIM_MS = 5_000;
 
-describe('executors in several processes', () => {
-  test('12 executors in 3 processes run 1 000 tasks, and each takes effect once (D2)', async () => {
-    const { db } = database;
-    const options = { executors: 4, slots: { count: 4, hold: 1 } };
-    const started = await Promise.all(
-      ['red', 'green', 'blue'].map((name) => processes.start({ name, ...options })),
-    );
-    // One slot for these in each: all twelve are at work when each of twelve tasks has another
-    // holder.
-    const barrier = Array.from({ length: 12 }, (_, n) => task('hold', `barrier-${n}`));
-    await enqueueNow(db, ...barrier);
-    const holders = () =>
-      new Set(started.flatMap(({ heard }) => heard('began')).map(({ holder }) => holder));
-    await waitFor('all twelve executors', () => holders().size === 12);
+test('an executor that hangs for longer than its claim wakes up to find its handlers aborted and its settles void: the work was done once, by another (D5, D6)', async () => {
+  const { db } = database;
+  const rules = { claimMs: CLAIM_MS };
+  const hung = await processes.start({ name: 'hung', rules });
+  await enqueueNow(db, task('hold', 'obeys'), task('hold', 'deaf', { payload: { deaf: true } }));
+  await hung.waitFor('began', 'obeys');
+  await hung.waitFor('began', 'deaf');
+  const other = await processes.start({ name: 'other', rules });
+  const over = (await tasks()).map(({ locked_until }) => locked_until?.getTime() ?? Number.NaN);
+  hung.kill('SIGSTOP');
 
-    for (let n = 0; n < 1_000; n += 50) {
-      await enqueueNow(db, ...Array.from({ length: 50 }, (_, i) => task('count', `w-${n + i}`)));
-      if (n === 500)
-        for (const process of started) for (const { subject } of barrier) process.open(subject.id);
-    }
-    await queueToBeEmpty();
+  for (const subject of ['obeys', 'deaf']) {
+    expect(await other.waitFor('began', subject)).toMatchObject({ attempt: 1, crashes: 1 });
+  }
+  // The one is over when the first holder wakes up, the other is still at work.
+  other.open('obeys');
+  await other.waitFor('processed', 'obeys');
+  const ended = [await operations(), await counts(), await readEffects(db)];
 
-    const effects = await readEffects(db);
-    expect(effects).toHaveLength(1_012);
-    expect(new Set(effects.map(({ task_id }) => task_id)).size).toBe(1_012);
-    const ended = await operations();
-    expect(ended).toHaveLength(1_012);
-    const holderOf = new Map(effects.map(({ task_id, holder }) => [task_id, holder]));
-    for (const { id, status, attempt, crashes, output } of ended)
-      expect([status, attempt, crashes, output]).toEqual(['OK', 1, 0, { by: holderOf.get(id) }]);
-    expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(1_012);
-    for (const { heard } of started)
-      expect([heard('lost'), heard('taken over'), heard('failed')]).toEqual([[], [], []]);
-  });
+  // This one's result is ready the moment the process goes on.
+  hung.open('deaf');
+  hung.kill('SIGCONT');
+  await hung.waitFor('aborted', 'obeys');
+  await hung.waitFor('lost', 'obeys');
+  await hung.waitFor('lost', 'deaf');
+  expect([hung.heard('processed'), hung.heard('released')]).toEqual([[], []]);
+  expect([await operations(), await counts(), await readEffects(db)]).toEqual(ended);
+  const held = { status: 'running', locked_by: 'other-1', fence: 2, attempt: 1, crashes: 1 };
+  expect(await tasks()).toMatchObject([{ subject_id: 'deaf', ...held }]);
+
+  other.open('deaf');
+  await queueToBeEmpty();
+  const others = { status: 'OK', output: { by: 'other-1' } };
+  expect(await operations()).toMatchObject([others, others]);
+  expect(await readEffects(db)).toMatchObject([
+    { subject: 'deaf', holder: 'other-1' },
+    { subject: 'obeys', holder: 'other-1' },
+  ]);
+  for (const subject of ['obeys', 'deaf'])
+    expect(await takenAfterClaim(subject, new Date(Math.min(...over)))).toBeGreaterThanOrEqual(0);
+  expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(2);
+
+  other.kill('SIGKILL');
+  await other.exited;
+  await enqueueNow(db, task('hold', 'afterwards'));
+  await hung.waitFor('began', 'afterwards');
+  hung.open('afterwards');
+  expect(await hung.waitFor('processed')).toMatchObject({ subject: 'afterwards', detail: 'ok' });
 });
 
-describe('an executor that hangs for longer than its claim', () => {
-  test('wakes up to find its handlers aborted and its settles void: the work was done once, by another (D5, D6)', async () => {
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'a process that is told to stop by %s finishes runs in time, gives the rest back, takes no new task and ends with code 0 (D7, H2)',
+  async (signal) => {
     const { db } = database;
-    const rules = { claimMs: CLAIM_MS };
-    const hung = await processes.start({ name: 'hung', rules });
-    await enqueueNow(db, task('hold', 'obeys'), task('hold', 'deaf', { payload: { deaf: true } }));
-    await hung.waitFor('began', 'obeys');
-    await hung.waitFor('began', 'deaf');
-    const other = await processes.start({ name: 'other', rules });
-    const over = (await tasks()).map(({ locked_until }) => locked_until?.getTime() ?? Number.NaN);
-    hung.kill('SIGSTOP');
+    // Both slots are taken when it stops: so a claim that is under way then cannot take later
+    // tasks.
+    const rules = { drainMs: 5_000 };
+    const slots = { count: 1, hold: 2 };
+    const stopping = await processes.start({ name: 'stopping', slots, rules });
+    const stays = task('hold', 'stays', { payload: { deaf: true } });
+    await enqueueNow(db, task('hold', 'finishes'), stays);
+    await stopping.waitFor('began', 'finishes');
+    await stopping.waitFor('began', 'stays');
+    stopping.kill(signal);
+    await stopping.waitFor('stopping');
+    await enqueueNow(db, task('hold', 'too late'));
+    stopping.open('finishes');
+    expect(await stopping.exited).toEqual({ code: 0, signal: null });
 
-    for (const subject of ['obeys', 'deaf']) {
-      expect(await other.waitFor('began', subject)).toMatchObject({ attempt: 1, crashes: 1 });
-    }
-    // The one is over when the first holder wakes up, the other is still at work.
-    other.open('obeys');
-    await other.waitFor('processed', 'obeys');
-    const ended = [await operations(), await counts(), await readEffects(db)];
-
-    // This one's result is ready the moment the process goes on.
-    hung.open('deaf');
-    hung.kill('SIGCONT');
-    await hung.waitFor('aborted', 'obeys');
-    await hung.waitFor('lost', 'obeys');
-    await hung.waitFor('lost', 'deaf');
-    expect([hung.heard('processed'), hung.heard('released')]).toEqual([[], []]);
-    expect([await operations(), await counts(), await readEffects(db)]).toEqual(ended);
-    const held = { status: 'running', locked_by: 'other-1', fence: 2, attempt: 1, crashes: 1 };
-    expect(await tasks()).toMatchObject([{ subject_id: 'deaf', ...held }]);
-
-    other.open('deaf');
-    await queueToBeEmpty();
-    const others = { status: 'OK', output: { by: 'other-1' } };
-    expect(await operations()).toMatchObject([others, others]);
-    expect(await readEffects(db)).toMatchObject([
-      { subject: 'deaf', holder: 'other-1' },
-      { subject: 'obeys', holder: 'other-1' },
+    expect(await operations()).toMatchObject([
+      { subject_id: 'finishes', status: 'OK', output: { by: 'stopping-1' } },
     ]);
-    for (const subject of ['obeys', 'deaf'])
-      expect(await takenAfterClaim(subject, new Date(Math.min(...over)))).toBeGreaterThanOrEqual(0);
-    expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(2);
-
-    other.kill('SIGKILL');
-    await other.exited;
-    await enqueueNow(db, task('hold', 'afterwards'));
-    await hung.waitFor('began', 'afterwards');
-    hung.open('afterwards');
-    expect(await hung.waitFor('processed')).toMatchObject({ subject: 'afterwards', detail: 'ok' });
-  });
-});
-
-describe('a process after a request to stop', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s finishes runs in time, gives the rest back, takes no new task and ends with code 0 (D7, H2)',
-    async (signal) => {
-      const { db } = database;
-      // Both slots are taken when it stops: so a claim that is under way then cannot take later
-      // tasks.
-      const rules = { drainMs: 5_000 };
-      const slots = { count: 1, hold: 2 };
-      const stopping = await processes.start({ name: 'stopping', slots, rules });
-      const stays = task('hold', 'stays', { payload: { deaf: true } });
-      await enqueueNow(db, task('hold', 'finishes'), stays);
-      await stopping.waitFor('began', 'finishes');
-      await stopping.waitFor('began', 'stays');
-      stopping.kill(signal);
-      await stopping.waitFor('stopping');
-      await enqueueNow(db, task('hold', 'too late'));
-      stopping.open('finishes');
-      expect(await stopping.exited).toEqual({ code: 0, signal: null });
-
-      expect(await operations()).toMatchObject([
-        { subject_id: 'finishes', status: 'OK', output: { by: 'stopping-1' } },
-      ]);
-      const rows = await tasks();
-      expect(rows.map(({ subject_id }) => subject_id).toSorted()).toEqual(['stays', 'too late']);
-      const back = { status: 'queued', attempt: 0, crashes: 0, locked_by: null, failures: [] };
-      expect(rows).toMatchObject([back, back]);
-      expect(rows.every(({ due_at }) => due_at.getTime() <= Date.now())).toBe(true);
-      expect(stopping.heard('released')).toMatchObject([{ subject: 'stays', detail: 'stopping' }]);
-      expect(stopping.heard('failed')).toEqual([]);
-      await sessionsToEnd(db);
-    },
-  );
-});
+    const rows = await tasks();
+    expect(rows.map(({ subject_id }) => subject_id).toSorted()).toEqual(['stays', 'too late']);
+    const back = { status: 'queued', attempt: 0, crashes: 0, locked_by: null, failures: [] };
+    expect(rows).toMatchObject([back, back]);
+    expect(rows.every(({ due_at }) => due_at.getTime() <= Date.now())).toBe(true);
+    expect(stopping.heard('released')).toMatchObject([{ subject: 'stays', detail: 'stopping' }]);
+    expect(stopping.heard('failed')).toEqual([]);
+    await sessionsToEnd(db);
+  },
+);

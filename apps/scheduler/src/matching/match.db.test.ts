@@ -82,23 +82,11 @@ describe('reserving workers', () => {
     ]);
   });
 
-  test.each([
-    [
-      'a foreign job took the one that was made for it',
-      { assigned_at: new Date(), assigned_job_id: 1 },
-    ],
-    [
-      'its own is being stopped',
-      {
-        registration_started_at: new Date(),
-        stopping_at: new Date(),
-        stop_reason: 'pending_timeout',
-      },
-    ],
-  ])('makes another worker for a job when %s (B7, C3)', async (_what, row) => {
+  test('makes another worker for a job whose own is being stopped (C3)', async () => {
     const job = await putJob(scene.db);
     await reserve();
-    await scene.changeWorkers(row);
+    const stop = { stopping_at: new Date(), stop_reason: 'pending_timeout' } as const;
+    await scene.changeWorkers({ registration_started_at: new Date(), ...stop });
     expect(await reserve()).toMatchObject([{ madeForJobId: job.job_id }]);
   });
 
@@ -283,17 +271,5 @@ describe('stopping spare workers (C3)', () => {
     });
     expect(await scene.workers()).toMatchObject([{ stop_reason: null, stopping_at: null }]);
     expect(new Set((await tasks()).map(([kind]) => kind))).toEqual(new Set(kinds));
-  });
-
-  test.each([
-    ['the deregistration has begun', { deregistration_started_at: new Date() }],
-    ['its pod is gone', { pod_gone_at: new Date() }],
-  ])('is not called off once %s, nor for another reason (P1)', async (_what, row) => {
-    await putRegistered(10);
-    expect((await scene.match()).stopped).toHaveLength(1);
-    await scene.changeWorkers(row);
-    await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
-    await scene.putJobs(1);
-    expect(await scene.match()).toMatchObject({ takenBack: [], reserved: [{}] });
   });
 });

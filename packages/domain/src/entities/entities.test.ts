@@ -152,11 +152,6 @@ describe('the diagnoses of an entity (G3)', () => {
       waitingFor('no_pool_fits'),
       { name: 'no_fitting_labels', actor: 'platform' },
     ],
-    [
-      'ignored jobs of an entity that is not allowed',
-      ignoredAs('ignored_entity'),
-      { advice: '`paddock why 5` explains the last one.' },
-    ],
     ['no job', ignoredAs('refused_entity', null), { advice: 'See its trace.' }],
     ['an App that was never there', { installations: [] }, { since: null }],
     [
@@ -194,11 +189,6 @@ describe('the diagnoses of an entity (G3)', () => {
       'lost deliveries',
       { undelivered: { count: 1, since: AT } },
       { sentence: expect.stringContaining(' 1 event of Acme,'), since: AT },
-    ],
-    [
-      'a reinstallation',
-      seen([7, 69]),
-      { sentence: expect.stringContaining('as 70: '), since: AT },
     ],
   ])('say since when, with their numbers, of %s', (_what, given, expected) => {
     expect(diagnoseEntity({ ...WELL, ...given })).toEqual([expect.objectContaining(expected)]);

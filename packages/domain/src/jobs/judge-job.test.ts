@@ -1,11 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  type Merged,
-  jobOutcome,
-  type JobRow,
-  OLD_AFTER_MS,
-  isOldDemand,
-} from './merge-statement.ts';
+import { type Merged, jobOutcome, type JobRow, isOldDemand } from './merge-statement.ts';
 import {
   type KnownJob,
   judgeDiscoveredJob,
@@ -117,17 +111,7 @@ const none = undefined;
 test.each<[string, Partial<Merged>, string]>([
   ['a new job', { before: none, after: to('pending') }, 'job_stored'],
   ['a start', { before: to('pending'), after: atWork }, 'job_marked_running'],
-  ['an end', { before: atWork, after: to('completed') }, 'job_marked_completed'],
-  [
-    'an end without a start',
-    { before: to('pending'), after: to('completed') },
-    'job_marked_completed',
-  ],
-  [
-    'the end of a job that Paddock failed',
-    { before: to('failed'), after: to('failed') },
-    'job_facts_added',
-  ],
+  ['an end', { before: to('pending'), after: to('completed') }, 'job_marked_completed'],
   ['a runner learnt late', { before: to('completed'), after: to('completed') }, 'job_facts_added'],
   ['no pool', { before: none, after: none, place: ignored }, 'ignored_no_label'],
   [
@@ -147,11 +131,6 @@ test.each<[string, Partial<Merged>, string]>([
   ],
   [
     'a worker whose pool does not serve it',
-    { before: none, after: atWork, place: ignored, isMisused: true },
-    'worker_misused',
-  ],
-  [
-    'the same of a job that waited in another pool',
     { before: to('pending'), after: atWork, isMisused: true },
     'worker_misused',
   ],
@@ -210,8 +189,4 @@ test.each([
   ['does not say since when it waits', 'pending', null, false],
 ] as const)('a statement of a job that %s', (_, status, queuedAt, isOld) => {
   expect(isOldDemand({ status, queuedAt }, NOW)).toBe(isOld);
-});
-
-test('GitHub drops a job that no runner has taken for a day', () => {
-  expect(OLD_AFTER_MS).toBe(24 * 60 * 60 * 1000);
 });

@@ -202,7 +202,7 @@ const rankOfEnd = ({ completedAt, conclusion }: Pick<JobRow, 'completedAt' | 'co
  * GitHub drops a job that no runner took for a day. But a job that waited for an approval is queued
  * late.
  */
-export const OLD_AFTER_MS = 86_400_000;
+const OLD_AFTER_MS = 86_400_000;
 
 /** Whether a waiting job's statement is that old at `now`, in milliseconds since 1970. */
 export const isOldDemand = (

@@ -15,8 +15,6 @@ import {
   type Told,
   blockedBy,
   commonAmong,
-  entityRuleOf,
-  failingLimit,
   MOST_UNSCHEDULABLE,
   nodeLimit,
 } from './matching-rules.ts';
@@ -53,17 +51,11 @@ test.each([
 });
 
 test.each([
-  ['by its login', { entities: ['ACME'] }, 'pool_closed'],
-  ['by its login in the name of a repository', infra, 'pool_closed'],
-  ['by its id', { entities: ['acme', 'id:1'] }, undefined],
-  ['as anybody', {}, undefined],
-])('a pool serves an entity, under the login of another one, %s (C4)', (_how, pool, expected) => {
-  const pinnedTo = (id: number) =>
-    rulesWith({ pool, entities: sharing.entities, pins: new Map([['acme', id]]) });
-  expect([blockedBy(pinnedTo(2), acme), blockedBy(pinnedTo(1), acme)]).toEqual([
-    expected,
-    undefined,
-  ]);
+  [1, undefined],
+  [2, 'pool_closed'],
+])('a pool that names acme in a repository, with that login pinned to %i (C4)', (id, expected) => {
+  const given = { pool: infra, entities: sharing.entities, pins: new Map([['acme', id]]) };
+  expect(blockedBy(rulesWith(given), acme)).toBe(expected);
 });
 
 test.each<[string, Parameters<typeof rulesWith>[0], object, WaitReason | undefined]>([
@@ -94,15 +86,6 @@ test.each<[string, Parameters<typeof rulesWith>[0], object, WaitReason | undefin
   ['GitHub refuses one of its repositories', { told: toldOf({}, { 7: PAUSED }) }, {}, undefined],
 ])('no worker is made for a job where %s (C4, P5)', (_, given, place, reason) => {
   expect(blockedBy(rulesWith(given), { ...acme, ...place })).toBe(reason);
-});
-
-test.each([
-  ['no entity', new Map<string, number>(), true],
-  ['the entity itself', new Map([['acme', 1]]), true],
-  ['another entity', new Map([['acme', 2]]), false],
-])('a login that is pinned to %s (A12)', (_, pins, isAdmitted) => {
-  const rule = entityRuleOf(rulesWith({ pins, cap: 5 }), { entityId: 1, login: 'Acme' });
-  expect(rule).toEqual(isAdmitted ? { cap: 5, weight: 1 } : undefined);
 });
 
 test('entities share the rule of * only where there is one, and they are not listed (C4)', () => {
@@ -193,19 +176,6 @@ describe('rulesOf', () => {
   });
 
   test.each([
-    ['pod_refused', 'workers_failing'],
-    ['outdated_runner', 'runner_outdated'],
-    ['not_assigned', 'github_does_not_assign'],
-    ['an unknown one', 'workers_failing'],
-  ])(
-    'jobs behind failures of the class %s wait with the reason %s (P5)',
-    (failureClass, reason) => {
-      const { failing } = rules({ failing: [failingKey(10, { failureClass })] });
-      expect(Object.fromEntries(failing)).toEqual({ 10: { room: 1, reason } });
-    },
-  );
-
-  test.each([
     ['none in the pause', 'pod_refused', { isPaused: true }, 0],
     ['one after it', 'pod_refused', {}, 1],
     ['one beside three without a node', 'pod_refused', { shown: { pod_created: 3 } }, 4],
@@ -255,11 +225,6 @@ test('every reason is explained to operators, and no former one (P5)', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/matching.md'), 'utf8');
   const explained = [...page.matchAll(/^\| `(\w+)`/gm)].map(([, reason]) => reason);
   expect(new Set(explained)).toEqual(new Set(Object.keys(WAIT_REASONS)));
-});
-
-test('a key without failures, and one whose pods find nodes, has no limit', () => {
-  const none = { room: Infinity, reason: null };
-  expect([failingLimit(rulesWith({}), acme), nodeLimit(rulesWith({}), acme)]).toEqual([none, none]);
 });
 
 test('a pool that the file no longer has lets as many pods wait for a node as any', () => {

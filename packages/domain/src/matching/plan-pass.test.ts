@@ -111,23 +111,6 @@ describe('planPass', () => {
     expect(plan({ ...given, rules }).make).toEqual([]);
   });
 
-  test('gives back what was reserved for a key that fails, and leaves its place to another (C11, P6)', () => {
-    const failing = [failingKey(10, { isPaused: true })];
-    const rules = storedRules({ pools: [linux({ cap: 2 })], failing });
-    const demand = [demandOf(10, { unassigned: 2 }), demandOf(20)];
-    const { giveBack, make } = plan({ ...TAKEN, reservations: HERE, demand, rules });
-    expect([giveBack, madeOf(make)]).toEqual([['new', 'old'], [[20, 2]]]);
-  });
-
-  test('makes nothing while GitHub is away, says so of every key, and gives nothing back (C11)', () => {
-    const rules = storedRules({ away: ['github'] });
-    const demand = [demandOf(10, { waiting: 9, unassigned: 2 }), demandOf(20)];
-    const given = { reservations: HERE, live: [liveOf(10, 2)] };
-    const { giveBack, make, states } = plan({ ...given, rules, demand });
-    expect([giveBack, make]).toEqual([[], []]);
-    expect(states.map(({ waitReason }) => waitReason)).toEqual(Array(2).fill('github_unavailable'));
-  });
-
   test('says that GitHub is away of jobs whose workers are still to be registered, and of no others (C11)', () => {
     const { states } = plan({
       reservations: HERE,

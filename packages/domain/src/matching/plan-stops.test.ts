@@ -5,7 +5,6 @@ import {
   rulesWith,
   snapshotOf,
   spareOf,
-  storedRules,
   warmKey,
 } from '../scenes/snapshot.scene.ts';
 import type { MatchingRules } from './matching-rules.ts';
@@ -33,24 +32,10 @@ const EVERYBODY = new Map([['*', { cap: null, weight: 1 }]]);
 const sharing = (cap: number) => ({ entities: EVERYBODY, common: { cap, weight: 1 } });
 
 describe('pickUnwanted', () => {
-  test('keeps wanted reservations, at the caps too (P3)', () => {
-    expect(pick(three(), rulesWith({ cap: 3, pool: { cap: 3 } }))).toEqual([]);
-  });
-
-  test('picks the newest, as many as are too many for the demand (C3)', () => {
-    expect(pick(three({ waiting: 1 }))).toEqual(['newest', 'middle']);
-  });
-
   test('one that is being stopped is no supply: when it goes, as many of the others as before are too many (C3)', () => {
     const [, ...others] = three({ waiting: 1, unassigned: 2 });
     const newest = reservationOf('newest', 10, { stopping: true, waiting: 1, unassigned: 2 });
     expect(pick([newest, ...others])).toEqual(['newest', 'middle']);
-  });
-
-  test('picks stopping workers, which were no supply: the others stay', () => {
-    const [, ...others] = three({ waiting: 2, unassigned: 2 });
-    const stopping = reservationOf('stopping', 10, { stopping: true, waiting: 2, unassigned: 2 });
-    expect(pick([stopping, ...others])).toEqual(['stopping']);
   });
 
   test('keeps warm workers beyond the demand (C10)', () => {
@@ -83,11 +68,6 @@ describe('pickUnwanted', () => {
       away: 'github_unavailable',
     });
     expect(pick(three(), rules)).toEqual([]);
-  });
-
-  test('counts a worker once that is too many for two reasons', () => {
-    const rules = rulesWith({ cap: 2, pool: { cap: 2 } });
-    expect(pick(three({ waiting: 2 }), rules)).toEqual(['newest']);
   });
 
   test('keeps to a cap per repository only where runners register there (C4)', () => {
@@ -273,12 +253,5 @@ describe('planWarm', () => {
     expect(plan({}, 1).make.map(({ count }) => count)).toEqual([1]);
     expect(plan({}, 0).make).toEqual([]);
     expect(planWarm(snapshotOf({ warm: [warmKey(10)] }), [held()], 100).make).toEqual([]);
-  });
-
-  test('stays within the caps (C4, C10)', () => {
-    const rules = storedRules({ entities: { '*': { maxWorkers: 1 } } });
-    expect(planWarm(snapshotOf({ rules, warm: [warmKey(10)] }), [], 100).make).toMatchObject([
-      { demandKey: 10, count: 1 },
-    ]);
   });
 });

@@ -135,23 +135,6 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rules, alive(2)).get(1)).toMatchObject(expected);
   });
 
-  test('entities that only * admits share its common cap, and named ones go on (C4)', () => {
-    const entities = new Map([['acme', { cap: null, weight: 1 }], ...openTo(4)]);
-    const rules = { entities, common: { cap: 5, weight: 1 }, listed: new Set([ACME]) };
-    const strangers = [2, 3].map((entityId) => key(entityId, { entityId, login: `x-${entityId}` }));
-    // One of acme, and two of a stranger who lacks none.
-    const live = [
-      { alive: 1, ...key(1) },
-      { alive: 2, ...key(9, { entityId: 9 }) },
-    ];
-    const plans = plan([key(1), ...strangers], rules, { live });
-    expect([...plans.values()]).toEqual([
-      { made: 3, waitReason: null, cap: null, heldBack: 0 },
-      { made: 2, waitReason: 'at_common_cap', cap: 4, heldBack: 1 },
-      { made: 1, waitReason: 'at_common_cap', cap: 4, heldBack: 2 },
-    ]);
-  });
-
   const suspected = { suspected: () => true };
   test.each<[string, Rules, number, number, WaitReason | null]>([
     ['that is paused', failing(1, true, 'workers_failing'), 0, 0, 'workers_failing'],

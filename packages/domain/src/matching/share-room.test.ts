@@ -19,12 +19,6 @@ describe('shareRoom', () => {
     expect(madeOf(shares)).toEqual({ 2: 1 });
   });
 
-  test('fills a pool evenly, counting each entity’s present workers (C4)', () => {
-    const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive: 3 }];
-    const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: GLOBEX, lacking: 9 })];
-    expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live }))).toEqual({ 1: 2, 2: 5 });
-  });
-
   test('spends an entity’s cap on its oldest jobs, in any pool (C4)', () => {
     const shortages = [
       shortage(1, { lacking: 3, jobTimes: [10, 40, 50] }),
@@ -36,24 +30,6 @@ describe('shareRoom', () => {
   test('leaves the last place to the lower key where both jobs have one age, in any order of the keys (C4)', () => {
     const shortages = [2, 1].map((key) => shortage(key, { entityId: key, jobTimes: [5] }));
     expect(madeOf(share(shortages, { pools: { linux: 1 } }))).toEqual({ 1: 1 });
-  });
-
-  test('spends it evenly over repositories where runners register there, in any order of the jobs (C4)', () => {
-    const shortages = [
-      shortage(1, { scopeRepoId: 11, lacking: 9, jobTimes: [1] }),
-      shortage(2, { scopeRepoId: 12, lacking: 9, jobTimes: [2] }),
-    ];
-    expect(madeOf(share(shortages, { entities: { [ACME]: 4 } }))).toEqual({ 1: 2, 2: 2 });
-  });
-
-  test('lets an entity ask elsewhere for workers that a full pool refuses (C4)', () => {
-    const shortages = [
-      shortage(1, { lacking: 4, jobTimes: [1] }),
-      shortage(2, { pool: 'gpu', lacking: 4, jobTimes: [9] }),
-      shortage(3, { entityId: GLOBEX, lacking: 4 }),
-    ];
-    const caps = { entities: { [ACME]: 4 }, pools: { linux: 2 } };
-    expect(madeOf(share(shortages, caps))).toEqual({ 1: 1, 2: 3, 3: 1 });
   });
 
   test('makes at most a given number at once, and says how many would be allowed (C4)', () => {
@@ -161,33 +137,7 @@ function oneByOne(
   return made;
 }
 
-/** Entities of the common cap, each with one key. */
-const others = (count: number) =>
-  Array.from({ length: count }, (_, index) =>
-    shortage(10 + index, { entityId: 10 + index, lacking: 50, jobTimes: [10] }),
-  );
-
 describe('shareRoom among entities that share one cap', () => {
-  test('gives many entities that share as one no more of a full pool than one entity (C4)', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 9 }),
-        fc.integer({ min: 1, max: 30 }),
-        fc.constantFrom(0.5, 1, 2),
-        (entities, room, weight) => {
-          const named = shortage(1, { lacking: 50 });
-          const ofNamed = (count: number) =>
-            share(
-              [named, ...others(count)],
-              { pools: { linux: room } },
-              { common: { has: (entityId) => entityId >= 10, weight } },
-            ).get(1)?.made;
-          expect(ofNamed(entities)).toBe(ofNamed(1));
-        },
-      ),
-    );
-  });
-
   test('gives entities that share as one their weight in a full pool (C4)', () => {
     const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: 2, lacking: 9 })];
     const shares = share(shortages, { pools: { linux: 8 } }, { common: asOne(3) });

@@ -201,12 +201,6 @@ describe('a pool whose jobs have power over their node', () => {
     ).toBeUndefined();
   });
 
-  test('reads all that is wrong at once', () => {
-    expect(
-      problemsOf(poolWith({ containerMode: 'dind', publicRepositories: true }), { '*': {} }),
-    ).toHaveLength(3);
-  });
-
   test('that is in force already is read as before: a running installation goes on', () => {
     const { pools, entities } = fileOf(
       poolWith({ containerMode: 'dind', publicRepositories: true }),

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { problemsOf } from '../scenes/pools-document.scene.ts';
 import { warm, warmAt, mostWarm } from './warm.ts';
 
 const WORKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri'] as const;
@@ -80,12 +79,5 @@ describe('how many workers stay idle at an instant (C10)', () => {
     const [item] = warm.parse([{ scope: 'acme', times: [office] }]);
     expect(warmAt(item ?? {}, new Date('2026-11-28T12:00:00Z'))).toBe(0);
     expect(mostWarm(item ?? {})).toBe(9);
-  });
-
-  test('a time zone that nobody knows is named with what to write', () => {
-    const times = [time('08:00', '18:00', { timezone: 'Europe/Berln' })];
-    expect(problemsOf([{ warm: [{ scope: 'acme', times }] }])).toEqual([
-      'pools.0.warm.0.times.0.timezone: is no time zone that is known here: name one such as Europe/Berlin',
-    ]);
   });
 });

@@ -33,39 +33,14 @@ const UNREAD = { excess: null, visibility: null, workflows: null };
 const REVIEW = { ...UNREAD, name: 'review', lacksRepository: true };
 
 describe('a waiting job (P5)', () => {
-  test('shows its place, its key’s workers with the readiest first, and its caps', () => {
-    const { place, workers, caps } = explainWait(
-      factsWith({
-        ...fullPool,
-        ...first,
-        workers: [
-          workerWith(stuck),
-          workerWith(ready),
-          workerWith({ name: 'b', isStopping: true }),
-        ],
-      }),
-    );
-    expect(place).toEqual(first.place);
-    expect(workers.map(({ name, state, ageMs }) => [name, state, ageMs])).toEqual([
-      ['pd-linux-1', 'ready', 10_000],
-      ['pd-linux-9', 'stuck', 10_000],
-      ['b', 'stopping', 10_000],
-    ]);
-    expect(caps).toEqual([{ name: 'maxWorkers of the pool linux', used: 1, limit: 1 }]);
+  test('is told at once that its runner group does not admit its repository, beside a cap', () => {
+    const given = { ...first, reason: 'at_pool_cap', group: REVIEW, workers: [workerWith(ready)] };
+    expect(explainWait(factsWith(given))).toMatchObject({
+      actor: 'platform',
+      sentence:
+        'The runner group review of acme does not admit the repository acme/api: GitHub gives no runner there a job of it.',
+    });
   });
-
-  test.each([undefined, 'at_pool_cap'])(
-    'is told at once that its runner group does not admit its repository, beside %s',
-    (reason) => {
-      expect(
-        explainWait(factsWith({ ...first, reason, group: REVIEW, workers: [workerWith(ready)] })),
-      ).toMatchObject({
-        actor: 'platform',
-        sentence:
-          'The runner group review of acme does not admit the repository acme/api: GitHub gives no runner there a job of it.',
-      });
-    },
-  );
 
   test('is told so since it waits, as far as that is known', () => {
     const sinceOf = (job: object) =>
