@@ -16,7 +16,7 @@ import {
   useStopScene,
 } from '@paddock/scheduler/scenes/use-scheduler-world.scene';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -93,7 +93,7 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     const { db } = database;
     const { appId, organization } = sweeps.scene.world;
     await sql`truncate actions`.execute(db);
-    await putPools(db, examplePools());
+    await putPools(db);
     await putInstallation(db, installationOf(organization));
     await db
       .insertInto('schedules')

@@ -9,7 +9,7 @@ import { seededRandom } from '@paddock/simulators/random';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { registerRunner } from '@paddock/simulators/scenes/call-api.scene';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 
@@ -22,7 +22,7 @@ const waited = new Map<number, number>();
 beforeAll(async () => {
   receiver = await startReceiver();
   world = await startSmallWorld({ webhookUrl: receiver.url, now: () => now });
-  await putPools(database.db, examplePools());
+  await putPools(database.db);
 });
 afterAll(async () => {
   await world.github.stop();

@@ -83,14 +83,12 @@ describe('a job that was cancelled unheard (E4, P3)', () => {
   });
 });
 
-describe('a job that GitHub still calls queued after its worker was stopped (E4)', () => {
-  test('gets another worker as soon as GitHub has said so, and its key is not blamed', async () => {
-    await addServed();
-    await stopWorkers('not_registered');
-    expect(await match()).toEqual({ made: 0, paused: 0 });
-    expect(await scene.lookUp()).toMatchObject({ queued: 1, graces: 1 });
-    expect(await match()).toEqual({ made: 1, paused: 0 });
-    const failing = scene.db.selectFrom('demand_keys').selectAll().where('failures', '>', 0);
-    expect(await failing.execute()).toEqual([]);
-  });
+test('a job that GitHub still calls queued after its worker was stopped gets another worker as soon as GitHub has said so, and its key is not blamed (E4)', async () => {
+  await addServed();
+  await stopWorkers('not_registered');
+  expect(await match()).toEqual({ made: 0, paused: 0 });
+  expect(await scene.lookUp()).toMatchObject({ queued: 1, graces: 1 });
+  expect(await match()).toEqual({ made: 1, paused: 0 });
+  const failing = scene.db.selectFrom('demand_keys').selectAll().where('failures', '>', 0);
+  expect(await failing.execute()).toEqual([]);
 });

@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { runCommand } from '@paddock/cli/run-command';
 import { HELM, helmTemplate, objectsIn } from '@paddock/testing/render-chart';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { useFolder } from '@paddock/testing/use-folder';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { parse } from 'yaml';
 import { configOf } from './scenes/chart-releases.scene.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paddock-init-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 let made = 0;
 const newFile = () => join(folder, `values-${(made += 1)}.yaml`);

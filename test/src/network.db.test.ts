@@ -6,15 +6,15 @@ import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { listPods } from '@paddock/kube/pods';
 import { withConnection } from '@paddock/testing/server-connection';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -22,19 +22,15 @@ import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
 
 let postgres: Postgres;
-let folder: string;
+const folder = useFolder();
 /** Files: the authority of the server's certificate, and another one. */
 let trusted: string;
 let other: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'paddock-network-'));
   postgres = await startPostgres();
 });
-afterAll(async () => {
-  await postgres.stop();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => postgres.stop());
 
 /** Gives the server, which has had no TLS, a certificate. */
 async function turnTlsOn(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { useFolder } from '@paddock/testing/use-folder';
 import { execFile, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -9,8 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -18,6 +18,7 @@ import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = '.github/workflows';
+const FOLDERS = useFolder();
 
 interface Step {
   readonly run?: string;
@@ -124,25 +125,21 @@ test.each([
   ['docker', 1, ''],
   ['buildah', 0, 'true'],
 ])('deploy/images, when a push by %s ends with %i', (builder, push, layers) => {
-  const folder = mkdtempSync(join(tmpdir(), 'paddock-builder-'));
-  try {
-    const { status, stdout } = spawnSync(join(ROOT, 'deploy/images'), ['registry.test/paddock'], {
-      env: playBuilder(folder, builder, push),
-      encoding: 'utf8',
-    });
-    const calls = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
-    expect(calls.find((call) => call.startsWith(`${layers} build`))).toMatch(
-      /--build-arg BASE=base\.test\/node:1 --target ingress --tag \S+\/ingress:/,
-    );
-    expect(status).toBe(push);
-    if (push !== 0) return;
-    const services = ['ingress', 'scheduler', 'reconciler', 'console', 'migrate'];
-    const named = Object.fromEntries(services.map((service) => [service, { digest: DIGEST }]));
-    expect(parse(stdout)).toEqual({ image: { registry: 'registry.test/paddock', ...named } });
-    expect(calls.filter((call) => / push /.test(call))).toHaveLength(services.length + 1);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = mkdtempSync(join(FOLDERS, 'builder-'));
+  const { status, stdout } = spawnSync(join(ROOT, 'deploy/images'), ['registry.test/paddock'], {
+    env: playBuilder(folder, builder, push),
+    encoding: 'utf8',
+  });
+  const calls = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
+  expect(calls.find((call) => call.startsWith(`${layers} build`))).toMatch(
+    /--build-arg BASE=base\.test\/node:1 --target ingress --tag \S+\/ingress:/,
+  );
+  expect(status).toBe(push);
+  if (push !== 0) return;
+  const services = ['ingress', 'scheduler', 'reconciler', 'console', 'migrate'];
+  const named = Object.fromEntries(services.map((service) => [service, { digest: DIGEST }]));
+  expect(parse(stdout)).toEqual({ image: { registry: 'registry.test/paddock', ...named } });
+  expect(calls.filter((call) => / push /.test(call))).toHaveLength(services.length + 1);
 });
 
 test('an image is released for each service', () => {
@@ -265,19 +262,15 @@ function packagesIn(map: string): Set<string> {
 
 test('a build in another folder, at another time, gives the same bytes', () => {
   const [bundle, map] = build(ROOT);
-  const copy = mkdtempSync(join(tmpdir(), 'paddock-copy-'));
-  try {
-    for (const path of ['package.json', 'tsconfig.base.json', ...packagesIn(map)])
-      cpSync(join(ROOT, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
-    rmSync(join(copy, dirname(BUNDLE)), { recursive: true });
-    const again = build(copy);
-    // Not `toEqual`: the difference of two megabytes would be printed.
-    expect([again[0] === bundle, again[1] === map]).toEqual([true, true]);
-    expect(bundle.length).toBeGreaterThan(100_000);
-    expect(bundle).not.toContain(ROOT);
-  } finally {
-    rmSync(copy, { recursive: true });
-  }
+  const copy = join(FOLDERS, 'copy');
+  for (const path of ['package.json', 'tsconfig.base.json', ...packagesIn(map)])
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
+  rmSync(join(copy, dirname(BUNDLE)), { recursive: true });
+  const again = build(copy);
+  // Not `toEqual`: the difference of two megabytes would be printed.
+  expect([again[0] === bundle, again[1] === map]).toEqual([true, true]);
+  expect(bundle.length).toBeGreaterThan(100_000);
+  expect(bundle).not.toContain(ROOT);
 });
 
 const TOOL = join(ROOT, 'tools', 'bundle.mjs');
@@ -286,34 +279,30 @@ const BUILD = `import(${JSON.stringify(TOOL)}).then((tool) => tool.buildPage(pro
 const KB = 1_024;
 
 test('the page travels as at most 60 KB, with charts 100 KB, and takes no text for markup', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'paddock-page-'));
-  try {
-    // A process of its own: the bundler is no part of this one.
-    await promisify(execFile)(process.execPath, ['-e', BUILD, folder]);
-    const built = await readFile(join(folder, 'page.json'), 'utf8');
-    const { html, files: assets } = JSON.parse(built) as {
-      html: string;
-      files: Record<string, { text: string }>;
-    };
-    const parts: [name: string, text: string][] = [
-      ['page.html', html],
-      ...Object.entries(assets).map(([name, { text }]): [string, string] => [name, text]),
-    ];
-    const sizeOf = (of: typeof parts) =>
-      of.reduce((sum, [, text]) => sum + gzipSync(text).length / KB, 0);
-    const first = sizeOf(parts.filter(([name]) => !name.startsWith('draw-chart-')));
-    const whole = sizeOf(parts);
-    process.stdout.write(
-      `the page by gzip: ${first.toFixed(1)} KB, with charts ${whole.toFixed(1)} KB\n`,
-    );
-    expect(first).toBeGreaterThan(8);
-    expect(first).toBeLessThanOrEqual(60);
-    expect(whole).toBeGreaterThan(first);
-    expect(whole).toBeLessThanOrEqual(100);
-    expect(parts.map(([, text]) => text).join('')).not.toMatch(
-      /\beval\(|new Function|insertAdjacentHTML|document\.write/,
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = join(FOLDERS, 'page');
+  // A process of its own: the bundler is no part of this one.
+  await promisify(execFile)(process.execPath, ['-e', BUILD, folder]);
+  const built = await readFile(join(folder, 'page.json'), 'utf8');
+  const { html, files: assets } = JSON.parse(built) as {
+    html: string;
+    files: Record<string, { text: string }>;
+  };
+  const parts: [name: string, text: string][] = [
+    ['page.html', html],
+    ...Object.entries(assets).map(([name, { text }]): [string, string] => [name, text]),
+  ];
+  const sizeOf = (of: typeof parts) =>
+    of.reduce((sum, [, text]) => sum + gzipSync(text).length / KB, 0);
+  const first = sizeOf(parts.filter(([name]) => !name.startsWith('draw-chart-')));
+  const whole = sizeOf(parts);
+  process.stdout.write(
+    `the page by gzip: ${first.toFixed(1)} KB, with charts ${whole.toFixed(1)} KB\n`,
+  );
+  expect(first).toBeGreaterThan(8);
+  expect(first).toBeLessThanOrEqual(60);
+  expect(whole).toBeGreaterThan(first);
+  expect(whole).toBeLessThanOrEqual(100);
+  expect(parts.map(([, text]) => text).join('')).not.toMatch(
+    /\beval\(|new Function|insertAdjacentHTML|document\.write/,
+  );
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Db } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { APP_ID, kill, useSystem } from './start-system.ts';
 
@@ -117,12 +117,12 @@ describe('the database is restored from a backup while pods and runners live on 
 
 describe('the commands of docs/back-up.md', () => {
   const database = useTestDatabase();
+  const folder = useFolder();
 
   test('they bring rows, roles and rights back: pg_dump and pg_restore where they fit the server, else only what follows (E6, H6)', async () => {
     const page = readFileSync(join(ROOT, 'docs/back-up.md'), 'utf8');
     const [, block = ''] = /^```sh\n(pg_dump.*?)^```/ms.exec(page) ?? [];
     const [dump = '', restore = '', migrate = ''] = block.split('\n');
-    const folder = mkdtempSync(join(tmpdir(), 'paddock-back-up-'));
     const run = (command: string) => {
       const { PATH } = process.env;
       // The package manager is there, and would look for itself in the registry.
@@ -132,7 +132,7 @@ describe('the commands of docs/back-up.md', () => {
       return spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', `${npx}\n${command}`], given);
     };
     const pools = () => database.dbOf('scheduler').selectFrom('pools_documents').selectAll();
-    await putPools(database.db, examplePools());
+    await putPools(database.db);
     const before = await pools().execute();
     const { stderr } = run(dump);
     const fits = !/server version mismatch|pg_dump: command not found/.test(stderr);
@@ -143,7 +143,6 @@ describe('the commands of docs/back-up.md', () => {
     await kept?.restore();
     expect(run(migrate)).toMatchObject({ status: 0 });
     expect(await pools().execute()).toEqual(before);
-    rmSync(folder, { recursive: true });
   });
 });
 

@@ -1,19 +1,18 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readIngressConfig } from '@paddock/ingress/settings';
 import { readReconcilerConfig } from '@paddock/reconciler/settings';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { readSchedulerConfig } from '@paddock/scheduler/settings';
 import { appProgram, startService } from '@paddock/testing/processes';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const folder = mkdtempSync(join(tmpdir(), 'paddock-settings-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 /** Starts a service as the run has bundled it; from its sources where this file runs alone. */
 const start = (app: string, env: Record<string, string>, ...args: string[]) => {

@@ -17,7 +17,7 @@ import {
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 import { late } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -142,7 +142,7 @@ export async function startSystem({
   };
   await configure();
   // Ingress needs it, also in tests that start no scheduler.
-  await putPools(database.db, examplePools(POOLS));
+  await putPools(database.db, POOLS);
   await furnish(github);
 
   const started: Program[] = [];

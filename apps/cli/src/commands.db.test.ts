@@ -1,11 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  examplePools,
-  putInstallation,
-  putJob,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
+import { putInstallation, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import type { AnswerOf } from '@paddock/api/endpoints';
 import { enqueueAlone } from '@paddock/queue/enqueue';
@@ -262,7 +256,7 @@ describe('tasks in the terminal (F5)', () => {
   beginEmpty();
 
   beforeAll(async () => {
-    await putPools(database.db, examplePools());
+    await putPools(database.db);
     await putInstallation(database.db, { entity_id: 1, app_id: 7, installation_id: 2 });
     await database.db
       .insertInto('schedules')
@@ -297,7 +291,7 @@ describe('the switches in the terminal (F5, C12)', () => {
   beginEmpty();
 
   test('say how they stand, and are listed', async () => {
-    await putPools(database.db, examplePools());
+    await putPools(database.db);
     const held = await said('pause', 'pool:linux', '--by', 'ada', '--note', 'an image');
     expect(held).toMatch(/^pool:linux is paused by ada since \S+: an image\n$/);
     await paddock('pause', 'check-apps', '--by', 'grace');

@@ -1,9 +1,9 @@
-import { afterAll, expect, test } from '@jest/globals';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { ConfigError } from '@paddock/runtime/config-error';
+import { useFolder } from '@paddock/testing/use-folder';
 import { runCommand } from './run-command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -16,8 +16,7 @@ function blocksOf(page: string, language: string): string[] {
   return [...blocks].map(([, , block = '']) => block);
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'paddock-pages-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 /** What a page writes for what its reader knows. */
 const KNOWN: Readonly<Record<string, string>> = {

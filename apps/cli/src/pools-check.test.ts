@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { useFolder } from '@paddock/testing/use-folder';
 import { parse, parseAllDocuments } from 'yaml';
 import type { CommandResult } from './command.ts';
 import { runCommand } from './run-command.ts';
@@ -10,8 +10,7 @@ import { runCommand } from './run-command.ts';
 const MAIN = join(import.meta.dirname, 'main.ts');
 const EXAMPLE = join(import.meta.dirname, '../../../deploy/paddock.example.yaml');
 const PAGE = join(import.meta.dirname, '../../../docs/pools.md');
-const folder = mkdtempSync(join(tmpdir(), 'paddock-cli-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 const paddock = (...words: string[]): Promise<CommandResult> => runCommand(words, {});
 

@@ -1,13 +1,13 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { recordRefusal } from '@paddock/db/entities/refusals';
 import { createWaits } from '@paddock/db/entities/waits';
 import { putInstallation } from '@paddock/testing/demand-rows';
+import { useFolder } from '@paddock/testing/use-folder';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { type JsonObject, examplePayload, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   APP,
@@ -145,8 +145,7 @@ const untilAnswered = (status: number, ...sent: Parameters<typeof ping>) =>
 
 describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
   const start = useIngresses(useTestDatabase(createIngressDatabase));
-  const folder = mkdtempSync(join(tmpdir(), 'paddock-secrets-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = useFolder();
 
   const secret = (appId: number, text: string) => write(join(folder, String(appId)), text);
   const config = (id: number) =>

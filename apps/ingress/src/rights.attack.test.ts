@@ -1,12 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sqlStateOf } from '@paddock/db/connection/errors';
-import {
-  examplePools,
-  putInstallation,
-  putJob,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
+import { putInstallation, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 
@@ -15,7 +9,7 @@ const DENIED = '42501';
 /** An attacker who has taken ingress over has its connection to the database, and nothing else. */
 describe('with the connection of ingress', () => {
   const database = useTestDatabase();
-  beforeAll(() => putPools(database.db, examplePools()));
+  beforeAll(() => putPools(database.db));
 
   const failure = (statement: string) =>
     sql

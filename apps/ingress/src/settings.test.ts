@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from '@jest/globals';
+import { useFolder } from '@paddock/testing/use-folder';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIngressConfig } from './settings.ts';
 import { configOf } from './scenes/ingress.scene.ts';
@@ -9,14 +9,9 @@ import { configOf } from './scenes/ingress.scene.ts';
 const OTHERS = { privateKey: { env: 'KEY' } };
 
 describe('the ingress settings', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
-    writeFileSync(join(folder, 'old'), 'old secret\n');
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
+  const folder = useFolder();
   const inFile = () => ({ file: join(folder, 'old') });
+  writeFileSync(inFile().file, 'old secret\n');
   /** The environment of a service with App 7, which has two secrets, and this one. */
   const env = (other: object, apps: readonly object[] = []) => {
     const webhookSecret = { env: 'NEW_SECRET' };

@@ -4,7 +4,7 @@ import { storeDeliveries } from '@paddock/db/deliveries/store-deliveries';
 import { ofJob } from '@paddock/testing/deliveries-to-record';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { createRequire } from 'node:module';
@@ -87,25 +87,6 @@ describe('the published examples of GitHub’s events', () => {
       expect(expected).toHaveLength(examples.length);
     },
   );
-
-  test('of all of them, two jobs have a row, and two entities an installation (A2, A12, B4)', async () => {
-    const jobs = await database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
-    expect(jobs).toMatchObject([
-      { status: 'running', wants_worker: false, k8s_pool: 'gpu', runner_name: 'my runner' },
-      // Queued years ago: a look-up comes before it is demand.
-      { status: 'pending', wants_worker: false, k8s_pool: 'k8s', entity_name: 'lineville' },
-    ]);
-    const installations = await database.db
-      .selectFrom('installations')
-      .selectAll()
-      .where('repository_selection', 'is not', null)
-      .orderBy('installation_id')
-      .execute();
-    expect(installations).toMatchObject([
-      { login: 'octocat', repository_selection: 'selected', deleted_at: expect.any(Date) },
-      { login: 'Codertocat', repository_selection: 'all', suspended_at: null, deleted_at: null },
-    ]);
-  });
 });
 
 const followed = (db: Db) =>
@@ -136,7 +117,7 @@ const hoursAgo = (hours: number) => ({
 });
 
 test('a job is looked up at once whose approval came after more than a day, or whose runner GitHub has not named, and no other', async () => {
-  await putPools(empty.db, examplePools());
+  await putPools(empty.db);
   await empty.db
     .insertInto('schedules')
     .values({ name: 'look-up-jobs', last_tick_at: new Date() })
@@ -152,8 +133,7 @@ test('a job is looked up at once whose approval came after more than a day, or w
 });
 
 test('the pools that ingress judges by stay while PostgreSQL is away, and follow when it is back (B4, B5)', async () => {
-  const load = (label: string) =>
-    putPools(empty.db, examplePools({ pools: [{ labels: [label] }] }));
+  const load = (label: string) => putPools(empty.db, { pools: [{ labels: [label] }] });
   const tunnel = await startTunnel(empty.urlOf('ingress'));
   const { db, close } = connectDatabase({
     url: tunnel.url,

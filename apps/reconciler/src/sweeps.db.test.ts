@@ -1,12 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  examplePools,
-  minutesAgo,
-  putJob,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
 import { saveAppIds } from '@paddock/db/instance';
+import { minutesAgo, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -153,7 +147,7 @@ describe('the reconciler’s sweeps', () => {
   });
 
   test('a refusal of GitHub causes a comparison of the installations soon (A12)', async () => {
-    await putPools(database.db, examplePools());
+    await putPools(database.db);
     const { organization, appId } = sweeps.scene.world;
     const ids = { entity_id: organization.id, app_id: appId, installation_id: 999 };
     await putJob(database.db, { ...ids, lookup_due_at: new Date(0) });
@@ -221,7 +215,7 @@ test('gauges of the sweeps’ objects are read from the rows, so all replicas ag
   await sweeps.put('check-apps');
   await sweeps.drain();
   const pools = ['a', 'b', 'c'].map((name) => ({ name, labels: [name] }));
-  await putPools(db, examplePools({ pools }));
+  await putPools(db, { pools });
   const versions = [end('a', 12.1), end('b', null), end('c', -6.9), end('gone', 5)];
   await db.insertInto('pool_runner_versions').values(versions).execute();
   for (const [subject_id, minutes] of [['linux', 30] as const, ['gpu', 10] as const])

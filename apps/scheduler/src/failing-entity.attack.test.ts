@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { ofJob } from '@paddock/testing/deliveries-to-record';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { TestEntity } from './scenes/entities.scene.ts';
 import { NAMESPACE } from './scenes/scheduler.scene.ts';
@@ -18,7 +17,7 @@ beforeAll(async () => {
   sam = await world.addUser('sam', 'one');
   helpers = [await world.addUser('eve', 'one'), await world.addUser('mallory', 'one')];
 });
-beforeEach(() => world.putPools(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] })));
+beforeEach(() => world.putPools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
 const workersOf = async (login: string) =>
   (await world.workers()).filter(({ entity_name: name }) => name === login);

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
+import { useFolder } from '@paddock/testing/use-folder';
 import { readSchedulerConfig } from './settings.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 const KEY = sharedAppKey().privateKeyPem.trim();
 const env = {
   DATABASE_URL: 'postgresql://localhost/paddock',

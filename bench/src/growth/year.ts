@@ -1,6 +1,6 @@
 import { rowsOf } from '@paddock/db/rows';
 import type { Database, Db } from '@paddock/db/schema/tables';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { type RawBuilder, sql } from 'kysely';
 import { APP_ID } from '../bench.ts';
 
@@ -84,7 +84,7 @@ export async function fillHistory(
     maxWorkers: 4_000,
     warm: name === POOLS[0] ? warm : [],
   }));
-  await putPools(db, examplePools({ pools, entities: { '*': { maxWorkers: cap } } }));
+  await putPools(db, { pools, entities: { '*': { maxWorkers: cap } } });
   await sql`update instance set instance_id = 'abc123'`.execute(db);
   await someEntities(entities).execute(db);
   const ended = [endedJobs(history, entities), endedWorkers(history, entities)];

@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
 import { describeSchema } from '@paddock/testing/describe-schema';
@@ -7,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { untilBlocked } from '@paddock/testing/sessions';
 import { dropDatabase, urlOfDatabase, withConnection } from '@paddock/testing/server-connection';
+import { useFolder } from '@paddock/testing/use-folder';
 import { connectDatabase, type DatabaseConnection } from './connection/connect.ts';
 import { sqlStateOf } from './connection/errors.ts';
 import { migrate, MIGRATIONS, pendingSql } from './migrate.ts';
@@ -23,20 +23,16 @@ const MADE_UP = {
 const LATER = Object.keys(MADE_UP);
 
 let database: EmptyDatabase;
-const folders: string[] = [];
+const folders = useFolder();
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
 });
-afterAll(async () => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 /** The folder of a later version, which has these migrations too. */
 function folderWith(migrations: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'paddock-migrations-'));
-  folders.push(folder);
+  const folder = mkdtempSync(join(folders, 'migrations-'));
   cpSync(MIGRATIONS, folder, { recursive: true });
   for (const [name, text] of Object.entries(migrations))
     writeFileSync(join(folder, `${name}.sql`), text);

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@paddock/runtime/secret';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import type { SimulatedApp } from '@paddock/simulators/github/world';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAppChecks } from './check-apps.ts';
 import type { AppChange } from './follow-apps.ts';
@@ -72,9 +72,7 @@ describe('what GitHub says of an App', () => {
 });
 
 describe('the file of Apps while a service runs (B2)', () => {
-  let folder: string;
-  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'paddock-keys-'))));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = useFolder();
 
   test('brings another apiUrl into force, and a wrong one never, also if PostgreSQL is away meanwhile', async () => {
     const configPath = join(folder, 'paddock.yaml');

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { createMetrics } from '@paddock/runtime/metrics';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import {
   createServer,
@@ -12,7 +12,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, pipeline } from 'node:stream';
 import { json } from 'node:stream/consumers';
@@ -24,8 +23,7 @@ import { deletePod } from './pods.ts';
 import { watchRights } from './rights.ts';
 import { kubeconfigWriter } from './scenes/simulated-cluster.scene.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paddock-call-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 const write = kubeconfigWriter(folder);
 

@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { callJson } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
 import { kubeconfigWriter } from './scenes/simulated-cluster.scene.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paddock-credentials-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 const write = kubeconfigWriter(folder);
 
 /** Answers as whom it was asked. */

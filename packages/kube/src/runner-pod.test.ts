@@ -3,7 +3,6 @@ import type { PodTemplate } from '@paddock/domain/pools/pod-template';
 import { parsedPool } from '@paddock/domain/scenes/pools-document.scene';
 import { identityOf } from './labels.ts';
 import { runnerPod, type RunnerPodSpec } from './runner-pod.ts';
-import { runnerSecret } from './secrets.ts';
 import { unknownPodFields } from './unknown-fields.ts';
 
 const worker: RunnerPodSpec = {
@@ -323,25 +322,6 @@ describe('a pod made from the pool’s keys with Kubernetes’ names (H3)', () =
     });
     for (const container of made.initContainers) expect(container).not.toHaveProperty('resources');
   });
-});
-
-test('the Secret holds the JIT config, immutable, under the name that the pod refers to (C6)', () => {
-  const secret = runnerSecret({ ...worker, jitConfig: 'jit-config-text' });
-  expect(secret).toMatchObject({
-    kind: 'Secret',
-    immutable: true,
-    metadata: { name: worker.name, namespace: worker.namespace },
-  });
-  const { name, key } = JIT_CONFIG.valueFrom.secretKeyRef;
-  expect(secret.metadata?.name).toBe(name);
-  expect(Buffer.from(secret.data?.[key] ?? '', 'base64').toString()).toBe('jit-config-text');
-});
-
-test('the marks of a pod or Secret give the facts they were made from (E6)', () => {
-  const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
-  const expected = { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid };
-  for (const { metadata = {} } of [runnerPod(worker), runnerSecret({ ...worker, jitConfig: 'x' })])
-    expect(identityOf(metadata)).toEqual(expected);
 });
 
 test.each([

@@ -5,13 +5,17 @@ import { scopeRepoId } from '@paddock/domain/pools/place-job';
 import { workerName } from '@paddock/domain/workers/worker-name';
 import { type Insertable, type InsertObject, type Selectable, sql } from 'kysely';
 
+/** What a test says of a pools document: of a pool, the keys that are not as in `linux`. */
+export interface GivenPools {
+  readonly pools?: readonly Partial<Pool>[];
+  readonly entities?: object;
+}
+
 /**
  * A pools document with all defaults filled in. Unless given: a pool `linux`, and every entity
  * allowed.
  */
-export function examplePools(
-  given: { pools?: readonly Partial<Pool>[]; entities?: object } = {},
-): PoolsDocument {
+export function examplePools(given: GivenPools = {}): PoolsDocument {
   const { pools = [{}], entities = { '*': { maxWorkers: null } } } = given;
   const standard = {
     name: 'linux',
@@ -25,9 +29,9 @@ export function examplePools(
   });
 }
 
-/** Puts a new version of the pools document in force. */
-export async function putPools(db: Db, document: PoolsDocument): Promise<void> {
-  const content = JSON.stringify(document);
+/** Puts a new version of the pools document in force, filled in like an example. */
+export async function putPools(db: Db, given?: GivenPools): Promise<void> {
+  const content = JSON.stringify(examplePools(given));
   await db.insertInto('pools_documents').values({ digest: content, content }).execute();
 }
 

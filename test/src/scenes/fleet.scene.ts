@@ -5,14 +5,7 @@ import { setSwitch } from '@paddock/db/switches';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import {
-  ACME,
-  examplePools,
-  putInstallation,
-  putJob,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
+import { ACME, putInstallation, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { type Insertable, sql } from 'kysely';
 
 /** What a stranger may have named a job, to see what a page makes of it. */
@@ -89,19 +82,16 @@ export async function putFleet(db: Db) {
   );
   const spec = { containers: [{ name: 'runner', env: [{ name: 'API_TOKEN', value: 'hidden' }] }] };
   const gpu = { name: 'gpu-a100', labels: ['self-hosted', 'gpu'], template: { spec } };
-  await putPools(db, examplePools({ pools: [{ ...gpu, image: 'ghcr.io/acme/runner:0' }] }));
-  await putPools(
-    db,
-    examplePools({
-      pools: [
-        { name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64'], maxWorkers: 24 },
-        { name: 'linux-arm64', labels: ['self-hosted', 'linux', 'arm64'], maxWorkers: 40 },
-        { ...gpu, maxWorkers: 4, resources: { limits: { memory: '8Gi', 'nvidia.com/gpu': 1 } } },
-        { name: 'windows', labels: ['self-hosted', 'windows'] },
-      ],
-      entities: { '*': { maxWorkers: 60 } },
-    }),
-  );
+  await putPools(db, { pools: [{ ...gpu, image: 'ghcr.io/acme/runner:0' }] });
+  await putPools(db, {
+    pools: [
+      { name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64'], maxWorkers: 24 },
+      { name: 'linux-arm64', labels: ['self-hosted', 'linux', 'arm64'], maxWorkers: 40 },
+      { ...gpu, maxWorkers: 4, resources: { limits: { memory: '8Gi', 'nvidia.com/gpu': 1 } } },
+      { name: 'windows', labels: ['self-hosted', 'windows'] },
+    ],
+    entities: { '*': { maxWorkers: 60 } },
+  });
   await putInstallations(db);
   const { waiting, running } = await putDemand(db);
   const failed = await putSupply(db);

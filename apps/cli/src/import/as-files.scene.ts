@@ -1,11 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll } from '@jest/globals';
+import { useFolder } from '@paddock/testing/use-folder';
 import type { GoodFile } from './files.scene.ts';
 
-export const folder = mkdtempSync(join(tmpdir(), 'paddock-import-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+export const folder = useFolder();
 
 export function fileWith(text: string, name = 'arc.yaml'): string {
   const file = join(folder, name);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteLife } from '@paddock/db/instance';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sharedAppKey } from '@paddock/testing/stand-ins';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
@@ -60,7 +60,7 @@ async function install() {
   const configure = (change: (config: Config) => object = (config) => config): void =>
     writeFileSync(file, JSON.stringify(change(configAt(github.url))));
   configure();
-  await putPools(database.db, examplePools({ pools: [{}] }));
+  await putPools(database.db, { pools: [{}] });
   const environment = {
     DATABASE_URL: database.urlOf('scheduler'),
     PADDOCK_SCHEMA: database.schema,

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { printSettings } from '@paddock/runtime/settings';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { useFolder } from '@paddock/testing/use-folder';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConsoleConfig, settings } from '../settings.ts';
 import { credentialOf } from '../admit.ts';
@@ -142,11 +142,7 @@ test('every problem is named at once, and no secret is printed (H1)', () => {
 });
 
 describe('the file about signing in', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'paddock-sign-in-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   const GROUPS_OF = "groups: { read: ['*'] }";
   const OIDC = `oidc: { url: 'https://ci.example', issuer: 'https://id.example', clientId: x, `;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { useFolder } from '@paddock/testing/use-folder';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { exportJWK, generateKeyPair } from 'jose';
 import { sql } from 'kysely';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Console, startConsole } from '../scenes/console.scene.ts';
 
@@ -100,12 +100,11 @@ describe('signing in by an identity provider (G5)', () => {
   const database = useTestDatabase();
   let provider: Awaited<ReturnType<typeof startProvider>>;
   let service: Console;
-  let folder: string;
+  const folder = useFolder();
   let write: (changes: object) => Promise<void>;
 
   beforeAll(async () => {
     provider = await startProvider();
-    folder = await mkdtemp(join(tmpdir(), 'paddock-oidc-'));
     const oidc = {
       url: PUBLIC_URL,
       issuer: provider.issuer,
@@ -127,7 +126,6 @@ describe('signing in by an identity provider (G5)', () => {
     service.kill('SIGTERM');
     await service.exited;
     await provider.stop();
-    await rm(folder, { recursive: true });
   });
   beforeEach(() => emptyTables(database.db, ['sessions', 'actions']));
 

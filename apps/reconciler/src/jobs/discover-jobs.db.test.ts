@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { GitHub } from '@paddock/github/connect';
 import { connectSmallWorld } from '@paddock/github/scenes/small-world.scene';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { useDiscoveryScene } from '../scenes/jobs.scene.ts';
@@ -36,7 +36,7 @@ describe('jobs that no delivery has announced (E2)', () => {
   });
 
   test('one that runs on a worker whose pool does not serve it is bound to it, and told (B7, B10)', async () => {
-    await putPools(scene.db, examplePools({ pools: [{ entities: ['beta'] }] }));
+    await putPools(scene.db, { pools: [{ entities: ['beta'] }] });
     const name = await scene.startRunner();
     const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
     await scene.discover();

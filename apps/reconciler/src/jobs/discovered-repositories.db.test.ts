@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { valuesOf } from '@paddock/runtime/rules';
 import { reconcilerRules } from '../rules.ts';
@@ -102,7 +102,7 @@ describe('the cost of discovery (E2, P4)', () => {
   test('other pools have jobs read again that have not changed (B4)', async () => {
     const job = await scene.queue('acme/api', { labels: ['windows'] });
     await scene.discover();
-    await putPools(scene.db, examplePools({ pools: [{ labels: ['windows'] }] }));
+    await putPools(scene.db, { pools: [{ labels: ['windows'] }] });
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({ unchanged: 7, jobs: 1, found: 1 });
     expect(await scene.jobIds()).toEqual([job]);
@@ -161,23 +161,21 @@ describe('repositories that no delivery has named (E2, P1)', () => {
   });
 });
 
-describe('their cost (E2, P4)', () => {
-  test('half of what active ones may use, and active ones do not take that from them', async () => {
-    for (let nth = 0; nth < 12; nth++)
-      await scene.world.github.addRepository({ owner: 'acme', name: `part-${nth}` });
-    for (let index = 0; index < 30; index++) await scene.queue('acme/api');
-    await scene.allowCalls(1_000);
-    // The list of repositories, five lists and fourteen runs of the active one; ten of those that
-    // rest, and mona's.
-    const config = { discoverBudgetPercent };
-    const first = { resting: 11, incomplete: 1, found: 14 };
-    expect(await scene.discover({ config })).toMatchObject(first);
-    await scene.allowCalls(1_000);
-    await scene.passMinutes(6);
-    // The other three, and the other runs: unchanged answers cost nothing.
-    const second = { resting: 14, incomplete: 0, found: 16 };
-    expect(await scene.discover({ config })).toMatchObject(second);
-  });
+test('repositories that no delivery has named cost half of what active ones may use, and active ones do not take that from them (E2, P4)', async () => {
+  for (let nth = 0; nth < 12; nth++)
+    await scene.world.github.addRepository({ owner: 'acme', name: `part-${nth}` });
+  for (let index = 0; index < 30; index++) await scene.queue('acme/api');
+  await scene.allowCalls(1_000);
+  // The list of repositories, five lists and fourteen runs of the active one; ten of those that
+  // rest, and mona's.
+  const config = { discoverBudgetPercent };
+  const first = { resting: 11, incomplete: 1, found: 14 };
+  expect(await scene.discover({ config })).toMatchObject(first);
+  await scene.allowCalls(1_000);
+  await scene.passMinutes(6);
+  // The other three, and the other runs: unchanged answers cost nothing.
+  const second = { resting: 14, incomplete: 0, found: 16 };
+  expect(await scene.discover({ config })).toMatchObject(second);
 });
 
 const LIST = 'actions/list-workflow-runs-for-repo';
@@ -202,19 +200,17 @@ async function putRepositories(count: number): Promise<void> {
   await scene.setInstallation({ listed_at: new Date(Date.now() + 86_400_000) });
 }
 
-describe('a round over all repositories of an installation (E2, P4)', () => {
-  test('of 100 takes five minutes, with one call for each, which is free while nothing changes', async () => {
-    await putRepositories(100);
-    await pass();
-    for (let minute = 1; minute < 5; minute++) await pass();
-    expect(await looked()).toBe(103);
-    const [before, calls] = [scene.remaining(), await scene.calls(LIST)];
-    for (let minute = 0; minute < 5; minute++) await pass();
-    expect((await scene.calls(LIST)) - calls).toBe(103);
-    expect(scene.remaining()).toBe(before);
-    // No delivery announced this job.
-    const lost = await scene.queue('acme/part-42', { event: 'schedule' });
-    for (let minute = 0; minute < 5; minute++) await pass();
-    expect(await scene.jobIds()).toEqual([lost]);
-  }, 300_000);
-});
+test('a round over all 100 repositories of an installation takes five minutes, with one call for each, which is free while nothing changes (E2, P4)', async () => {
+  await putRepositories(100);
+  await pass();
+  for (let minute = 1; minute < 5; minute++) await pass();
+  expect(await looked()).toBe(103);
+  const [before, calls] = [scene.remaining(), await scene.calls(LIST)];
+  for (let minute = 0; minute < 5; minute++) await pass();
+  expect((await scene.calls(LIST)) - calls).toBe(103);
+  expect(scene.remaining()).toBe(before);
+  // No delivery announced this job.
+  const lost = await scene.queue('acme/part-42', { event: 'schedule' });
+  for (let minute = 0; minute < 5; minute++) await pass();
+  expect(await scene.jobIds()).toEqual([lost]);
+}, 300_000);

@@ -1,6 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { enqueueAlone } from '@paddock/queue/enqueue';
@@ -8,7 +7,8 @@ import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { listenHttp } from '@paddock/runtime/http-server';
 import { saveAppIds } from '@paddock/db/instance';
-import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { useFolder } from '@paddock/testing/use-folder';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { emptyAll, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
@@ -22,8 +22,7 @@ interface Message {
 }
 
 const database = useTestDatabase();
-const folder = mkdtempSync(join(tmpdir(), 'paddock-notifications-'));
-const file = join(folder, 'paddock.yaml');
+const file = join(useFolder(), 'paddock.yaml');
 const heard: Message[] = [];
 let answer: (response: ServerResponse) => void;
 const well = (response: ServerResponse) => response.writeHead(200).end('ok');
@@ -43,10 +42,7 @@ beforeAll(async () => {
   http = await listenHttp(receive, { port: 0, host: '127.0.0.1' });
   url = `http://127.0.0.1:${http.port}/${SECRET}`;
 });
-afterAll(async () => {
-  await http.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => http.close());
 beforeEach(async () => {
   const { db } = database;
   await emptyAll(db);
@@ -203,7 +199,7 @@ describe('what people must act on', () => {
     const { db } = database;
     await saveAppIds(db, [7, 8]);
     const put = (names: readonly string[]) =>
-      putPools(db, examplePools({ pools: names.map((name) => ({ name, labels: [name] })) }));
+      putPools(db, { pools: names.map((name) => ({ name, labels: [name] })) });
     await put(['linux', 'old']);
     await putInstallation(db, { entity_id: 1, app_id: 7 });
     await putInstallation(db, { entity_id: 2, app_id: 7 });

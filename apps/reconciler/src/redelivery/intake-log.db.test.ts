@@ -3,14 +3,14 @@ import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { deliveryToRecord } from '@paddock/testing/deliveries-to-record';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { type DeliveryPage, readDelivery } from '@paddock/github/deliveries';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { useRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database, { losesRows: true });
-beforeEach(() => putPools(database.db, examplePools()));
+beforeEach(() => putPools(database.db));
 
 /** A pass over the log, from which deliveries are taken. */
 const look = (given: Parameters<typeof scene.cycle>[0] = {}) =>

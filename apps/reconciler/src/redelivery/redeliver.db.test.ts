@@ -186,32 +186,30 @@ async function failForTwoHours(): Promise<void> {
   await takeExtraLook();
 }
 
-describe('an endpoint without new deliveries (E1)', () => {
-  test('is tried with the newest failed delivery in each cycle in which none is due, and has everything sent again a few seconds after it is back', async () => {
-    await failForTwoHours();
-    for (let cycle = 0; cycle < 2; cycle++) {
-      await scene.setUnresolved(LATER);
-      await scene.pass(5);
-      const before = scene.asked.length;
-      expect(await scene.cycle()).toMatchObject({ accepted: 1 });
-      // The look that follows finds that it failed, and makes no more requests.
-      expect(await takeExtraLook()).toBe(5);
-      expect(await scene.cycle()).toMatchObject({ accepted: 0 });
-      expect(await takeExtraLook()).toBeNull();
-      expect(scene.asked).toHaveLength(before + 1);
-    }
-    const attempts = (await scene.attempts()).map(({ id }) => id);
-    // Each repetition is the newest attempt, and the next one to be repeated.
-    expect(attempts.slice(-5)).toContain(scene.asked.at(-1));
+test('an endpoint without new deliveries is tried with the newest failed delivery in each cycle in which none is due, and has everything sent again a few seconds after it is back (E1)', async () => {
+  await failForTwoHours();
+  for (let cycle = 0; cycle < 2; cycle++) {
     await scene.setUnresolved(LATER);
-    scene.receiver.answerWith(202);
     await scene.pass(5);
+    const before = scene.asked.length;
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+    // The look that follows finds that it failed, and makes no more requests.
     expect(await takeExtraLook()).toBe(5);
-    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 4 });
-    expect(await scene.cycle()).toMatchObject({ resolved: 4, accepted: 0 });
-    expect(await scene.unresolved()).toEqual([]);
-  });
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+    expect(await takeExtraLook()).toBeNull();
+    expect(scene.asked).toHaveLength(before + 1);
+  }
+  const attempts = (await scene.attempts()).map(({ id }) => id);
+  // Each repetition is the newest attempt, and the next one to be repeated.
+  expect(attempts.slice(-5)).toContain(scene.asked.at(-1));
+  await scene.setUnresolved(LATER);
+  scene.receiver.answerWith(202);
+  await scene.pass(5);
+  expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+  expect(await takeExtraLook()).toBe(5);
+  expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 4 });
+  expect(await scene.cycle()).toMatchObject({ resolved: 4, accepted: 0 });
+  expect(await scene.unresolved()).toEqual([]);
 });
 
 describe('an endpoint that is back (E1)', () => {
@@ -254,16 +252,14 @@ describe('an endpoint that is back (E1)', () => {
   });
 });
 
-describe('the cost of an extra look (E1, P4)', () => {
-  test('reads only entries since the last look, down to a minute before now', async () => {
-    await scene.lengthenLog(230);
-    await scene.pass(2);
-    await scene.queueJobs(1, {});
-    expect(await scene.cycle()).toMatchObject({ pages: 3 });
-    await scene.queueJobs(1);
-    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
-    // The first look of the next cadence reads the whole window.
-    await sql`update apps set log_read_at = now() - interval '5 minutes'`.execute(scene.db);
-    expect(await scene.cycle()).toMatchObject({ pages: 3 });
-  });
+test('an extra look reads only entries since the last look, down to a minute before now (E1, P4)', async () => {
+  await scene.lengthenLog(230);
+  await scene.pass(2);
+  await scene.queueJobs(1, {});
+  expect(await scene.cycle()).toMatchObject({ pages: 3 });
+  await scene.queueJobs(1);
+  expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
+  // The first look of the next cadence reads the whole window.
+  await sql`update apps set log_read_at = now() - interval '5 minutes'`.execute(scene.db);
+  expect(await scene.cycle()).toMatchObject({ pages: 3 });
 });

@@ -8,7 +8,6 @@ import {
 } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import {
-  examplePools,
   minutesAgo,
   putInstallation,
   putJob,
@@ -46,7 +45,7 @@ export async function putReason(db: Db, jobId: number, waitReason: string): Prom
 async function startJobsScene(database: TestDatabase, { isInstalled = false } = {}) {
   const { db } = database;
   await emptyAll(db);
-  await putPools(db, examplePools());
+  await putPools(db);
   const world = await startSmallWorld();
   const { organization, user } = world;
   if (isInstalled) {

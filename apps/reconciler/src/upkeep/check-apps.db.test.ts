@@ -1,6 +1,6 @@
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { describe, expect, test } from '@jest/globals';
 import { useJobsScene } from '../scenes/jobs.scene.ts';
 import { type Given, outputOf } from '../scenes/sweep.scene.ts';
@@ -40,7 +40,7 @@ describe('the rights of an App (H4)', () => {
     expect(await problems()).toEqual([]);
     const registration = 'repository' as const;
     const apart = { name: 'apart', labels: ['apart'], registration };
-    await putPools(database.db, examplePools({ pools: [{}, apart] }));
+    await putPools(database.db, { pools: [{}, apart] });
     expect(await problems()).toEqual([expect.stringContaining('administration: write')]);
   });
 

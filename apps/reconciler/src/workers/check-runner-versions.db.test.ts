@@ -5,13 +5,7 @@ import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.sc
 import { createSecret, runnerSecret } from '@paddock/kube/secrets';
 import { installationOf, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import {
-  examplePools,
-  minutesAgo,
-  putInstallation,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
+import { minutesAgo, putInstallation, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { emptyAll, outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
@@ -55,7 +49,7 @@ const scene = useScene(async () => {
 });
 
 const usePools = async (...names: string[]) =>
-  putPools(database.db, examplePools({ pools: names.map((name) => ({ name, labels: [name] })) }));
+  putPools(database.db, { pools: names.map((name) => ({ name, labels: [name] })) });
 
 /** A worker of the pool whose runner runs since then and writes that. */
 async function putRunning(

@@ -5,7 +5,7 @@ import { runnerPod } from '@paddock/kube/runner-pod';
 import { createSecret, secretExists, runnerSecret } from '@paddock/kube/secrets';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { examplePools, minutesAgo, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putFailedLong } from '../scenes/sweep.scene.ts';
@@ -262,7 +262,7 @@ describe('the Secret of a registration that is left (E6)', () => {
 
   /** As a restore of the database leaves it, to a moment before the worker's row was made. */
   async function secretDue(): Promise<{ namespace: string; name: string }> {
-    await putPools(database.db, examplePools({ pools: [{ namespace }] }));
+    await putPools(database.db, { pools: [{ namespace }] });
     await scene.knowScope(ACME);
     const { name, jitConfig } = await scene.register();
     await createSecret(scene.cluster, runnerSecret({ ...identityOf(name), jitConfig }));
@@ -303,7 +303,7 @@ describe('the Secret of a registration that is left (E6)', () => {
     const secret = await secretDue();
     await scene.knowScope(ACME, { status: 'failed', pod_name: secret.name });
     // The Secret is in the worker's own namespace, which no pool may have now.
-    await putPools(database.db, examplePools({ pools: [{ namespace: 'other' }] }));
+    await putPools(database.db, { pools: [{ namespace: 'other' }] });
     const spec = { containers: [{ name: 'runner', image: 'runner:1' }] };
     await createPod(scene.cluster, { metadata: secret, spec });
     const found = () => findPod(scene.cluster, secret);

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { diagnoseTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld();
 const pods = useFollowedPods(world);
 
-const usePools = async (image: string) => world.putPools(examplePools({ pools: [{ image }] }));
+const usePools = async (image: string) => world.putPools({ pools: [{ image }] });
 const isOutdated = async () => (await world.reasons()).includes('runner_outdated');
 const ended = async () =>
   (await world.workers()).filter(({ completed_at }) => completed_at !== null);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
-import { examplePools, minutesAgo } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { change } from '../scenes/followed-pods.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
@@ -21,7 +21,7 @@ describe('a pod that is gone', () => {
   test.each(['deleted before our eyes', 'missing from a list'])(
     'ends no row; its worker is no longer supply and counts in the caps: %s (A3, C3, P1)',
     async (how) => {
-      await world.putPools(examplePools({ pools: [{ maxWorkers: 2 }] }));
+      await world.putPools({ pools: [{ maxWorkers: 2 }] });
       const pod = await pods.makePod();
       await pods.relist();
       await pods.losePod(pod.name);
@@ -123,7 +123,7 @@ describe('followPods', () => {
     const stop = world.follow();
     await areOpen(1);
     const name = await pods.startWorker();
-    await world.putPools(examplePools({ pools: [{ namespace: 'others' }] }));
+    await world.putPools({ pools: [{ namespace: 'others' }] });
     await areOpen(2);
     await pods.endPod(name, 'succeeded');
     await hasStatus(name, 'completed');

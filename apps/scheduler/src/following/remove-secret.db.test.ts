@@ -2,7 +2,6 @@ import { afterEach, expect, test } from '@jest/globals';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson } from '@paddock/kube/call';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { HOOKED_POOLS, hookObjects } from '@paddock/testing/hook-objects';
 import { waitFor } from '@paddock/testing/wait-for';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
@@ -70,7 +69,7 @@ test('an object that cannot be deleted keeps no other, and goes at the next atte
 test('nothing is listed for a worker whose pool had no hooks when it was made', async () => {
   await world.putPools(HOOKED_POOLS);
   const [hooked = ''] = await startJobs(1);
-  await world.putPools(examplePools());
+  await world.putPools();
   const [plain = ''] = await startJobs(1);
   await pods.endPod(hooked, 'failed');
   await pods.endPod(plain, 'failed');

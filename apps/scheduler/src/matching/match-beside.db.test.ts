@@ -8,7 +8,7 @@ import { useMatching } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 import { matchOnce } from './match.ts';
 
-const scene = useMatching(examplePools());
+const scene = useMatching({});
 
 describe('passes beside each other and beside what they match', () => {
   test('eight matchers beside arriving jobs make one worker per job, each with its task (C5, P3)', async () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools, minutesAgo, putWorker } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
 import { ACME, ENDED, GLOBEX, HOOLI, useMatching } from '../scenes/matching.scene.ts';
 
-const scene = useMatching(examplePools());
+const scene = useMatching({});
 
 const NOW = minutesAgo(0);
 

@@ -5,24 +5,18 @@ import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
-import {
-  examplePools,
-  minutesAgo,
-  putInstallation,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
+import { minutesAgo, putInstallation, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { ACME, GLOBEX, HOOLI, useMatching } from '../scenes/matching.scene.ts';
 
 const GPU = { name: 'gpu', labels: ['gpu'] };
-const scene = useMatching(examplePools({ pools: [{}, GPU] }));
+const scene = useMatching({ pools: [{}, GPU] });
 
 const OTHER_APP = { app_id: 1002, installation_id: 52 };
 const CALL = { appId: 1001, entityId: ACME.entity_id, installationId: 51_000_001, login: 'acme' };
 const IN_AN_HOUR = new Date(Date.now() + 3_600_000);
 
 const pools = (linux: object, entities?: object) =>
-  putPools(scene.db, examplePools({ pools: [linux, GPU], ...(entities && { entities }) }));
+  putPools(scene.db, { pools: [linux, GPU], ...(entities && { entities }) });
 const installed = (given: object) =>
   scene.db.updateTable('installations').set(given).where('login', '=', 'acme').execute();
 const busy = async (count: number, given: object) => {

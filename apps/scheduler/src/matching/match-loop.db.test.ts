@@ -7,7 +7,6 @@ import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { createWake } from '@paddock/runtime/loop';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { impatientReaches } from '../scenes/waits.scene.ts';
 import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -17,7 +16,7 @@ import { ACME, useMatching } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 import { runMatching } from './match-loop.ts';
 
-const scene = useMatching(examplePools());
+const scene = useMatching({});
 
 let stop = new AbortController();
 let ended: Promise<unknown>;

@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findInstallation } from '@paddock/db/jobs/repositories';
 import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
-import {
-  examplePools,
-  minutesAgo,
-  putInstallation,
-  putJob,
-  putPools,
-} from '@paddock/testing/demand-rows';
+import { minutesAgo, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { noteRepositories, useMatching } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 
@@ -20,7 +14,7 @@ const install = (login: string, entity_id: number, given: object = {}) =>
   putInstallation(scene.db, { entity_id, login, installation_id: entity_id + 1, ...given });
 /** Keeps workers warm for this scope in the pool `linux`; `given` has the rest of the pool. */
 const keep = (scope: string, workers: number, given: object = {}, entities: object = { '*': {} }) =>
-  putPools(scene.db, examplePools({ pools: [{ warm: [{ scope, workers }], ...given }], entities }));
+  putPools(scene.db, { pools: [{ warm: [{ scope, workers }], ...given }], entities });
 const ownersNow = async () =>
   (await scene.workers()).map((worker) => [worker.entity_id, worker.scope_repo_id]);
 
@@ -36,13 +30,10 @@ describe('warm workers (C10)', () => {
       days: [2, 3, 4, 5].map((later) => days[(today + later) % 7] ?? 'mon'),
     };
     const keepAt = (...times: (typeof always)[]) =>
-      putPools(
-        scene.db,
-        examplePools({
-          pools: [{ warm: [{ scope: 'acme', workers: 1, times }] }],
-          entities: { '*': {} },
-        }),
-      );
+      putPools(scene.db, {
+        pools: [{ warm: [{ scope: 'acme', workers: 1, times }] }],
+        entities: { '*': {} },
+      });
     await keepAt(never);
     expect(await scene.matchAll()).toBe(1);
     await keepAt(never, always);
@@ -160,7 +151,7 @@ describe('warm workers (C10)', () => {
 
 describe('an entity under a login that is another one’s', () => {
   test('gets no worker and uses nothing of the login’s share (C4)', async () => {
-    await putPools(scene.db, examplePools({ entities: { acme: { maxWorkers: 1 }, '*': {} } }));
+    await putPools(scene.db, { entities: { acme: { maxWorkers: 1 }, '*': {} } });
     await install('acme', ACME, { stated_at: minutesAgo(9) });
     await install('Acme', THIEF);
     await scene.pin('acme', ACME);

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { lockPlanned } from '@paddock/db/matching/matching-lock';
 import {
-  examplePools,
   minutesAgo,
   putInstallation,
   putJob,
@@ -12,7 +11,7 @@ import {
 import { sql } from 'kysely';
 import { useMatching } from '../scenes/matching.scene.ts';
 
-const scene = useMatching(examplePools());
+const scene = useMatching({});
 
 const reserve = async () => (await scene.match()).reserved;
 const tasks = async () =>
@@ -63,7 +62,7 @@ describe('reserving workers', () => {
   test('names a worker by instance and pool, within 60 characters, and copies the facts of its job (A3, A8)', async () => {
     const name = 'a-pool-whose-name-is-as-long-3';
     const pool = { name, labels: ['long'], image: 'long:2', namespace: 'elsewhere' };
-    await putPools(scene.db, examplePools({ pools: [pool] }));
+    await putPools(scene.db, { pools: [pool] });
     const job = await putJob(scene.db, { k8s_pool: name, job_labels: '["long"]' });
     await reserve();
     const instance = await findInstance(scene.db);
@@ -91,7 +90,7 @@ describe('reserving workers', () => {
   });
 
   test('counts a worker that is stopping in the caps, and not as supply (A3, C3)', async () => {
-    await putPools(scene.db, examplePools({ pools: [{ maxWorkers: 1 }] }));
+    await putPools(scene.db, { pools: [{ maxWorkers: 1 }] });
     await scene.putJobs(1);
     await reserve();
     await scene.changeWorkers({ stopping_at: new Date(), registration_started_at: new Date() });
@@ -126,10 +125,7 @@ describe('reserving workers', () => {
       'are kept warm',
       async () => {
         await putInstallation(scene.db);
-        await putPools(
-          scene.db,
-          examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 2 }] }] }),
-        );
+        await putPools(scene.db, { pools: [{ warm: [{ scope: 'acme', workers: 2 }] }] });
       },
     ],
   ])(
@@ -150,7 +146,7 @@ describe('reserving workers', () => {
 
   test('writes a key’s row only on a change, keeps since when it waits, and removes it at rest (A12)', async () => {
     const keys = () => scene.db.selectFrom('demand_keys').selectAll().execute();
-    await putPools(scene.db, examplePools({ pools: [{ maxWorkers: 0 }] }));
+    await putPools(scene.db, { pools: [{ maxWorkers: 0 }] });
     await scene.putJobs(1);
     await reserve();
     const before = await keys();
@@ -243,7 +239,7 @@ describe('stopping spare workers (C3)', () => {
     });
     await putWorker(scene.db, { registration_started_at: minutesAgo(1) });
     await putRegistered(10, { k8s_pool: 'gpu' });
-    await putPools(scene.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+    await putPools(scene.db, { pools: [{}, { name: 'gpu', labels: ['gpu'] }] });
     await putJob(scene.db, { k8s_pool: 'gpu' });
     expect(await scene.match()).toMatchObject({ stopped: [], ended: [] });
   });

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
@@ -9,6 +8,7 @@ import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { TEST_SCHEMA } from '@paddock/testing/database';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
+import { useFolder } from '@paddock/testing/use-folder';
 import { sql } from 'kysely';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { createPoolsLoader } from './load-pools.ts';
@@ -22,12 +22,8 @@ entities: { '*': {} }
 
 describe('the pools of the configuration file, as schedulers load them', () => {
   const world = useSchedulerWorld({ kubelet: false });
-  let folder: string;
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
-    await world.db.deleteFrom('pools_documents').execute();
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  const folder = useFolder();
+  beforeEach(() => world.db.deleteFrom('pools_documents').execute());
 
   const write = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content);

@@ -118,7 +118,7 @@ describe('provisioning', () => {
 
   test('a pool that goes before its worker is registered ends the worker, and says why the job waits (P5)', async () => {
     await world.reserve();
-    await world.putPools(examplePools({ pools: [{ name: 'other' }] }));
+    await world.putPools({ pools: [{ name: 'other' }] });
     await world.runTasks();
     await world.match();
     expect(await seen.failures()).toEqual(['pool_unknown']);
@@ -205,7 +205,7 @@ describe('where a runner registers', () => {
   });
 
   test('a pool can register at repositories of an organisation; the name is found although the job’s row is gone (A12, C2)', async () => {
-    await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
+    await world.putPools({ pools: [{ registration: 'repository' }] });
     await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
     await world.match();
     await world.db.deleteFrom('jobs').execute();
@@ -223,7 +223,7 @@ describe('where a runner registers', () => {
   });
 
   test('a runner group is made once, and read anew only where runners get no job (C7, C11, P4)', async () => {
-    await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
+    await world.putPools({ pools: [{ runnerGroup: 'Paddock' }] });
     const groupCalls = async () =>
       Object.entries(await world.calls()).flatMap(([name, count]) =>
         name.includes('runner-group') ? [count] : [],

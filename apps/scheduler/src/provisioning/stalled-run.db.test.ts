@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { bothEnds, CALLS } from '../scenes/stalled-run.scene.ts';
 import {
@@ -11,7 +10,7 @@ import {
 const world = useSchedulerWorld();
 const runs = useStalledRuns(world);
 const seen = useEvidence(world);
-beforeEach(() => world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] })));
+beforeEach(() => world.putPools({ pools: [{ runnerGroup: 'Paddock' }] }));
 afterEach(() => world.cancelAll());
 
 /** A job that runs until it is cancelled. */

@@ -3,7 +3,6 @@ import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { UpdateObject } from 'kysely';
 import { takeChanges, takeList } from '../following/follow-pods.ts';
@@ -110,10 +109,8 @@ export async function followedPods(world: SchedulerWorld, rules: Partial<typeof 
     },
     /** How the pods of the pool begin, by the simulated node. */
     startsWith: (start: string) =>
-      world.putPools(
-        examplePools({
-          pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }],
-        }),
-      ),
+      world.putPools({
+        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }],
+      }),
   };
 }

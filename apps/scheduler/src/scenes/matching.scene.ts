@@ -4,7 +4,7 @@ import { noteActiveRepositories } from '@paddock/db/jobs/repositories';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import { putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { type GivenPools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import type { UpdateObject } from 'kysely';
 import * as scheduler from '../matching/match.ts';
@@ -46,7 +46,7 @@ const TABLES = [
  * One database for the tests of a file. Before each of them it has no rows that matching reads, and
  * the given pools, if any, are in force.
  */
-export function useMatching(pools?: Parameters<typeof putPools>[1]) {
+export function useMatching(pools?: GivenPools) {
   const database = useTestDatabase();
   const empty = async (): Promise<void> => {
     await emptyTables(database.db, TABLES);

@@ -1,11 +1,11 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { afterEach } from '@jest/globals';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { startService } from '@paddock/testing/processes';
 import { untilDisconnected } from '@paddock/testing/sessions';
+import { useFolder } from '@paddock/testing/use-folder';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { SchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';
@@ -14,12 +14,8 @@ export type Scheduler = Awaited<ReturnType<ReturnType<typeof useSchedulers>['sta
 
 /** Schedulers as processes in that world, killed at the end of the test that started them. */
 export function useSchedulers(world: SchedulerWorld) {
-  let folder: string;
+  const folder = useFolder();
   const started: Awaited<ReturnType<typeof startService>>[] = [];
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-process-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
   afterEach(async () => {
     for (const { kill } of started) kill('SIGKILL');
     await Promise.all(started.splice(0).map(({ exited }) => exited));

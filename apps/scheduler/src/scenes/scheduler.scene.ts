@@ -2,7 +2,6 @@ import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
 import { findInstance } from '@paddock/db/instance';
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { connectGitHub } from '@paddock/github/connect';
 import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
@@ -19,7 +18,7 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { impatientReaches, waitsOf } from './waits.scene.ts';
 import { createTestDatabase } from '@paddock/testing/database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, type GivenPools, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createEvents } from '../events.ts';
@@ -134,7 +133,7 @@ export async function startSchedulerWorld({
   const workers = () =>
     db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
   const acme = await addEntity(gitHub, 'acme', ['api'], { runnerGroups: true });
-  await putPools(db, examplePools());
+  await putPools(db);
   const instance = await findInstance(db);
   /** A job of acme, unless given. */
   const queueJob = (given: Parameters<typeof queueJobOf>[2] = {}, entity = acme) =>
@@ -159,7 +158,7 @@ export async function startSchedulerWorld({
     /** A process' own clock, and as if so much time had gone by on it. */
     now,
     passTime: (ms: number) => void (passedMs += ms),
-    putPools: (document: PoolsDocument) => putPools(db, document),
+    putPools: (given?: GivenPools) => putPools(db, given),
     queueJob,
     queueJobs: async (count: number, ...given: Parameters<typeof queueJob>) => {
       for (let n = 0; n < count; n += 1) await queueJob(...given);
@@ -263,7 +262,7 @@ export async function startSchedulerWorld({
       await deletePods(cluster, instance);
       await emptyTables(db, RESET);
       await waits.forgetTold();
-      await putPools(db, examplePools());
+      await putPools(db);
     },
     async stop() {
       cluster.close();

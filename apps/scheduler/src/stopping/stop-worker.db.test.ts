@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { putJob } from '@paddock/testing/demand-rows';
 import { schedulerKinds } from '../kinds.ts';
 import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
@@ -205,7 +205,7 @@ async function bind(podName: string, jobId: number, status: 'running' | 'complet
 describe('a worker that has had its job and lives on (E5)', () => {
   test('beside a container that a webhook has added, with a job whose end is unknown: it waits for that, and its row says that the runner has ended', async () => {
     const annotations = { 'test.paddock/inject': 'proxy' };
-    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
+    await world.putPools({ pools: [{ template: { metadata: { annotations } } }] });
     const { name } = await scene.makePod(({ runner }) => runner.state === 'terminated');
     await scene.follow();
     const jobId = (await scene.row(name)).made_for_job_id ?? 0;

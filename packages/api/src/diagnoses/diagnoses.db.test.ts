@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { noteLife } from '@paddock/db/instance';
 import { noteAway } from '@paddock/db/outages';
 import { setSwitch } from '@paddock/db/switches';
-import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, putKey } from '../scenes/ask.scene.ts';
@@ -104,7 +104,7 @@ describe('the diagnoses (G3)', () => {
       labels: [name],
       paused: name === 'still',
     }));
-    await putPools(db, examplePools({ pools }));
+    await putPools(db, { pools });
     await putKey(db, await putJob(db, { k8s_pool: 'gpu', repo_id: 9 }), 'making_stopped');
     await setSwitch(db, 'pool:gpu', 'ada', 'new image');
     await setSwitch(db, 'entity:2', 'bob');

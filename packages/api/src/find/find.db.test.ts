@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
-import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { findDeliveryEndpoint } from '../deliveries/deliveries.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
     values (1, 7, 70, 'Oldcme', 'Organization', now())`.execute(db);
   await sql`update installations set login = 'Acme'`.execute(db);
-  await putPools(db, examplePools({ pools: [{ name: 'linux', labels: ['linux'] }] }));
+  await putPools(db, { pools: [{ name: 'linux', labels: ['linux'] }] });
   await putJob(db, {
     job_id: 345,
     run_id: 9345,

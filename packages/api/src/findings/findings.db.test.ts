@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { noteLife } from '@paddock/db/instance';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
@@ -13,7 +13,7 @@ test('a healthy installation is well, and says where the rest is checked (H1)', 
   const { db } = database;
   for (const service of ['ingress', 'scheduler', 'reconciler'] as const)
     await noteLife(db, service);
-  await putPools(db, examplePools());
+  await putPools(db);
   expect(await find()).toEqual({
     isWell: true,
     findings: [

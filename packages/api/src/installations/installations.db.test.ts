@@ -34,20 +34,18 @@ beforeAll(async () => {
   await putEvent('installation.deleted', '2026-01-09T00:00:00Z', { installation: 69 });
 });
 
-describe('an installation (G3)', () => {
-  test('is what GitHub last said, with the deliveries about it and no replay', async () => {
-    const found = await find(70);
-    expect(found).toMatchObject({
-      entity: { id: 1, login: 'acme' },
-      today: { state: 'suspended', since: '2026-01-30T00:00:00.000Z', repositories: 'selected' },
-    });
-    expect(found.events.map(({ event, at }) => [event, at])).toEqual([
-      ['installation.suspend', '2026-01-30T00:00:00.000Z'],
-      ['installation_repositories.added', '2026-01-20T00:00:00.000Z'],
-      ['installation.created', '2026-01-10T00:00:00.000Z'],
-    ]);
-    await expect(find(999)).rejects.toMatchObject({ status: 404 });
+test('an installation is what GitHub last said, with the deliveries about it and no replay (G3)', async () => {
+  const found = await find(70);
+  expect(found).toMatchObject({
+    entity: { id: 1, login: 'acme' },
+    today: { state: 'suspended', since: '2026-01-30T00:00:00.000Z', repositories: 'selected' },
   });
+  expect(found.events.map(({ event, at }) => [event, at])).toEqual([
+    ['installation.suspend', '2026-01-30T00:00:00.000Z'],
+    ['installation_repositories.added', '2026-01-20T00:00:00.000Z'],
+    ['installation.created', '2026-01-10T00:00:00.000Z'],
+  ]);
+  await expect(find(999)).rejects.toMatchObject({ status: 404 });
 });
 
 const install = (entityId: number, appId: number, more: object) =>

@@ -115,86 +115,82 @@ describe('the list of jobs', () => {
 const find = (job: number | string) => ask(findJobEndpoint, database.db, { job });
 const minute = (n: number) => new Date(START + n * 60_000);
 
-describe('one job (D12)', () => {
-  test('has its timeline in order, its runner and its deliveries, the newest first', async () => {
-    await putJob(database.db, {
-      job_id: 200,
-      status: 'completed',
-      wants_worker: false,
-      conclusion: 'success',
-      k8s_pod: 'w-7',
-      runner_name: 'w-7',
-      runner_id: 7,
-      requeues: 1,
-      queued_at: minute(0),
-      created_at: minute(1),
-      looked_up_at: minute(2),
-      started_at: minute(3),
-      completed_at: minute(4),
-    });
-    await sql`insert into installation_events (source, event, outcome, job_id, delivery_guid, payload, received_at)
-      values ('webhook', 'workflow_job.queued', 'job_stored', 200, 'guid-1', '{}', ${minute(1)}),
-        ('reconciler', 'workflow_job.completed', 'job_marked_completed', 200, null, '{}', ${minute(4)})`.execute(
-      database.db,
-    );
-    const job = await find('200');
-    expect(job).toMatchObject({
-      id: 200,
-      state: 'ended',
-      worker: 'w-7',
-      runner: { id: 7, name: 'w-7' },
-      requeues: 1,
-      deliveries: [
-        { id: expect.stringMatching(/^\d+$/), source: 'reconciler', guid: null },
-        { id: expect.any(String), event: 'workflow_job.queued', guid: 'guid-1' },
-      ],
-    });
-    expect(job.timeline).toEqual([
-      { at: '2026-01-31T00:00:00.000Z', what: 'queued at GitHub' },
-      { at: '2026-01-31T00:01:00.000Z', what: 'stored by Paddock' },
-      { at: '2026-01-31T00:02:00.000Z', what: 'GitHub last answered a look-up' },
-      { at: '2026-01-31T00:03:00.000Z', what: 'started' },
-      { at: '2026-01-31T00:04:00.000Z', what: 'completed' },
-    ]);
+test('one job has its timeline in order, its runner and its deliveries, the newest first (D12)', async () => {
+  await putJob(database.db, {
+    job_id: 200,
+    status: 'completed',
+    wants_worker: false,
+    conclusion: 'success',
+    k8s_pod: 'w-7',
+    runner_name: 'w-7',
+    runner_id: 7,
+    requeues: 1,
+    queued_at: minute(0),
+    created_at: minute(1),
+    looked_up_at: minute(2),
+    started_at: minute(3),
+    completed_at: minute(4),
   });
+  await sql`insert into installation_events (source, event, outcome, job_id, delivery_guid, payload, received_at)
+    values ('webhook', 'workflow_job.queued', 'job_stored', 200, 'guid-1', '{}', ${minute(1)}),
+      ('reconciler', 'workflow_job.completed', 'job_marked_completed', 200, null, '{}', ${minute(4)})`.execute(
+    database.db,
+  );
+  const job = await find('200');
+  expect(job).toMatchObject({
+    id: 200,
+    state: 'ended',
+    worker: 'w-7',
+    runner: { id: 7, name: 'w-7' },
+    requeues: 1,
+    deliveries: [
+      { id: expect.stringMatching(/^\d+$/), source: 'reconciler', guid: null },
+      { id: expect.any(String), event: 'workflow_job.queued', guid: 'guid-1' },
+    ],
+  });
+  expect(job.timeline).toEqual([
+    { at: '2026-01-31T00:00:00.000Z', what: 'queued at GitHub' },
+    { at: '2026-01-31T00:01:00.000Z', what: 'stored by Paddock' },
+    { at: '2026-01-31T00:02:00.000Z', what: 'GitHub last answered a look-up' },
+    { at: '2026-01-31T00:03:00.000Z', what: 'started' },
+    { at: '2026-01-31T00:04:00.000Z', what: 'completed' },
+  ]);
 });
 
-describe('a job of the list', () => {
-  test('that waits says why its key gets no worker, and since when; by reason it is found (D12)', async () => {
-    const job = await putJob(database.db, { job_id: 101, queued_at: new Date(START) });
-    // Its key has the reason for longer than the job is known.
-    const knownSince = job.created_at.toISOString();
-    await putKey(database.db, job, 'at_pool_cap');
-    const [item] = (await list({ state: 'waiting' })).items;
-    expect(item).toMatchObject({
-      id: 101,
-      state: 'waiting',
-      wait: { reason: 'at_pool_cap', since: knownSince },
-    });
-    const oldestSince = new Date(START).toISOString();
-    expect(await active({ by: 'reason' })).toMatchObject([
-      { reason: 'none', waiting: 12, running: 0, pools: ['gpu', 'linux'], oldestSince },
-      { reason: 'at_pool_cap', waiting: 1, pools: ['linux'], oldestSince: item?.createdAt },
-    ]);
-    const waiting = await ids({ state: 'waiting' });
-    expect(await ids({ reason: 'at_pool_cap' })).toEqual([101]);
-    expect(await ids({ reason: 'none' })).toEqual(waiting.filter((id) => id !== 101));
-    expect(await ids({ reason: 'no_capacity', state: 'waiting' })).toEqual([]);
-    const place = { entity: 'org-2', pool: 'gpu', workflow: 'CI', from: '2026-01-31T02:00:00Z' };
-    const some = await ids({ ...place, state: 'waiting' });
-    expect(some.length).toBeGreaterThan(0);
-    expect(await ids({ ...place, reason: 'none' })).toEqual(some);
-    const row = { reason: 'none', pools: ['gpu'], waiting: some.length };
-    expect(await active({ ...place, by: 'reason' })).toMatchObject([row]);
-    expect(endpoint.input.safeParse({ reason: 'at_pool_kap' }).success).toBe(false);
-    await sql`update jobs set status = 'running', wants_worker = false, k8s_pod = 'w-1' where job_id = 101`.execute(
-      database.db,
-    );
-    expect((await list({ state: 'running' })).items[0]).toMatchObject({
-      id: 101,
-      worker: 'w-1',
-      wait: null,
-    });
+test('a job of the list that waits says why its key gets no worker, and since when; by reason it is found (D12)', async () => {
+  const job = await putJob(database.db, { job_id: 101, queued_at: new Date(START) });
+  // Its key has the reason for longer than the job is known.
+  const knownSince = job.created_at.toISOString();
+  await putKey(database.db, job, 'at_pool_cap');
+  const [item] = (await list({ state: 'waiting' })).items;
+  expect(item).toMatchObject({
+    id: 101,
+    state: 'waiting',
+    wait: { reason: 'at_pool_cap', since: knownSince },
+  });
+  const oldestSince = new Date(START).toISOString();
+  expect(await active({ by: 'reason' })).toMatchObject([
+    { reason: 'none', waiting: 12, running: 0, pools: ['gpu', 'linux'], oldestSince },
+    { reason: 'at_pool_cap', waiting: 1, pools: ['linux'], oldestSince: item?.createdAt },
+  ]);
+  const waiting = await ids({ state: 'waiting' });
+  expect(await ids({ reason: 'at_pool_cap' })).toEqual([101]);
+  expect(await ids({ reason: 'none' })).toEqual(waiting.filter((id) => id !== 101));
+  expect(await ids({ reason: 'no_capacity', state: 'waiting' })).toEqual([]);
+  const place = { entity: 'org-2', pool: 'gpu', workflow: 'CI', from: '2026-01-31T02:00:00Z' };
+  const some = await ids({ ...place, state: 'waiting' });
+  expect(some.length).toBeGreaterThan(0);
+  expect(await ids({ ...place, reason: 'none' })).toEqual(some);
+  const row = { reason: 'none', pools: ['gpu'], waiting: some.length };
+  expect(await active({ ...place, by: 'reason' })).toMatchObject([row]);
+  expect(endpoint.input.safeParse({ reason: 'at_pool_kap' }).success).toBe(false);
+  await sql`update jobs set status = 'running', wants_worker = false, k8s_pod = 'w-1' where job_id = 101`.execute(
+    database.db,
+  );
+  expect((await list({ state: 'running' })).items[0]).toMatchObject({
+    id: 101,
+    worker: 'w-1',
+    wait: null,
   });
 });
 

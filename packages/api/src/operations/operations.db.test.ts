@@ -87,63 +87,56 @@ const all = async (more: object = {}) =>
       [kind, id, status, ...(waitsFor === null ? [] : [waitsFor])].join(' '),
   );
 
-describe('operations of all subjects (F4, F6)', () => {
-  test('are those that run, then those that wait and for what, then those that ended, by filters', async () => {
-    for (const id of ['a', 'b'])
-      for (const kind of ['failing', 'quick']) {
-        await enqueueOne(kind, id);
-        await runAll();
-      }
-    for (const kind of ['gone', 'runs']) {
-      await enqueueOne(kind);
-      await claimTasks(database.db, { ...CLAIM, slots: { [kind]: 1 } });
+test('operations of all subjects are those that run, then those that wait and for what, then those that ended, by filters (F4, F6)', async () => {
+  for (const id of ['a', 'b'])
+    for (const kind of ['failing', 'quick']) {
+      await enqueueOne(kind, id);
+      await runAll();
     }
-    const minute = sql`interval '1 minute'`;
-    await sql`update tasks set locked_until = now() - ${minute} where kind = 'gone'`.execute(
-      database.db,
-    );
-    for (const kind of ['runs', 'free', 'nobody', 'later', 'again']) await enqueueOne(kind);
-    await sql`update tasks set due_at = now() - ${minute} where kind = 'nobody'`.execute(
-      database.db,
-    );
-    await sql`update tasks set due_at = now() + ${minute} where kind in ('later', 'again')`.execute(
-      database.db,
-    );
-    await sql`update tasks set failures = '[{"reason": "error", "message": "no route"}]' where kind = 'again'`.execute(
-      database.db,
-    );
-    const rows = await all();
-    expect(rows).toEqual([
-      'runs acme/app RUNNING',
-      'again acme/app QUEUED its next try: no route',
-      'later acme/app QUEUED its time',
-      'nobody acme/app QUEUED a living process: none runs tasks of this kind',
-      'free acme/app QUEUED a free place among those of its kind',
-      'runs acme/app QUEUED the one before it, which runs',
-      'gone acme/app QUEUED another process to take it on: the one that ran it is gone',
-      'quick b OK',
-      'failing b ERROR',
-      'quick a OK',
-      'failing a ERROR',
-    ]);
-    for (const [filter, isMeant] of [
-      [{ status: 'RUNNING' }, / RUNNING/],
-      [{ status: 'QUEUED' }, / QUEUED/],
-      [{ status: 'OK' }, / OK/],
-      [{ status: 'ERROR', kind: 'failing' }, / ERROR/],
-      [{ reason: 'poison' }, / ERROR/],
-      [{ reason: 'error' }, /^again/],
-      [{ handled: 'true' }, /^$/],
-      [{ subject: 'repository:a' }, /^\w+ a /],
-      [{ subject: 'repository:ACME/app', kind: 'runs' }, /^runs/],
-      [{ from: '-1h' }, /./],
-      [{ to: '-1h' }, /^$/],
-    ] as const)
-      expect([filter, await all(filter)]).toEqual([
-        filter,
-        rows.filter((row) => isMeant.test(row)),
-      ]);
-  });
+  for (const kind of ['gone', 'runs']) {
+    await enqueueOne(kind);
+    await claimTasks(database.db, { ...CLAIM, slots: { [kind]: 1 } });
+  }
+  const minute = sql`interval '1 minute'`;
+  await sql`update tasks set locked_until = now() - ${minute} where kind = 'gone'`.execute(
+    database.db,
+  );
+  for (const kind of ['runs', 'free', 'nobody', 'later', 'again']) await enqueueOne(kind);
+  await sql`update tasks set due_at = now() - ${minute} where kind = 'nobody'`.execute(database.db);
+  await sql`update tasks set due_at = now() + ${minute} where kind in ('later', 'again')`.execute(
+    database.db,
+  );
+  await sql`update tasks set failures = '[{"reason": "error", "message": "no route"}]' where kind = 'again'`.execute(
+    database.db,
+  );
+  const rows = await all();
+  expect(rows).toEqual([
+    'runs acme/app RUNNING',
+    'again acme/app QUEUED its next try: no route',
+    'later acme/app QUEUED its time',
+    'nobody acme/app QUEUED a living process: none runs tasks of this kind',
+    'free acme/app QUEUED a free place among those of its kind',
+    'runs acme/app QUEUED the one before it, which runs',
+    'gone acme/app QUEUED another process to take it on: the one that ran it is gone',
+    'quick b OK',
+    'failing b ERROR',
+    'quick a OK',
+    'failing a ERROR',
+  ]);
+  for (const [filter, isMeant] of [
+    [{ status: 'RUNNING' }, / RUNNING/],
+    [{ status: 'QUEUED' }, / QUEUED/],
+    [{ status: 'OK' }, / OK/],
+    [{ status: 'ERROR', kind: 'failing' }, / ERROR/],
+    [{ reason: 'poison' }, / ERROR/],
+    [{ reason: 'error' }, /^again/],
+    [{ handled: 'true' }, /^$/],
+    [{ subject: 'repository:a' }, /^\w+ a /],
+    [{ subject: 'repository:ACME/app', kind: 'runs' }, /^runs/],
+    [{ from: '-1h' }, /./],
+    [{ to: '-1h' }, /^$/],
+  ] as const)
+    expect([filter, await all(filter)]).toEqual([filter, rows.filter((row) => isMeant.test(row))]);
 });
 
 describe('the counts', () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDone } from '@paddock/queue/operations';
 import { snooze } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await emptyTables(database.db, ['tasks', 'operations', 'actions', 'switches', 'schedules']);
   await emptyTables(database.db, ['installations', 'repositories', 'jobs']);
   await putInstallation(database.db);
-  await putPools(database.db, examplePools());
+  await putPools(database.db);
   const tick = { last_tick_at: new Date() };
   await database.db
     .insertInto('schedules')
@@ -117,38 +117,36 @@ test('a dry run of a sweep runs beside the real one, also while that is paused (
   expect([dry.id === real.id, row?.payload]).toEqual([false, { dryRun: true }]);
 });
 
-describe('an operation that several ask for (F5)', () => {
-  test('is seen by each of their narrowed tokens, also after one was merged into another (F7)', async () => {
-    const sees = async (person: string, id: string) =>
-      maySee(bearer(person), findOperationEndpoint, await find(id));
-    const first = await resync('token a');
-    await resync('token b');
-    let last = '';
-    await runDueTasks({
-      db: database.db,
-      kinds: {
-        'discover-jobs': {
-          slots: 1,
-          handler: async () => {
-            if (last !== '') return snooze(9_999_999, 'a rate limit');
-            last = (await resync('token c')).id;
-            return snooze(0, 'a rate limit');
-          },
+test('an operation that several ask for is seen by each of their narrowed tokens, also after one was merged into another (F5, F7)', async () => {
+  const sees = async (person: string, id: string) =>
+    maySee(bearer(person), findOperationEndpoint, await find(id));
+  const first = await resync('token a');
+  await resync('token b');
+  let last = '';
+  await runDueTasks({
+    db: database.db,
+    kinds: {
+      'discover-jobs': {
+        slots: 1,
+        handler: async () => {
+          if (last !== '') return snooze(9_999_999, 'a rate limit');
+          last = (await resync('token c')).id;
+          return snooze(0, 'a rate limit');
         },
       },
-    });
-    expect(last).not.toBe(first.id);
-    expect((await find(first.id)).askers.map(({ person }) => person)).toEqual([
-      'token a',
-      'token b',
-      'token c',
-    ]);
-    for (const person of ['token a', 'token b', 'token c'])
-      expect([person, await sees(person, first.id)]).toEqual([person, true]);
-    expect([await sees('token c', last), await sees('token a', last)]).toEqual([true, false]);
-    expect(await sees('token d', first.id)).toBe(false);
-    expect(maySee(bearer('token a'), findOperationEndpoint, undefined)).toBe(false);
+    },
   });
+  expect(last).not.toBe(first.id);
+  expect((await find(first.id)).askers.map(({ person }) => person)).toEqual([
+    'token a',
+    'token b',
+    'token c',
+  ]);
+  for (const person of ['token a', 'token b', 'token c'])
+    expect([person, await sees(person, first.id)]).toEqual([person, true]);
+  expect([await sees('token c', last), await sees('token a', last)]).toEqual([true, false]);
+  expect(await sees('token d', first.id)).toBe(false);
+  expect(maySee(bearer('token a'), findOperationEndpoint, undefined)).toBe(false);
 });
 
 test.each([

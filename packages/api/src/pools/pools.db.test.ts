@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
-import { examplePools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
+import { putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -45,7 +45,7 @@ const switches = async () => (await ask(listSwitchesEndpoint, database.db)).item
 describe('draining a pool (F5)', () => {
   beforeEach(async () => {
     await empty();
-    await putPools(database.db, examplePools());
+    await putPools(database.db);
   });
 
   test('stops the making, and each worker that no job is known to run on, once (C12)', async () => {
@@ -204,7 +204,7 @@ describe('one pool', () => {
       const env = [{ name: 'DB_PASSWORD', value: password }];
       const spec = { containers: [{ name: 'runner', env, args: [] }] };
       const resources = { requests: { cpu }, limits: { memory: '8Gi' } };
-      return putPools(db, examplePools({ pools: [{ resources, template: { spec }, ...given }] }));
+      return putPools(db, { pools: [{ resources, template: { spec }, ...given }] });
     };
     await load({ name: 'other' }, '1');
     await load({}, '1');
@@ -265,10 +265,7 @@ describe('the list of pools', () => {
   beforeAll(async () => {
     const { db } = database;
     await empty();
-    await putPools(
-      db,
-      examplePools({ pools: [{ maxWorkers: 4 }, { name: 'gpu', labels: ['gpu'] }] }),
-    );
+    await putPools(db, { pools: [{ maxWorkers: 4 }, { name: 'gpu', labels: ['gpu'] }] });
     const oldest = new Date('2026-01-31T00:00:00Z');
     await putJob(db, { created_at: oldest });
     await putJob(db);

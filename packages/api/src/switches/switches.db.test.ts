@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
@@ -8,7 +8,7 @@ import { listSwitchesEndpoint, turnSwitchEndpoint } from './switches.ts';
 const database = useTestDatabase();
 beforeEach(async () => {
   await emptyTables(database.db, ['switches', 'actions', 'installations']);
-  await putPools(database.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+  await putPools(database.db, { pools: [{}, { name: 'gpu', labels: ['gpu'] }] });
   await putInstallation(database.db);
 });
 
@@ -72,7 +72,7 @@ test.each([
 
 test('a pool that has left the file can be let go, once (F5)', async () => {
   await set('pool:gpu', 'ada');
-  await putPools(database.db, examplePools());
+  await putPools(database.db);
   expect(await lift('pool:gpu', 'ada')).toEqual({ subject: 'pool:gpu', held: null });
   await expect(lift('pool:gpu', 'ada')).rejects.toMatchObject({ status: 404 });
 });

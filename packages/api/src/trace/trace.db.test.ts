@@ -112,11 +112,9 @@ describe('the trace of an entity (G2)', () => {
   });
 });
 
-describe('the trace of an installation (G2)', () => {
-  test('is that of its entity', async () => {
-    expect(await traceOfInstallation(70)).toEqual(await trace('acme', { limit: 100 }));
-    await expect(traceOfInstallation(999)).rejects.toMatchObject({ status: 404 });
-  });
+test('the trace of an installation is that of its entity (G2)', async () => {
+  expect(await traceOfInstallation(70)).toEqual(await trace('acme', { limit: 100 }));
+  await expect(traceOfInstallation(999)).rejects.toMatchObject({ status: 404 });
 });
 
 describe('the trace of a job (G2)', () => {
@@ -136,16 +134,14 @@ describe('the trace of a job (G2)', () => {
   });
 });
 
-describe('the payload of an event (G2)', () => {
-  test('is what its row has', async () => {
-    const { items } = await trace('acme', { kind: 'event', limit: 1 });
-    const [item] = items;
-    if (item?.kind !== 'event') throw new Error('no event');
-    expect(await payloadOf(item.event.id)).toEqual({
-      event: item.event,
-      size: '{"n": 11}'.length,
-      payload: { n: 11 },
-    });
-    await expect(payloadOf('999999999')).rejects.toMatchObject({ status: 404 });
+test('the payload of an event is what its row has (G2)', async () => {
+  const { items } = await trace('acme', { kind: 'event', limit: 1 });
+  const [item] = items;
+  if (item?.kind !== 'event') throw new Error('no event');
+  expect(await payloadOf(item.event.id)).toEqual({
+    event: item.event,
+    size: '{"n": 11}'.length,
+    payload: { n: 11 },
   });
+  await expect(payloadOf('999999999')).rejects.toMatchObject({ status: 404 });
 });

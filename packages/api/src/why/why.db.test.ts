@@ -3,7 +3,6 @@ import { noteAway } from '@paddock/db/outages';
 import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import { saveAppIds } from '@paddock/db/instance';
 import {
-  examplePools,
   minutesAgo,
   putInstallation,
   putJob,
@@ -33,10 +32,10 @@ beforeEach(async () => {
     'pools_documents',
     'runner_groups',
   ]);
-  await putPools(
-    database.db,
-    examplePools({ pools: [{ maxWorkers: 1 }], entities: { '*': { maxWorkers: 20 } } }),
-  );
+  await putPools(database.db, {
+    pools: [{ maxWorkers: 1 }],
+    entities: { '*': { maxWorkers: 20 } },
+  });
 });
 
 describe('why a job waits (P5)', () => {
@@ -167,24 +166,22 @@ describe('why a job waits (P5)', () => {
   });
 });
 
-describe('the jobs of a run (P5)', () => {
-  test('that wait or run are explained in pages', async () => {
-    await putInstallation(database.db, { login: 'Acme' });
-    const run = { run_id: 77 };
-    const jobs = [
-      await putJob(database.db, run),
-      await putJob(database.db, { ...run, status: 'running', wants_worker: false }),
-      await putJob(database.db, run),
-    ];
-    await putJob(database.db, { ...run, status: 'completed', wants_worker: false });
-    await putJob(database.db);
+test('the jobs of a run that wait or run are explained in pages (P5)', async () => {
+  await putInstallation(database.db, { login: 'Acme' });
+  const run = { run_id: 77 };
+  const jobs = [
+    await putJob(database.db, run),
+    await putJob(database.db, { ...run, status: 'running', wants_worker: false }),
+    await putJob(database.db, run),
+  ];
+  await putJob(database.db, { ...run, status: 'completed', wants_worker: false });
+  await putJob(database.db);
 
-    const asked = { run: '77', owner: 'acme', limit: '2' };
-    const found = await askAll(whyRunEndpoint, database.dbOf('console'), asked);
-    expect(found.map(({ job }) => job.id)).toEqual(jobs.map(({ job_id: id }) => id));
-    const others = await ask(whyRunEndpoint, database.db, { run: '77', owner: 'lab' });
-    expect(others).toEqual({ items: [], next: null });
-  });
+  const asked = { run: '77', owner: 'acme', limit: '2' };
+  const found = await askAll(whyRunEndpoint, database.dbOf('console'), asked);
+  expect(found.map(({ job }) => job.id)).toEqual(jobs.map(({ job_id: id }) => id));
+  const others = await ask(whyRunEndpoint, database.db, { run: '77', owner: 'lab' });
+  expect(others).toEqual({ items: [], next: null });
 });
 
 test.each([

@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Logger } from '@paddock/runtime/logger';
 import { Secret } from '@paddock/runtime/secret';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { useFolder } from '@paddock/testing/use-folder';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseUrl, guardedDatabaseUrl, separateParameters } from './database-url.ts';
 import { readPassword } from './read-password.ts';
@@ -59,10 +59,9 @@ describe('the URL of the database (A11)', () => {
   });
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'paddock-tls-'));
+const folder = useFolder();
 const root = join(folder, 'root.crt');
 writeFileSync(root, 'the root certificate');
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a file of passwords (A11)', () => {
   const passwords = join(folder, 'pgpass');

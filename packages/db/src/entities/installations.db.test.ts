@@ -174,7 +174,7 @@ describe('logins that are pinned', () => {
   });
 
   test('to the first entity with the login; not if an id or the star admits it', async () => {
-    await putPools(db(), examplePools({ entities }));
+    await putPools(db(), { entities });
     const owners = [
       { id: 9, login: 'ACME' },
       { id: 1, login: 'acme' },
@@ -189,7 +189,7 @@ describe('logins that are pinned', () => {
   });
 
   test('by GitHub’s list of an App; an entity under another one’s login is refused', async () => {
-    await putPools(db(), examplePools({ entities }));
+    await putPools(db(), { entities });
     for (const id of [1, 2]) {
       await db()
         .transaction()

@@ -34,15 +34,13 @@ const setOver = () =>
   sql`update installations set wait_until = now() - interval '1 second', core_wait_until = now() - interval '1 second',
     registrations_reset_at = now() - interval '1 second'`.execute(database.db);
 
-describe('a wait that one process has stored binds all', () => {
-  test('of an App alone, which may have no row yet', async () => {
-    await here.note(APP, { ...MINUTE, resource: 'core' });
-    expect([await isBound(APP), await isBound({ appId: 2 }), await isBound(ENTITY)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
+test('a wait of an App alone, which may have no row yet, binds all once one process has stored it', async () => {
+  await here.note(APP, { ...MINUTE, resource: 'core' });
+  expect([await isBound(APP), await isBound({ appId: 2 }), await isBound(ENTITY)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('a wait that cannot be written fails nothing: GitHub names it again', async () => {

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import {
-  examplePools,
   minutesAgo,
   putInstallation,
   putJob,
@@ -22,7 +21,7 @@ describe('gauges of rows that all services share (H5)', () => {
       db(),
     );
     const pools = [{}, { name: 'gpu', labels: ['gpu'] }];
-    await putPools(db(), examplePools({ pools, entities: { Acme: {}, '*': {} } }));
+    await putPools(db(), { pools, entities: { Acme: {}, '*': {} } });
   });
 
   /** The values of a gauge, by the values of its labels. */
@@ -148,7 +147,7 @@ describe('gauges of rows that all services share (H5)', () => {
       });
     expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
     const entities = { acme: {}, 'id:1': {}, 'id:3': {} };
-    await putPools(db(), examplePools({ pools: [], entities }));
+    await putPools(db(), { pools: [], entities });
     expect(await read('paddock_registration_budget_remaining')).toEqual({
       'id:1': 40,
       '*': 30,

@@ -3,7 +3,7 @@ import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { reduceJobPayload } from '@paddock/domain/deliveries/delivery-bodies';
 import { type TestDatabase } from '@paddock/testing/database';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { putJob, putPools } from '@paddock/testing/demand-rows';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
@@ -46,42 +46,40 @@ const deliver = (
   return recordDeliveries(db, [delivery], before);
 };
 
-describe('reconsiderJobs', () => {
-  test('jobs that fit a pool now and have no later news are demand, once; all others stay as they are (B4)', async () => {
-    const { db } = database;
-    await deliver(db, 'queued', 1, 'windows');
-    await sql`update installation_events set received_at = now() - interval '49 hours'`.execute(db);
-    await deliver(db, 'queued', 2, 'windows');
-    await deliver(db, 'queued', 3, 'windows');
-    await deliver(db, 'completed', 3, 'windows');
-    await deliver(db, 'queued', 4, 'macos');
-    await deliver(db, 'queued', 5, 'linux');
-    await deliver(db, 'queued', 6, 'windows');
-    expect(await deliver(db, 'queued', 6, 'windows', 'of a replay')).toEqual(['repeated_body']);
-    await deliver(db, 'completed', 7, 'windows');
-    for (let nth = 0; nth < 2; nth++) await deliver(db, 'queued', 7, 'windows');
+test('jobs that fit a pool now and have no later news are demand, once; all others stay as they are (B4)', async () => {
+  const { db } = database;
+  await deliver(db, 'queued', 1, 'windows');
+  await sql`update installation_events set received_at = now() - interval '49 hours'`.execute(db);
+  await deliver(db, 'queued', 2, 'windows');
+  await deliver(db, 'queued', 3, 'windows');
+  await deliver(db, 'completed', 3, 'windows');
+  await deliver(db, 'queued', 4, 'macos');
+  await deliver(db, 'queued', 5, 'linux');
+  await deliver(db, 'queued', 6, 'windows');
+  expect(await deliver(db, 'queued', 6, 'windows', 'of a replay')).toEqual(['repeated_body']);
+  await deliver(db, 'completed', 7, 'windows');
+  for (let nth = 0; nth < 2; nth++) await deliver(db, 'queued', 7, 'windows');
 
-    expect(await reconsiderJobs(db, before, 48)).toBe(0);
-    const all = await Promise.all([reconsiderJobs(db, after, 48), reconsiderJobs(db, after, 48)]);
-    expect(Math.max(...all)).toBe(2);
-    expect(await reconsiderJobs(db, after, 48)).toBe(0);
-    const placed = { k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41 };
-    expect(await rows()).toMatchObject([
-      { job_id: 2, ...placed, delivery_guid: 'guid-2-queued' },
-      { job_id: 5, k8s_pool: 'small', pools_version: 1 },
-      { job_id: 6, ...placed, delivery_guid: 'guid-6-queued' },
-    ]);
-    const events = await db
-      .selectFrom('installation_events')
-      .select(['source', 'outcome'])
-      .where('job_id', '=', 2)
-      .orderBy('id')
-      .execute();
-    expect(events.slice(0, 2)).toEqual([
-      { source: 'webhook', outcome: 'ignored_no_label' },
-      { source: 'reconciler', outcome: 'job_stored' },
-    ]);
-  });
+  expect(await reconsiderJobs(db, before, 48)).toBe(0);
+  const all = await Promise.all([reconsiderJobs(db, after, 48), reconsiderJobs(db, after, 48)]);
+  expect(Math.max(...all)).toBe(2);
+  expect(await reconsiderJobs(db, after, 48)).toBe(0);
+  const placed = { k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41 };
+  expect(await rows()).toMatchObject([
+    { job_id: 2, ...placed, delivery_guid: 'guid-2-queued' },
+    { job_id: 5, k8s_pool: 'small', pools_version: 1 },
+    { job_id: 6, ...placed, delivery_guid: 'guid-6-queued' },
+  ]);
+  const events = await db
+    .selectFrom('installation_events')
+    .select(['source', 'outcome'])
+    .where('job_id', '=', 2)
+    .orderBy('id')
+    .execute();
+  expect(events.slice(0, 2)).toEqual([
+    { source: 'webhook', outcome: 'ignored_no_label' },
+    { source: 'reconciler', outcome: 'job_stored' },
+  ]);
 });
 
 const LINUX = { name: 'linux', labels: ['linux'] };
@@ -90,7 +88,7 @@ const LINUX = { name: 'linux', labels: ['linux'] };
 async function configure(
   ...pools: readonly { name: string; labels: string[]; publicRepositories?: boolean }[]
 ) {
-  await putPools(database.db, examplePools({ pools }));
+  await putPools(database.db, { pools });
   const current = await currentPoolsDocument(database.db);
   if (current === undefined) throw new Error('There is no pools document.');
   return current;

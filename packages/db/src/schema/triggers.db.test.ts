@@ -49,19 +49,17 @@ async function notified(): Promise<string[]> {
 const JOBS = 'paddock_queue_event jobs';
 const WORKERS = 'paddock_queue_event workers';
 
-describe('notifications of demand (A7)', () => {
-  test('a job whose demand comes, moves or goes notifies, and any other change does not', async () => {
-    const { job_id: id } = await putJob(database.db);
-    await notified();
-    heard = [];
-    const change = (set: { wants_worker?: boolean; runner_name?: string; k8s_pool?: string }) =>
-      database.db.updateTable('jobs').set(set).where('job_id', '=', id).execute();
-    await change({ runner_name: 'another' });
-    expect(await notified()).toEqual([]);
-    await change({ k8s_pool: 'gpu' });
-    await change({ wants_worker: false });
-    expect(await notified()).toEqual([JOBS, JOBS]);
-  });
+test('a job whose demand comes, moves or goes notifies, and any other change does not (A7)', async () => {
+  const { job_id: id } = await putJob(database.db);
+  await notified();
+  heard = [];
+  const change = (set: { wants_worker?: boolean; runner_name?: string; k8s_pool?: string }) =>
+    database.db.updateTable('jobs').set(set).where('job_id', '=', id).execute();
+  await change({ runner_name: 'another' });
+  expect(await notified()).toEqual([]);
+  await change({ k8s_pool: 'gpu' });
+  await change({ wants_worker: false });
+  expect(await notified()).toEqual([JOBS, JOBS]);
 });
 
 const COMMON =

@@ -1,12 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
-import {
-  examplePools,
-  minutesAgo,
-  putJob,
-  putPools,
-  putWorker,
-} from '@paddock/testing/demand-rows';
+import { minutesAgo, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { untilBlocked } from '@paddock/testing/sessions';
@@ -183,10 +177,10 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
 
   test('a change of the pool ends the rest of a runner group that lets in too much', async () => {
     const gpu = { name: 'gpu', labels: ['gpu'] };
-    await putPools(database.db, examplePools({ pools: [{}, gpu] }));
+    await putPools(database.db, { pools: [{}, gpu] });
     await review('linux', ['acme/web'], 900_000);
     await review('gpu', ['acme/web'], 900_000);
-    await putPools(database.db, examplePools({ pools: [{ image: 'another' }, gpu] }));
+    await putPools(database.db, { pools: [{ image: 'another' }, gpu] });
     await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
     const resting = database.db
       .selectFrom('runner_groups')
@@ -212,7 +206,7 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
           workers.map((worker) => ({ worker, jobId: 1 })),
         ),
       );
-      await putPools(database.db, examplePools({ pools: [{ image: crypto.randomUUID() }] }));
+      await putPools(database.db, { pools: [{ image: crypto.randomUUID() }] });
       await forgetFailuresOfChangedPools(database.db);
     });
     await Promise.all(rounds.map((round) => round()));

@@ -240,17 +240,15 @@ describe('planPass', () => {
   });
 });
 
-describe('findSnapshotRivals', () => {
-  test('names the keys that compete for the room that all reservations would leave (C4)', () => {
-    const rules = storedRules({ entities: { '*': { maxWorkers: 2 } } });
-    const demand = [demandOf(10), demandOf(11)];
-    const taken = { rules, demand, live: [liveOf(10, 2)] };
-    expect(findSnapshotRivals(snapshotOf(taken))).toEqual([]);
-    expect(findSnapshotRivals(snapshotOf({ rules, demand: [demandOf(10)] }))).toStrictEqual([]);
-    const reservations = [reservationOf('a', 10, { stopping: true })];
-    expect(findSnapshotRivals(snapshotOf({ ...taken, reservations }))).toEqual([
-      { demandKey: 10, count: 1 },
-      { demandKey: 11, count: 1 },
-    ]);
-  });
+test('findSnapshotRivals names the keys that compete for the room that all reservations would leave (C4)', () => {
+  const rules = storedRules({ entities: { '*': { maxWorkers: 2 } } });
+  const demand = [demandOf(10), demandOf(11)];
+  const taken = { rules, demand, live: [liveOf(10, 2)] };
+  expect(findSnapshotRivals(snapshotOf(taken))).toEqual([]);
+  expect(findSnapshotRivals(snapshotOf({ rules, demand: [demandOf(10)] }))).toStrictEqual([]);
+  const reservations = [reservationOf('a', 10, { stopping: true })];
+  expect(findSnapshotRivals(snapshotOf({ ...taken, reservations }))).toEqual([
+    { demandKey: 10, count: 1 },
+    { demandKey: 11, count: 1 },
+  ]);
 });

@@ -6,12 +6,8 @@ import { newestFailures } from './newest-failures.ts';
 import { jsonText, repairJsonText, storable } from './storable.ts';
 import { tellAction, textOf } from './tell-action.ts';
 
-describe('storable', () => {
-  test('replaces NUL and lone surrogates, and nothing else (B9)', () => {
-    expect(storable('a\0b\uD800c \uDE00 😀\n\u001b[0m')).toBe(
-      'a\uFFFDb\uFFFDc \uFFFD 😀\n\u001b[0m',
-    );
-  });
+test('storable replaces NUL and lone surrogates, and nothing else (B9)', () => {
+  expect(storable('a\0b\uD800c \uDE00 😀\n\u001b[0m')).toBe('a\uFFFDb\uFFFDc \uFFFD 😀\n\u001b[0m');
 });
 
 describe('repairJsonText', () => {

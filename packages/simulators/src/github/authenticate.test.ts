@@ -1,34 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
 import { appAuthorization, callApi, installationAuthorization } from '../scenes/call-api.scene.ts';
-import { type Receiver, startReceiver } from './start-receiver.ts';
-
-describe('simulated deliveries', () => {
-  let receiver: Receiver;
-  let world: SmallWorld;
-  beforeEach(async () => {
-    receiver = await startReceiver();
-    world = await startSmallWorld({ webhookUrl: receiver.url });
-  });
-  afterEach(async () => {
-    await world.github.stop();
-    await receiver.stop();
-  });
-
-  const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-  const logged = async () => (await world.github.truth()).deliveries;
-
-  test('log dropped actions as failed, and omitted ones nowhere', async () => {
-    await world.github.setDeliveryFaults({ dropActions: ['queued'], omitActions: ['completed'] });
-    const { id } = await queue();
-    await world.github.cancelJob(id);
-    await world.github.settled();
-    expect(receiver.received).toEqual([]);
-    expect(await logged()).toMatchObject([{ action: 'queued', statusCode: 502 }]);
-    const counts = { deliveries: 1, failedDeliveries: 1, redelivered: 0 };
-    expect(await world.github.report()).toMatchObject(counts);
-  });
-});
 
 describe('who may call the simulated GitHub', () => {
   let world: SmallWorld;
