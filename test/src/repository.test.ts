@@ -10,8 +10,7 @@ import { lookUpJobsTask, SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/
 import { settings as ingress } from '@paddock/ingress/settings';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/enqueue';
 import { settings as reconciler } from '@paddock/reconciler/settings';
-import { cadenceRules } from '@paddock/queue/sweep-schedules';
-import { sweepSchedules } from '@paddock/queue/sweep-schedules';
+import { cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { sweepKinds } from '@paddock/reconciler/sweeps';
 import { valuesOf } from '@paddock/runtime/rules';
 import type { Setting } from '@paddock/runtime/settings';

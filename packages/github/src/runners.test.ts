@@ -11,9 +11,9 @@ import {
   findVersionEnd,
   getRunner,
   listRunners,
+  type RegistrationScope,
 } from './runners.ts';
 import { ACME, API, TOOL, failureOf, jit, useSmallWorld } from './scenes/small-world.scene.ts';
-import type { RegistrationScope } from './runners.ts';
 
 const SCOPES: RegistrationScope[] = [ACME, { kind: 'repository', ...API }];
 

@@ -1,33 +1,166 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { startTunnel } from '@paddock/testing/tunnel';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
+  type ExecutorProcess,
   executorProcesses,
   prepareEffects,
   readEffects,
   sessionsToEnd,
 } from './scenes/executor-processes.scene.ts';
+import type { Said } from './scenes/executor-program.scene.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 const database = useTestDatabase();
-const processes = executorProcesses(() => database);
+let tunnel: Awaited<ReturnType<typeof startTunnel>>;
+let url: string;
+const processes = executorProcesses(() => ({ url, schema: database.schema }));
 beforeAll(async () => {
+  tunnel = await startTunnel(database.url);
   await prepareEffects(database.db);
 });
-beforeEach(() => sql`truncate tasks, operations, task_counts, effects`.execute(database.db));
+afterAll(() => tunnel.cut());
+beforeEach(async () => {
+  url = tunnel.url;
+  await sql`truncate tasks, operations, task_counts, effects`.execute(database.db);
+});
 afterEach(async () => {
   await processes.killAll();
   await sessionsToEnd(database.db);
 });
 
+/** As by default: a renewal every 3 s, an interruption after 10 s without one. */
+const rules = { claimMs: 15_000, pollMs: 5_000 };
+const subjects = Array.from({ length: 16 }, (_, n) => `x-${n}`);
+const slots = { count: 1, hold: 16 };
+
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
+const queueToBeEmpty = () =>
+  waitFor('the queue to be empty', async () => (await tasks()).length === 0);
+
+/** In seconds, by PostgreSQL's clock. */
+async function longestWithoutRenewal(): Promise<number> {
+  const { rows } = await sql<{ s: number }>`
+    select coalesce(extract(epoch from clock_timestamp() - min(locked_until)), 0)::float8 as s from tasks`.execute(
+    database.db,
+  );
+  return (rows[0]?.s ?? 0) + rules.claimMs / 1_000;
+}
+
+/** As the program under test has it. */
+const POOL_SIZE = 8;
+
+const sessionsOf = async (name: string) =>
+  (
+    await sql`select from pg_stat_activity where application_name = ${name} and wait_event_type = 'Lock'`.execute(
+      database.db,
+    )
+  ).rows.length;
+
+/** When the last renewal took place, in milliseconds. */
+const renewals = async () =>
+  Math.max(...(await tasks()).map(({ locked_until }) => locked_until?.getTime() ?? 0));
+
+async function startBoth(): Promise<[ExecutorProcess, ExecutorProcess]> {
+  const holding = await processes.start({ name: 'holding', rules, slots });
+  await enqueueNow(database.db, ...subjects.map((subject) => task('hold', subject)));
+  await waitFor('all runs', () => holding.heard('began').length === subjects.length);
+  return [holding, await processes.start({ name: 'other', rules, slots })];
+}
+
+/** Lets all runs end. Returns the faults before that: none, if each still had its task. */
+async function whatWasLost([holding, other]: [ExecutorProcess, ExecutorProcess]): Promise<
+  readonly Said[]
+> {
+  await waitFor('a renewal', async () => (await longestWithoutRenewal()) < 5);
+  for (const subject of subjects) holding.open(subject);
+  await queueToBeEmpty();
+  const bad = ['aborted', 'lost', 'released', 'taken over'] as const;
+  return [holding, other]
+    .flatMap(({ heard }) => bad.flatMap((what) => heard(what)))
+    .concat(other.heard('began'));
+}
+
+test('16 tasks of an executor that is killed go on elsewhere within 20 s, one crash each and no attempt (D5)', async () => {
+  const [holding, other] = await startBoth();
+  holding.kill('SIGKILL');
+  await holding.exited;
+  const killedAt = performance.now();
+  const claims = new Map(
+    (await tasks()).map(({ id, locked_until }) => [id, locked_until?.getTime() ?? 0]),
+  );
+  await waitFor('all runs', () => other.heard('began').length === subjects.length);
+  expect(performance.now() - killedAt).toBeLessThan(20_000);
+  for (const { id, crashes, attempt, started_at } of await tasks()) {
+    expect({ crashes, attempt }).toEqual({ crashes: 1, attempt: 1 });
+    expect(started_at?.getTime()).toBeGreaterThanOrEqual(claims.get(id) ?? Number.NaN);
+  }
+  for (const subject of subjects) other.open(subject);
+  await queueToBeEmpty();
+  const effects = (await readEffects(database.db)).map(({ holder }) => holder);
+  expect(effects).toEqual(subjects.map(() => 'other-1'));
+});
+
+test.each(['process', 'PostgreSQL'])(
+  'a %s that stops for longer than two renewals loses no task and aborts none (D5)',
+  async (what) => {
+    const both = await startBoth();
+    const hold = (isHeld: boolean) =>
+      what === 'PostgreSQL' ? tunnel.setHeld(isHeld) : both[0].kill(isHeld ? 'SIGSTOP' : 'SIGCONT');
+    hold(true);
+    await waitFor('no renewal', async () => (await longestWithoutRenewal()) > 7);
+    hold(false);
+    expect(await whatWasLost(both)).toEqual([]);
+  },
+);
+
+test('a holder whose own connections are ended opens others and loses nothing (D5)', async () => {
+  const both = await startBoth();
+  const { rows } = await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holding-1-own'`.execute(
+    database.db,
+  );
+  // The listener's, and the one that renews.
+  expect(rows).toHaveLength(2);
+  expect(await whatWasLost(both)).toEqual([]);
+});
+
+test('a renewal does not wait behind a pool that is full (D5)', async () => {
+  const [holding] = await startBoth();
+  await database.db.transaction().execute(async (trx) => {
+    await sql`lock table effects in access exclusive mode`.execute(trx);
+    // Each run takes a connection of the pool, and waits: more runs than connections.
+    for (const subject of subjects) holding.open(subject);
+    await waitFor('a full pool', async () => (await sessionsOf('holding')) >= POOL_SIZE);
+    const before = await renewals();
+    await waitFor('two more renewals', async () => (await renewals()) >= before + 6_000);
+  });
+  expect([holding.heard('aborted'), holding.heard('lost')]).toEqual([[], []]);
+});
+
+test('a holder that is cut off from PostgreSQL interrupts its runs before another one begins them (D5)', async () => {
+  const ownWay = await startTunnel(database.url);
+  url = ownWay.url;
+  const holding = await processes.start({ name: 'holding', rules, slots });
+  await enqueueNow(database.db, ...subjects.map((subject) => task('hold', subject)));
+  await waitFor('all runs', () => holding.heard('began').length === subjects.length);
+  url = tunnel.url;
+  const other = await processes.start({ name: 'other', rules, slots });
+  await ownWay.cut();
+  const interrupted = await waitFor(
+    'the first run elsewhere',
+    () => other.heard('began').length > 0 && holding.heard('aborted').length,
+  );
+  expect(interrupted).toBe(subjects.length);
+  await waitFor('all runs elsewhere', () => other.heard('began').length === subjects.length);
+});
+
 const operations = () =>
   database.db.selectFrom('operations').selectAll().orderBy('subject_id').execute();
 const counts = () =>
   database.db.selectFrom('task_counts').select(['outcome', 'failure_reason', 'ended']).execute();
-const queueToBeEmpty = () =>
-  waitFor('the queue to be empty', async () => (await tasks()).length === 0);
 
 /** How long after the end of its first holder's claim the task was taken, in milliseconds. */
 const takenAfterClaim = async (subject: string, lockedUntil: Date | null | undefined) => {
@@ -35,17 +168,15 @@ const takenAfterClaim = async (subject: string, lockedUntil: Date | null | undef
   return (row?.started_at?.getTime() ?? 0) - (lockedUntil?.getTime() ?? Number.NaN);
 };
 
-/** A live holder may stop for two thirds of it, as on a busy machine. */
-const CLAIM_MS = 5_000;
-
 test('an executor that hangs for longer than its claim wakes up to find its handlers aborted and its settles void: the work was done once, by another (D5, D6)', async () => {
   const { db } = database;
-  const rules = { claimMs: CLAIM_MS };
-  const hung = await processes.start({ name: 'hung', rules });
+  // A live holder may stop for two thirds of it, as on a busy machine.
+  const brief = { claimMs: 5_000 };
+  const hung = await processes.start({ name: 'hung', rules: brief });
   await enqueueNow(db, task('hold', 'obeys'), task('hold', 'deaf', { payload: { deaf: true } }));
   await hung.waitFor('began', 'obeys');
   await hung.waitFor('began', 'deaf');
-  const other = await processes.start({ name: 'other', rules });
+  const other = await processes.start({ name: 'other', rules: brief });
   const over = (await tasks()).map(({ locked_until }) => locked_until?.getTime() ?? Number.NaN);
   hung.kill('SIGSTOP');
 
@@ -94,9 +225,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const { db } = database;
     // Both slots are taken when it stops: so a claim that is under way then cannot take later
     // tasks.
-    const rules = { drainMs: 5_000 };
-    const slots = { count: 1, hold: 2 };
-    const stopping = await processes.start({ name: 'stopping', slots, rules });
+    const stopping = await processes.start({
+      name: 'stopping',
+      slots: { count: 1, hold: 2 },
+      rules: { drainMs: 5_000 },
+    });
     const stays = task('hold', 'stays', { payload: { deaf: true } });
     await enqueueNow(db, task('hold', 'finishes'), stays);
     await stopping.waitFor('began', 'finishes');

@@ -12,8 +12,12 @@ import { declareReconcilerGauges } from '../reconciler-gauges.ts';
 import { CONFIG, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { kindsOf } from '../sweep.ts';
 import { createSchedules } from './schedules.ts';
-import type { Schedule } from '@paddock/queue/sweep-schedules';
-import { redeliverTask, scheduleOf, sweepTask } from '@paddock/queue/sweep-schedules';
+import {
+  redeliverTask,
+  type Schedule,
+  scheduleOf,
+  sweepTask,
+} from '@paddock/queue/sweep-schedules';
 import { createWatch } from './watch-sweeps.ts';
 
 const database = useTestDatabase();

@@ -9,8 +9,11 @@ import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { redeliverDeliveryEndpoint } from '../deliveries/deliveries.ts';
 import { resyncInstallationEndpoint } from '../installations/installations.ts';
-import { findRepositoryEndpoint, listRepositoriesEndpoint } from '../repositories/repositories.ts';
-import { resyncRepositoryEndpoint } from '../repositories/repositories.ts';
+import {
+  findRepositoryEndpoint,
+  listRepositoriesEndpoint,
+  resyncRepositoryEndpoint,
+} from '../repositories/repositories.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { turnSwitchEndpoint } from '../switches/switches.ts';
 import { listSweepsEndpoint, runSweepEndpoint } from '../sweeps/sweeps.ts';
