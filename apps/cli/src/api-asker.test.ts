@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { useHttpServer } from '@paddock/testing/use-http-server';
 import { runCommand } from './run-command.ts';
 
 const TOKEN = 'paddock_0123456789abcdef_secret';
@@ -25,27 +26,23 @@ const problem = (status: number, detail: string, more = {}) =>
 describe('the terminal over the API (D12)', () => {
   let answer: readonly [status: number, headers: Record<string, string>, body: string];
   let requests: Request[] = [];
-  const server = createServer((request, response) => void reply(request, response));
+  const server = useHttpServer((request, response) => void reply(request, response));
   const reply = async (request: IncomingMessage, response: ServerResponse) => {
     const { method, url, headers } = request;
     requests.push({ method, url, authorization: headers.authorization, body: await text(request) });
     response.writeHead(answer[0], answer[1]).end(answer[2]);
   };
-  let base = '';
+  const base = () => `${server.url}/fleet`;
   const paddock = (words: readonly string[], environment = {}) => {
     requests = [];
-    return runCommand(words, { PADDOCK_URL: base, PADDOCK_TOKEN: `${TOKEN}\n`, ...environment });
+    return runCommand(words, { PADDOCK_URL: base(), PADDOCK_TOKEN: `${TOKEN}\n`, ...environment });
   };
-
-  beforeAll(async () => {
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fleet`;
-  });
-  afterAll(() => void server.close());
 
   test('asks below the path prefix, with the token in the header alone', async () => {
     answer = [200, {}, '{"items":[],"next":null}'];
-    const { code, stdout } = await paddock(['jobs', '--pool', 'a&b'], { PADDOCK_URL: `${base}/` });
+    const { code, stdout } = await paddock(['jobs', '--pool', 'a&b'], {
+      PADDOCK_URL: `${base()}/`,
+    });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'There is no such job.\n' });
     expect(requests).toEqual([
       {
@@ -99,7 +96,7 @@ describe('the terminal over the API (D12)', () => {
     answer = given;
     const { code, stdout, stderr } = await paddock(['jobs']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr.replaceAll(base, 'URL')).toContain(sentence);
+    expect(stderr.replaceAll(base(), 'URL')).toContain(sentence);
     expect(stderr).not.toContain(TOKEN);
   });
 

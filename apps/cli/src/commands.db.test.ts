@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { putInstallation, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import type { AnswerOf } from '@paddock/api/endpoints';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { poison } from '@paddock/queue/kind';
@@ -20,13 +20,7 @@ const said = async (...words: string[]) => {
 };
 const lines = async (...words: string[]) => (await said(...words)).trimEnd().split('\n');
 
-const beginEmpty = () =>
-  beforeAll(() =>
-    emptyTables(database.db, [
-      ...(['jobs', 'workers', 'installations', 'tasks', 'operations', 'actions'] as const),
-      ...(['demand_keys', 'wait_reason_changes', 'schedules', 'switches', 'tokens'] as const),
-    ]),
-  );
+const beginEmpty = () => beforeAll(() => emptyAll(database.db));
 
 const HOSTILE = `\u001B[2J\n\u202E${'🐎'.repeat(500)}`;
 

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { NO_WAITS } from '@paddock/testing/stand-ins';
-import { type RequestListener, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { useHttpServer } from '@paddock/testing/use-http-server';
+import { type RequestListener } from 'node:http';
 import { connectGitHub } from './connect.ts';
 import { type WebhookDelivery, listDeliveries, redeliver } from './deliveries.ts';
 import { findInstallation, getApp, listInstallations } from './installations.ts';
@@ -183,14 +183,8 @@ const unavailable: RequestListener = (_request, response) => response.writeHead(
 
 describe('an unusual server', () => {
   let respond = unavailable;
-  const server = createServer((request, response) => respond(request, response));
-  let apiUrl: string;
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => void server.close());
-  const app = () => connect(apiUrl).asApp(APP_ID, { correlationId: 'the-delivery' });
+  const server = useHttpServer((request, response) => respond(request, response));
+  const app = () => connect(server.url).asApp(APP_ID, { correlationId: 'the-delivery' });
 
   test('reports a body that breaks off as a network failure, not an empty success', async () => {
     respond = (_request, response) => {

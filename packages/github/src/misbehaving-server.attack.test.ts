@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type RequestListener } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { NO_WAITS, sharedAppKey } from '@paddock/testing/stand-ins';
+import { useHttpServer } from '@paddock/testing/use-http-server';
 import { waitFor } from '@paddock/testing/wait-for';
 import { connectGitHub } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
@@ -25,40 +24,24 @@ function* spaces(megabytes: number): Generator<Buffer> {
 }
 
 let respond: RequestListener;
-let server: Server;
-let apiUrl: string;
-/** Another origin, which must receive no call. */
-let elsewhere: Server;
-let elsewhereUrl: string;
-let heard: IncomingMessage[];
-
-async function listen(listener: RequestListener): Promise<{ server: Server; url: string }> {
-  const started = createServer(listener).listen(0, '127.0.0.1');
-  await once(started, 'listening');
-  return { server: started, url: `http://127.0.0.1:${(started.address() as AddressInfo).port}` };
-}
-
-beforeEach(async () => {
-  heard = [];
-  ({ server: elsewhere, url: elsewhereUrl } = await listen((request, response) => {
-    heard.push(request);
-    response.setHeader('content-type', 'application/json').end('{"runners":[],"total_count":0}');
-  }));
-  ({ server, url: apiUrl } = await listen((request, response) => {
-    request.resume();
-    if (!request.url?.endsWith('/access_tokens')) return respond(request, response);
-    response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(TOKEN));
-  }));
+const server = useHttpServer((request, response) => {
+  request.resume();
+  if (!request.url?.endsWith('/access_tokens')) return respond(request, response);
+  response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(TOKEN));
 });
-afterEach(() => {
-  for (const each of [server, elsewhere]) each.closeAllConnections();
-  server.close();
-  elsewhere.close();
+let heard: IncomingMessage[];
+beforeEach(() => {
+  heard = [];
+});
+/** Another origin, which must receive no call. */
+const elsewhere = useHttpServer((request, response) => {
+  heard.push(request);
+  response.setHeader('content-type', 'application/json').end('{"runners":[],"total_count":0}');
 });
 
 const client = () =>
   connectGitHub({
-    apiUrl,
+    apiUrl: server.url,
     apps: [{ appId: 1, privateKey: sharedAppKey().privateKeyPem }],
     waits: NO_WAITS,
     requestTimeoutMs: 20_000,
@@ -107,7 +90,7 @@ describe('a server whose answers are too long is read no further', () => {
       const runners = [
         { id: asked, name: `r${asked}`, os: 'linux', status: 'online', busy: false, labels: [] },
       ];
-      const link = `<${apiUrl}${request.url}>; rel="next"`;
+      const link = `<${server.url}${request.url}>; rel="next"`;
       response
         .writeHead(200, { 'content-type': 'application/json', link })
         .end(JSON.stringify({ total_count: 1e9, runners }));
@@ -122,7 +105,7 @@ describe('a server that redirects', () => {
     'elsewhere (%d) is not followed: no request, no token, no body',
     async (status) => {
       respond = (_request, response) =>
-        response.writeHead(status, { location: `${elsewhereUrl}/stolen` }).end();
+        response.writeHead(status, { location: `${elsewhere.url}/stolen` }).end();
       const failures = [await list(), await register()];
       for (const failure of failures) expect(failure).toMatchObject({ kind: 'unusable' });
       expect(heard).toEqual([]);
@@ -132,16 +115,16 @@ describe('a server that redirects', () => {
   test.each([
     ['another port', (port: string) => `http://127.0.0.1:${port}/`],
     ['another name of the same host', (port: string) => `http://localhost:${port}/`],
-    ['another protocol', () => apiUrl.replace('http:', 'https:')],
+    ['another protocol', () => server.url.replace('http:', 'https:')],
     ['no address', () => 'http://'],
     ['a relative address with a host', (port: string) => `//127.0.0.1:${port}/`],
     ['the same with backslashes', (port: string) => String.raw`\\127.0.0.1:${port}/x`],
-    ['an address with our host as its user', (port: string) => `${apiUrl}@127.0.0.1:${port}/`],
+    ['an address with our host as its user', (port: string) => `${server.url}@127.0.0.1:${port}/`],
     ['a file', () => 'file:///etc/passwd'],
     ['an address that is the answer', () => 'data:application/json,{}'],
   ])('to %s is not followed', async (_what, location) => {
     respond = (_request, response) =>
-      response.writeHead(302, { location: location(new URL(elsewhereUrl).port) }).end();
+      response.writeHead(302, { location: location(new URL(elsewhere.url).port) }).end();
     expect(await list()).toMatchObject({ kind: 'unusable' });
     expect(heard).toEqual([]);
   });
@@ -150,12 +133,12 @@ describe('a server that redirects', () => {
     respond = (request, response) =>
       response
         .writeHead(307, {
-          location: request.url === '/there' ? `${elsewhereUrl}/stolen` : '/there',
+          location: request.url === '/there' ? `${elsewhere.url}/stolen` : '/there',
         })
         .end();
     expect(await register()).toMatchObject({
       kind: 'unusable',
-      message: expect.stringContaining(elsewhereUrl),
+      message: expect.stringContaining(elsewhere.url),
     });
     expect(heard).toEqual([]);
   });
@@ -182,7 +165,7 @@ describe('a server that redirects', () => {
           Buffer.concat(chunks).toString(),
         ]);
         if (request.url !== '/there')
-          return response.writeHead(307, { location: `${apiUrl}/there` }).end();
+          return response.writeHead(307, { location: `${server.url}/there` }).end();
         const answer = {
           runner: { id: 9, name: 'pdk-1', os: 'linux', status: 'offline', busy: false, labels: [] },
           encoded_jit_config: 'x',

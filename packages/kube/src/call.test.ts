@@ -2,16 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useFolder } from '@paddock/testing/use-folder';
+import { useHttpServer } from '@paddock/testing/use-http-server';
 import { waitFor } from '@paddock/testing/wait-for';
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable, pipeline } from 'node:stream';
 import { json } from 'node:stream/consumers';
@@ -32,22 +25,15 @@ interface Review {
 }
 
 describe('a call', () => {
-  let server: Server;
-  let url: string;
-  let cluster: Cluster;
   let answer: RequestListener;
+  const server = useHttpServer((request, response) => answer(request, response));
+  const url = () => `${server.url}/prefix/`;
+  let cluster: Cluster;
 
-  beforeEach(async () => {
-    server = createServer((request, response) => answer(request, response));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`;
-    cluster = connectCluster({ kubeconfigFile: write('config', url), requestTimeoutMs: 120_000 });
+  beforeEach(() => {
+    cluster = connectCluster({ kubeconfigFile: write('config', url()), requestTimeoutMs: 120_000 });
   });
-  afterEach(async () => {
-    cluster.close();
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
+  afterEach(() => cluster.close());
 
   const call = async (by = cluster) =>
     callJson(by, { method: 'GET', path: '/api/v1/pods', query: { limit: 1, continue: undefined } });
@@ -127,8 +113,10 @@ describe('a call', () => {
   test('a connection that breaks, or cannot be made, is a network failure', async () => {
     answer = (request) => void request.socket.destroy();
     expect(await failure()).toMatchObject({ kind: 'network' });
-    await new Promise((closed) => server.close(closed));
-    expect(await failure()).toMatchObject({ kind: 'network' });
+    const kubeconfigFile = write('nowhere', 'http://127.0.0.1:1/');
+    const nowhere = connectCluster({ kubeconfigFile, requestTimeoutMs: 120_000 });
+    expect(await failure(nowhere)).toMatchObject({ kind: 'network' });
+    nowhere.close();
   });
 
   test("a caller's signal ends it with the signal's own reason", async () => {

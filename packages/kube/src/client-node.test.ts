@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -18,31 +16,18 @@ import {
   Watch,
   wrapHttpLibrary,
 } from '@kubernetes/client-node';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { useHttpServer } from '@paddock/testing/use-http-server';
 
 /** If a newer version fails one of these, the code that the test names may go. */
 describe('@kubernetes/client-node 2.0.1', () => {
-  let server: Server;
-  let url: string;
   let answer: (...message: Parameters<RequestListener>) => unknown;
-  let connections: number;
-
-  beforeEach(async () => {
-    connections = 0;
-    server = createServer((request, response) => void answer(request, response));
-    server.on('connection', () => connections++);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterEach(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
+  const http = useHttpServer((request, response) => void answer(request, response));
 
   const configOf = (user: object = { token: 'token' }, skipTLSVerify = true) => {
     const config = new KubeConfig();
     config.loadFromOptions({
-      clusters: [{ name: 'c', server: url, skipTLSVerify }],
+      clusters: [{ name: 'c', server: http.url, skipTLSVerify }],
       users: [{ name: 'u', ...user }],
       contexts: [{ name: 'c', cluster: 'c', user: 'u' }],
       currentContext: 'c',
@@ -69,6 +54,8 @@ describe('@kubernetes/client-node 2.0.1', () => {
   describe('sends requests (connect.ts and call.ts do)', () => {
     test('on a connection each', async () => {
       answerJson({});
+      let connections = 0;
+      http.server.on('connection', () => connections++);
       const core = coreOf();
       for (let i = 0; i < 3; i++) await core.readNamespacedPod(pod);
       expect(connections).toBe(3);
@@ -82,7 +69,7 @@ describe('@kubernetes/client-node 2.0.1', () => {
           return Promise.reject(new Error('not sent'));
         },
       });
-      const baseServer = new ServerConfiguration(url, {});
+      const baseServer = new ServerConfiguration(http.url, {});
       const core = new CoreV1Api(createConfiguration({ baseServer, httpApi }));
       await expect(core.readNamespacedPod(pod)).rejects.toThrow('not sent');
       expect(sent?.getSignal()).toBeUndefined();

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { callJson } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
 import { useFolder } from '@paddock/testing/use-folder';
+import { useHttpServer } from '@paddock/testing/use-http-server';
 import { waitFor } from '@paddock/testing/wait-for';
 import { kubeconfigWriter } from './scenes/simulated-cluster.scene.ts';
 
@@ -22,20 +21,12 @@ const echo: RequestListener = ({ headers }, response) =>
 /** What a program says that has no credential. */
 const NO_TOKEN = '{"kind":"ExecCredential","status":{}}';
 
-let server: Server;
-let url: string;
 let answer: RequestListener;
+const server = useHttpServer((request, response) => answer(request, response));
 const clusters: Cluster[] = [];
 
-beforeEach(async () => {
-  server = createServer((request, response) => answer(request, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterEach(async () => {
+afterEach(() => {
   for (const cluster of clusters.splice(0)) cluster.close();
-  server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
 });
 
 const call = async (by: Cluster) => callJson(by, { method: 'GET', path: '/api/v1/pods' });
@@ -44,7 +35,7 @@ const failure = async (by: Cluster) => call(by).then(() => undefined, classifyKu
 // Without TLS there is nothing to verify, so that no flag is needed.
 const plain = { 'insecure-skip-tls-verify': undefined };
 function connectAs(user: object): Cluster {
-  const kubeconfigFile = write('of-user', url, { user, cluster: plain });
+  const kubeconfigFile = write('of-user', server.url, { user, cluster: plain });
   const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 120_000 });
   clusters.push(cluster);
   return cluster;
@@ -88,7 +79,7 @@ test.each<[string, object, string]>([
   writeFileSync(join(folder, 'empty-token'), '\n');
   const as = connectAs(user);
   const error = await call(as).catch((thrown: unknown) => thrown);
-  expect(inspect(error)).toMatch(`credentials for ${url} could not be read: `);
+  expect(inspect(error)).toMatch(`credentials for ${server.url} could not be read: `);
   expect(inspect(error)).toContain(why);
   expect(inspect(error)).not.toContain('hidden');
   expect(classifyKubeError(error)).toMatchObject({ kind: 'unauthorized' });

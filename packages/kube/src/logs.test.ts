@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useHttpServer } from '@paddock/testing/use-http-server';
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, createServer, request as requestHttp } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Cluster } from './connect.ts';
 import { readWholeLog } from './logs.ts';
@@ -63,7 +63,6 @@ interface Manner {
 let log: Line[];
 let manner: Manner;
 let calls: URLSearchParams[];
-let server: Server;
 let cluster: Cluster;
 
 function answerOf(query: URLSearchParams): Buffer {
@@ -81,31 +80,25 @@ function answerOf(query: URLSearchParams): Buffer {
   return breaksOff?.nth === calls.length ? whole.subarray(0, breaksOff.bytes) : whole;
 }
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const query = new URL(request.url ?? '', 'http://cluster').searchParams;
-    calls.push(query);
-    response.writeHead(manner.status ?? 200, { 'content-type': 'text/plain' });
-    response.write(answerOf(query));
-    if (manner.hangs !== true) response.end();
-    if (manner.neverRests === true) log.push(...lines('more', { seconds: calls.length }));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+const server = useHttpServer((request, response) => {
+  const query = new URL(request.url ?? '', 'http://cluster').searchParams;
+  calls.push(query);
+  response.writeHead(manner.status ?? 200, { 'content-type': 'text/plain' });
+  response.write(answerOf(query));
+  if (manner.hangs !== true) response.end();
+  if (manner.neverRests === true) log.push(...lines('more', { seconds: calls.length }));
+});
+beforeAll(() => {
   cluster = {
-    server: `http://127.0.0.1:${port}`,
+    server: server.url,
     requestTimeoutMs: 120_000,
     send: async ({ path, signal }) => {
-      const call = requestHttp({ port, path, signal }).end();
+      const call = requestHttp(new URL(path, server.url), { signal }).end();
       const [answer] = await once(call, 'response');
       return answer;
     },
     close: () => undefined,
   };
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await once(server.close(), 'close');
 });
 beforeEach(() => {
   log = [];

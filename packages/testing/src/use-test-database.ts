@@ -30,7 +30,13 @@ export function late<T extends object>(find: () => T): T {
   });
 }
 
-/** Deletes all rows of these tables at once, so that no reference between them is in the way. */
+/** Deletes all rows but the one of the environment itself. */
+export const emptyAll = (db: Db) =>
+  sql`do $$ declare own text; begin
+    for own in select tablename from pg_tables where schemaname = current_schema() and tablename not in ('instance', 'schema_migration')
+    loop execute format('delete from %I', own); end loop; end $$`.execute(db);
+
+/** Deletes all rows of these tables. */
 export async function emptyTables(db: Db, tables: readonly (keyof Database)[]): Promise<void> {
   const deletes = tables.map(
     (table, n) => sql`${sql.raw(`t${n}`)} as (delete from ${sql.table(table)})`,

@@ -9,9 +9,9 @@ import { listenHttp } from '@paddock/runtime/http-server';
 import { saveAppIds } from '@paddock/db/instance';
 import { putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { useFolder } from '@paddock/testing/use-folder';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { emptyAll, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
+import { noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
 import { readWebhook } from './notify.ts';
 

@@ -3,9 +3,9 @@ import type { Updateable } from 'kysely';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
+import { emptyAll } from '@paddock/testing/use-test-database';
 import {
   accountOf,
-  emptyAll,
   type Given,
   outputOf,
   usualRunners,

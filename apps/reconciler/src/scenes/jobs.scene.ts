@@ -14,12 +14,12 @@ import {
   putPools,
   putWorker,
 } from '@paddock/testing/demand-rows';
+import { emptyAll } from '@paddock/testing/use-test-database';
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { discoverJobs } from '../jobs/discover-jobs.ts';
 import { lookUpJobs } from '../jobs/look-up-jobs.ts';
 import {
   accountOf,
-  emptyAll,
   type Given,
   outputOf,
   taskOf,

@@ -3,9 +3,10 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
+import { emptyAll } from '@paddock/testing/use-test-database';
 import { type RawBuilder, sql } from 'kysely';
 import { redeliver } from '../redelivery/redeliver.ts';
-import { emptyAll, type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
+import { type Given, outputOf, taskOf, useScene, usualSweeps } from './sweep.scene.ts';
 
 type Fault = Parameters<SmallWorld['github']['failNext']>[0];
 

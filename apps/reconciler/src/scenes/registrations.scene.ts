@@ -5,12 +5,12 @@ import type { RegistrationScope } from '@paddock/github/runners';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/demand-rows';
+import { emptyAll } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { removeRegistrations } from '../workers/remove-registrations.ts';
 import {
   accountOf,
   BY_HAND,
-  emptyAll,
   type Given,
   outputOf,
   usualRunners,

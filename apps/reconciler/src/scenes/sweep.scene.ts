@@ -13,7 +13,7 @@ import { valuesOf } from '@paddock/runtime/rules';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import type { SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
-import { emptyTables, late } from '@paddock/testing/use-test-database';
+import { late } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type ReconcilerConfig, settings } from '../settings.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -55,25 +55,6 @@ export function noteEvents() {
       all.flatMap(({ event, what }) => (event === name ? [what] : [])),
   };
 }
-
-/** Empties all tables that sweeps read or write. */
-export const emptyAll = (db: Db) =>
-  emptyTables(db, [
-    'tasks',
-    'operations',
-    'task_counts',
-    'schedules',
-    'workers',
-    'jobs',
-    'installation_events',
-    'installations',
-    'apps',
-    'repositories',
-    'demand_keys',
-    'pools_documents',
-    'pool_runner_versions',
-    'unresolved_deliveries',
-  ]);
 
 export const taskOf = (type: string, id: string, payload: object = {}): PassOptions['task'] => ({
   subject: { type, id, name: null },

@@ -5,9 +5,9 @@ import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { sweepTask } from '@paddock/queue/sweep-schedules';
 import { listenHttp } from '@paddock/runtime/http-server';
 import { ACME, putJob, putWorker } from '@paddock/testing/demand-rows';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { emptyAll, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
+import { noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
 import { readCollector } from './collector.ts';
 

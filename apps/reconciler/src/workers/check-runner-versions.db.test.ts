@@ -4,11 +4,11 @@ import { runnerPod } from '@paddock/kube/runner-pod';
 import { startSimulatedCluster } from '@paddock/kube/scenes/simulated-cluster.scene';
 import { createSecret, runnerSecret } from '@paddock/kube/secrets';
 import { installationOf, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putInstallation, putPools, putWorker } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { emptyAll, outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
+import { outputOf, useScene, usualSweeps } from '../scenes/sweep.scene.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 
 const ORGANIZATIONS = 'actions/get-runner-version-deprecation-for-org';

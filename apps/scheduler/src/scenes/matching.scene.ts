@@ -5,7 +5,7 @@ import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { type GivenPools, putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import type { UpdateObject } from 'kysely';
 import * as scheduler from '../matching/match.ts';
 import { GATE } from './settings.scene.ts';
@@ -27,21 +27,6 @@ export const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
 export const HOOLI = { entity_id: 90_000_003, entity_name: 'hooli' };
 export const ENDED = { status: 'failed', completed_at: new Date() } as const;
 
-const TABLES = [
-  'tasks',
-  'outages',
-  'jobs',
-  'workers',
-  'demand_keys',
-  'wait_reason_changes',
-  'installations',
-  'pools_documents',
-  'login_pins',
-  'switches',
-  'apps',
-  'repositories',
-] as const;
-
 /**
  * One database for the tests of a file. Before each of them it has no rows that matching reads, and
  * the given pools, if any, are in force.
@@ -49,7 +34,7 @@ const TABLES = [
 export function useMatching(pools?: GivenPools) {
   const database = useTestDatabase();
   const empty = async (): Promise<void> => {
-    await emptyTables(database.db, TABLES);
+    await emptyAll(database.db);
     if (pools !== undefined) await putPools(database.db, pools);
   };
   beforeEach(empty);

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { putJob, putPools, putWorker } from '@paddock/testing/demand-rows';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
@@ -13,16 +13,7 @@ import { findPoolEndpoint } from './pool.ts';
 import { listPoolsEndpoint } from './pools.ts';
 
 const database = useTestDatabase();
-const empty = () =>
-  emptyTables(database.db, [
-    'workers',
-    'jobs',
-    'tasks',
-    'operations',
-    'task_counts',
-    'switches',
-    'actions',
-  ]);
+const empty = () => emptyAll(database.db);
 
 const drain = (more: object = {}) =>
   ask(drainEndpoint, database.dbOf('console'), { of: 'pool', name: 'linux', ...more });
@@ -116,6 +107,7 @@ describe('the last hour', () => {
   beforeAll(async () => {
     const { db } = database;
     await empty();
+    await putPools(db);
     const a = { k8s_pool: 'a' };
     const ended = { ...a, status: 'completed' as const, wants_worker: false };
     // Waited from 30 to 20 minutes ago, at GitHub a minute longer.

@@ -9,7 +9,7 @@ import {
   putPools,
   putWorker,
 } from '@paddock/testing/demand-rows';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { ask, askAll, putKey } from '../scenes/ask.scene.ts';
 import { whyJobEndpoint, whyRunEndpoint } from './explain-job.ts';
@@ -20,18 +20,7 @@ const why = (job: number) => ask(whyJobEndpoint, database.dbOf('console'), { job
 
 beforeAll(() => saveAppIds(database.db, [1001]));
 beforeEach(async () => {
-  await emptyTables(database.db, [
-    'installation_events',
-    'jobs',
-    'workers',
-    'demand_keys',
-    'wait_reason_changes',
-    'switches',
-    'outages',
-    'installations',
-    'pools_documents',
-    'runner_groups',
-  ]);
+  await emptyAll(database.db);
   await putPools(database.db, {
     pools: [{ maxWorkers: 1 }],
     entities: { '*': { maxWorkers: 20 } },

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
@@ -36,14 +36,7 @@ const jobUnder = (login: string, at = SECOND) =>
   });
 
 const database = useTestDatabase();
-beforeEach(async () => {
-  await emptyTables(database.db, [
-    'jobs',
-    'installation_events',
-    'installations',
-    'unresolved_deliveries',
-  ]);
-});
+beforeEach(() => emptyAll(database.db));
 
 const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
 

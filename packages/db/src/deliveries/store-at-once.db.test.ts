@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
 import { type StoredJob, storeJobsAtOnce, storeJobs } from '../jobs/store-jobs.ts';
@@ -11,13 +11,7 @@ import { ACME, ofJob, pools } from '@paddock/testing/deliveries-to-record';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, [
-    'jobs',
-    'installation_events',
-    'installations',
-    'login_pins',
-    'workers',
-  ]);
+  await emptyAll(database.db);
   // The first delivery of an entity goes the long way, which learns of the installation.
   await recordDeliveries(database.db, [ofJob('completed', 900)], pools);
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import {
   examplePools,
   minutesAgo,
@@ -59,16 +59,7 @@ async function putWork(app: number) {
 const pools = examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] });
 
 beforeEach(async () => {
-  await emptyTables(database.db, [
-    'jobs',
-    'workers',
-    'installations',
-    'pools_documents',
-    'demand_keys',
-    'repositories',
-    'login_pins',
-    'installation_events',
-  ]);
+  await emptyAll(database.db);
   await putPools(database.db, pools);
 });
 

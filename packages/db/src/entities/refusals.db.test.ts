@@ -1,20 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { putInstallation, putWorker } from '@paddock/testing/demand-rows';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { endRefusals, endRefusalsOfApp, recordRefusal } from './refusals.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  const { db } = database;
-  await emptyTables(db, [
-    'apps',
-    'installation_events',
-    'installations',
-    'repositories',
-    'workers',
-  ]);
+  await emptyAll(database.db);
   for (const [entity, app] of [
     [7, 1001],
     [8, 1001],
