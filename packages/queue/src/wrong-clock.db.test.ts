@@ -4,7 +4,7 @@ import { takeLease } from '@paddock/db/leases/leases';
 import { mendInstants } from '@paddock/db/instants';
 import { takeTick } from '@paddock/db/schedules/schedules';
 import { findSweepStates } from '@paddock/db/schedules/sweep-states';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { type RawBuilder, sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { enqueueAlone } from './enqueue.ts';
@@ -15,9 +15,7 @@ const year = sql<Date>`now() + interval '365 days'`;
 const KEEP = { okMs: 60_000, failedMs: 60_000 };
 const SWEEP = 'look-up-jobs';
 
-beforeEach(() =>
-  emptyTables(database.db, ['schedules', 'leases', 'tasks', 'installation_events', 'operations']),
-);
+beforeEach(() => emptyAll(database.db));
 
 const claim = (holder: string, takeOver: boolean) =>
   claimTasks(database.db, {

@@ -1,18 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError } from './config-error.ts';
-import { readConfig } from './read-config.ts';
 import { Secret } from './secret.ts';
 import { serviceSettings } from './service-settings.ts';
-import {
-  choice,
-  integer,
-  optional,
-  printSettings,
-  readSettings,
-  secret,
-  text,
-} from './settings.ts';
+import { choice, integer, optional, readSettings, secret, text } from './settings.ts';
 
 const declared = {
   tickMs: integer({
@@ -36,12 +26,6 @@ const declared = {
   }),
   place: optional(text({ env: 'PADDOCK_PLACE', doc: 'where' })),
 };
-
-const readWithMissingFile = () =>
-  readConfig({ settings: declared, rules: {} }, {}, (_settings, problems) => {
-    problems.push('the file is missing');
-    return undefined;
-  });
 
 describe('reading settings (H1, H6)', () => {
   test('parses values without the space around them, fills in defaults and freezes the result', () => {
@@ -87,19 +71,6 @@ describe('reading settings (H1, H6)', () => {
       },
     );
     expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
-  });
-
-  test('prints the values in force and no secret', () => {
-    const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
-    expect(printSettings(declared, values)).toBe(
-      [
-        'PADDOCK_TICK_MS=15000',
-        'PADDOCK_NAME=a',
-        'PADDOCK_LEVEL=low',
-        'PADDOCK_KEY=[secret]',
-        'PADDOCK_PLACE=',
-      ].join('\n'),
-    );
   });
 
   test.each([
@@ -163,13 +134,6 @@ describe('reading settings (H1, H6)', () => {
     });
     expect(problems.join('\n')).not.toContain('hunter2');
     expect(problems).toHaveLength(2);
-  });
-
-  test('reports problems of files and of variables in the same error', () => {
-    expect(readWithMissingFile).toThrow(ConfigError);
-    expect(readWithMissingFile).toThrow(
-      /PADDOCK_NAME is not set[^]*PADDOCK_KEY is not set[^]*the file is missing/,
-    );
   });
 });
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { poison } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
@@ -12,9 +12,7 @@ import { listOperationsEndpoint } from './list-operations.ts';
 import { findOperationEndpoint } from './operation.ts';
 
 const database = useTestDatabase();
-beforeEach(() =>
-  emptyTables(database.db, ['tasks', 'operations', 'task_counts', 'actions', 'switches']),
-);
+beforeEach(() => emptyAll(database.db));
 
 const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
 const OPEN = { status: 'ERROR', handled: 'false' };

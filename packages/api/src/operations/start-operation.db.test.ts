@@ -3,7 +3,7 @@ import { recordDone } from '@paddock/queue/operations';
 import { snooze } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -22,8 +22,7 @@ import { findOperationEndpoint, type operation } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, ['tasks', 'operations', 'actions', 'switches', 'schedules']);
-  await emptyTables(database.db, ['installations', 'repositories', 'jobs']);
+  await emptyAll(database.db);
   await putInstallation(database.db);
   await putPools(database.db);
   const tick = { last_tick_at: new Date() };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import {
   minutesAgo,
   putInstallation,
@@ -17,9 +17,7 @@ describe('gauges of rows that all services share (H5)', () => {
   const db = () => database.db;
 
   beforeEach(async () => {
-    await sql`truncate jobs, workers, demand_keys, apps, installations, repositories, pools_documents`.execute(
-      db(),
-    );
+    await emptyAll(db());
     const pools = [{}, { name: 'gpu', labels: ['gpu'] }];
     await putPools(db(), { pools, entities: { Acme: {}, '*': {} } });
   });

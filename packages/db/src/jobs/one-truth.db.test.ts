@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/demand-rows';
 import type { Selectable } from 'kysely';
@@ -12,8 +12,7 @@ const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
 
 describe('the final row of a job', () => {
   const database = useTestDatabase();
-  const clear = () =>
-    emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'installations']);
+  const clear = () => emptyAll(database.db);
   beforeEach(clear);
 
   const record = (batch: readonly DeliveryToRecord[]) =>

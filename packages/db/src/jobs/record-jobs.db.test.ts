@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyAll, useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/demand-rows';
 import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
 import { ofJob, pools } from '@paddock/testing/deliveries-to-record';
 
 const database = useTestDatabase();
-beforeEach(() =>
-  emptyTables(database.db, ['jobs', 'workers', 'installations', 'installation_events']),
-);
+beforeEach(() => emptyAll(database.db));
 
 const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
 const job = () => database.db.selectFrom('jobs').selectAll().executeTakeFirst();
