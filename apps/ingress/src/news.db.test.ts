@@ -112,19 +112,17 @@ const NEWS: readonly (readonly [cause: string, news: () => Promise<unknown>, lef
   ],
 ];
 
-describe('what news end, at once (C9)', () => {
-  test.each(NEWS)('%s', async (_cause, news, left) => {
-    await news();
-    expect(await refused()).toEqual(left);
-    if (left.length !== 1) return;
-    // Discovery lists its repositories anew, and what GitHub asked to wait for goes on.
-    const row = await database.db
-      .selectFrom('installations')
-      .select(['listed_at', 'updated_at', 'wait_message'])
-      .executeTakeFirstOrThrow();
-    expect(row.updated_at > (row.listed_at ?? row.updated_at)).toBe(true);
-    expect(row.wait_message).toBe('slow down');
-  });
+test.each(NEWS)('news end at once what GitHub refused: %s (C9)', async (_cause, news, left) => {
+  await news();
+  expect(await refused()).toEqual(left);
+  if (left.length !== 1) return;
+  // Discovery lists its repositories anew, and what GitHub asked to wait for goes on.
+  const row = await database.db
+    .selectFrom('installations')
+    .select(['listed_at', 'updated_at', 'wait_message'])
+    .executeTakeFirstOrThrow();
+  expect(row.updated_at > (row.listed_at ?? row.updated_at)).toBe(true);
+  expect(row.wait_message).toBe('slow down');
 });
 
 /** A reader finds all of the old file or all of the new one. */

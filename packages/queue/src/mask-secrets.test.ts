@@ -49,16 +49,14 @@ describe('storedMessage', () => {
   });
 });
 
-describe('messageOf', () => {
-  test.each([
-    [new Error('no route', { cause: new Error('ECONNREFUSED') }), 'no route: ECONNREFUSED'],
-    [new TypeError(''), 'TypeError'],
-    ['plain text', 'plain text'],
-    [undefined, 'a thrown undefined'],
-    [null, 'a thrown null'],
-    [{ authorization: 'x' }, 'a thrown object'],
-    [Object.assign(new Error('outer'), { message: { odd: true } }), 'Error'],
-  ])('of %p is %p', (thrown, message) => {
-    expect(messageOf(thrown)).toBe(message);
-  });
+test.each([
+  [new Error('no route', { cause: new Error('ECONNREFUSED') }), 'no route: ECONNREFUSED'],
+  [new TypeError(''), 'TypeError'],
+  ['plain text', 'plain text'],
+  [undefined, 'a thrown undefined'],
+  [null, 'a thrown null'],
+  [{ authorization: 'x' }, 'a thrown object'],
+  [Object.assign(new Error('outer'), { message: { odd: true } }), 'Error'],
+])('messageOf %p is %p', (thrown, message) => {
+  expect(messageOf(thrown)).toBe(message);
 });

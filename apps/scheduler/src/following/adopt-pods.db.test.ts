@@ -109,19 +109,20 @@ describe('one of our pods without a row is adopted (E6)', () => {
   });
 });
 
-describe('a pod is left alone, and its neighbours are still adopted (E6)', () => {
-  test.each<[string, (pod: ObservedPod) => ObservedPod]>([
-    ['whose labels cannot be read', (pod) => ({ ...pod, worker: undefined })],
-    ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
-    ['whose name no row takes', (pod) => ({ ...pod, name: `${pod.name}.x` })],
-    [
-      'of an unknown entity',
-      (pod) => {
-        const unknown = { entity: undefined, madeForJobId: undefined, entityId: 4_711 };
-        return { ...pod, worker: pod.worker && { ...pod.worker, ...unknown } };
-      },
-    ],
-  ])('%s', async (_which, disguise) => {
+test.each<[string, (pod: ObservedPod) => ObservedPod]>([
+  ['whose labels cannot be read', (pod) => ({ ...pod, worker: undefined })],
+  ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
+  ['whose name no row takes', (pod) => ({ ...pod, name: `${pod.name}.x` })],
+  [
+    'of an unknown entity',
+    (pod) => {
+      const unknown = { entity: undefined, madeForJobId: undefined, entityId: 4_711 };
+      return { ...pod, worker: pod.worker && { ...pod.worker, ...unknown } };
+    },
+  ],
+])(
+  'a pod is left alone, and its neighbours are still adopted: %s (E6)',
+  async (_which, disguise) => {
     const [strange, plain] = await startWorkers('succeeded', undefined);
     await forget();
     const shown = (await pods.list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
@@ -136,8 +137,8 @@ describe('a pod is left alone, and its neighbours are still adopted (E6)', () =>
       await stop();
     };
     expect(await world.growth('paddock_pods_without_row', follow)).toBe(-1);
-  });
-});
+  },
+);
 
 const { signal } = new AbortController();
 

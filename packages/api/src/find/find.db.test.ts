@@ -52,31 +52,29 @@ beforeAll(async () => {
   );
 });
 
-describe('one box for all ids (P5)', () => {
-  test.each([
-    ['345', 'job 345 build'],
-    ['9345', 'run 9345 acme'],
-    ['70', 'job 70 null,installation 70 Acme'],
-    ['https://github.com/acme/api/actions/runs/9/job/345?pr=1', 'job 345 null'],
-    ['https://github.com/Acme/API/pulls', 'repository 5 Acme/API'],
-    ['github.com/Acme/API', 'repository 5 Acme/API'],
-    [' acme/api ', 'repository 5 acme/api'],
-    ['ACME', 'entity 1 Acme'],
-    ['oldcme', 'entity 1 Oldcme'],
-    ['linux', 'pool linux null'],
-    ['pdk-1-linux-0001', 'worker pdk-1-linux-0001 null'],
-    [STORED.toUpperCase(), `delivery ${STORED} workflow_job.queued`],
-    [MISSING, `delivery ${MISSING} workflow_job.queued`],
-    ['pdk-1-l', 'worker pdk-1-linux-0001 null'],
-    ['IP-10-0-1-2.internal', 'node ip-10-0-1-2.internal null'],
-    ['ip-10', 'node ip-10-0-1-2.internal null'],
-    ['acme/none', ''],
-    ['../<img>', ''],
-    ['', ''],
-  ])('"%s" is %s', async (text, said) => {
-    const { items } = await ask(findEndpoint, database.db, { text });
-    expect(items.map(({ kind, id, name }) => `${kind} ${id} ${name}`).join()).toBe(said);
-  });
+test.each([
+  ['345', 'job 345 build'],
+  ['9345', 'run 9345 acme'],
+  ['70', 'job 70 null,installation 70 Acme'],
+  ['https://github.com/acme/api/actions/runs/9/job/345?pr=1', 'job 345 null'],
+  ['https://github.com/Acme/API/pulls', 'repository 5 Acme/API'],
+  ['github.com/Acme/API', 'repository 5 Acme/API'],
+  [' acme/api ', 'repository 5 acme/api'],
+  ['ACME', 'entity 1 Acme'],
+  ['oldcme', 'entity 1 Oldcme'],
+  ['linux', 'pool linux null'],
+  ['pdk-1-linux-0001', 'worker pdk-1-linux-0001 null'],
+  [STORED.toUpperCase(), `delivery ${STORED} workflow_job.queued`],
+  [MISSING, `delivery ${MISSING} workflow_job.queued`],
+  ['pdk-1-l', 'worker pdk-1-linux-0001 null'],
+  ['IP-10-0-1-2.internal', 'node ip-10-0-1-2.internal null'],
+  ['ip-10', 'node ip-10-0-1-2.internal null'],
+  ['acme/none', ''],
+  ['../<img>', ''],
+  ['', ''],
+])('one box for all ids: "%s" is %s (P5)', async (text, said) => {
+  const { items } = await ask(findEndpoint, database.db, { text });
+  expect(items.map(({ kind, id, name }) => `${kind} ${id} ${name}`).join()).toBe(said);
 });
 
 describe('one delivery', () => {

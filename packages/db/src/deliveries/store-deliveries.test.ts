@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { SILENT_LOG } from '@paddock/testing/stand-ins';
 import { examplePools } from '@paddock/testing/demand-rows';
@@ -6,14 +6,15 @@ import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { createDeliveryEvents } from './delivery-events.ts';
 import { jobTimes } from './store-deliveries.ts';
 
-describe('the times of a job (H5)', () => {
-  test.each([
-    ['in_progress', 'job_marked_running', 30, undefined],
-    ['completed', 'job_marked_completed', undefined, 600],
-    // The first delivery of the job.
-    ['in_progress', 'job_stored', 30, undefined],
-    ['completed', 'job_stored', 30, 600],
-  ] as const)('%s, %s: how long it waited and ran', (action, outcome, queueSeconds, runSeconds) => {
+test.each([
+  ['in_progress', 'job_marked_running', 30, undefined],
+  ['completed', 'job_marked_completed', undefined, 600],
+  // The first delivery of the job.
+  ['in_progress', 'job_stored', 30, undefined],
+  ['completed', 'job_stored', 30, 600],
+] as const)(
+  'how long a job waited and ran: %s, %s (H5)',
+  (action, outcome, queueSeconds, runSeconds) => {
     const { parsed } = ofJob(action, 900, {
       labels: ['linux'],
       job: {
@@ -28,8 +29,8 @@ describe('the times of a job (H5)', () => {
       queueSeconds,
       runSeconds,
     });
-  });
-});
+  },
+);
 
 test('late jobs count as late, and the log says so, where nobody can read what held them (H5)', async () => {
   const metrics = createMetrics(SILENT_LOG);

@@ -145,38 +145,36 @@ const row = (status: KnownJob['status'], wantsWorker = status === 'pending'): Kn
 });
 const told = (status: string, conclusion: string | null = null) => ({ status, conclusion });
 
-describe('judgeDiscoveredJob (E2)', () => {
-  test.each([
-    ['queued, unknown: it is demand', undefined, told('queued'), 'news queued'],
-    [
-      'in progress, unknown: it may be on one of our workers',
-      undefined,
-      told('in_progress'),
-      'news in_progress',
-    ],
-    ['ended, unknown', undefined, told('completed', 'success'), 'known'],
-    ['held back by an approval', undefined, told('waiting'), 'known'],
-    ['in progress, and we wait', row('pending'), told('in_progress'), 'news in_progress'],
-    ['in progress, as we know', row('running'), told('in_progress'), 'known'],
-    [
-      'ended by its conclusion, and we wait',
-      row('pending'),
-      told('queued', 'cancelled'),
-      'news completed',
-    ],
-    [
-      'ended without a conclusion, and it runs here',
-      row('running'),
-      told('completed'),
-      'news completed',
-    ],
-    ['ended, as we know', row('completed'), told('completed', 'success'), 'known'],
-    ['queued, and it runs here', row('running'), told('queued'), 'look_up'],
-    ['queued, and GitHub had ended it', row('completed'), told('queued'), 'look_up'],
-  ])('%s', (_name, known, job, expected) => {
-    const verdict = judgeDiscoveredJob(known, job);
-    expect(verdict.kind === 'news' ? `news ${verdict.action}` : verdict.kind).toBe(expected);
-  });
+test.each([
+  ['queued, unknown: it is demand', undefined, told('queued'), 'news queued'],
+  [
+    'in progress, unknown: it may be on one of our workers',
+    undefined,
+    told('in_progress'),
+    'news in_progress',
+  ],
+  ['ended, unknown', undefined, told('completed', 'success'), 'known'],
+  ['held back by an approval', undefined, told('waiting'), 'known'],
+  ['in progress, and we wait', row('pending'), told('in_progress'), 'news in_progress'],
+  ['in progress, as we know', row('running'), told('in_progress'), 'known'],
+  [
+    'ended by its conclusion, and we wait',
+    row('pending'),
+    told('queued', 'cancelled'),
+    'news completed',
+  ],
+  [
+    'ended without a conclusion, and it runs here',
+    row('running'),
+    told('completed'),
+    'news completed',
+  ],
+  ['ended, as we know', row('completed'), told('completed', 'success'), 'known'],
+  ['queued, and it runs here', row('running'), told('queued'), 'look_up'],
+  ['queued, and GitHub had ended it', row('completed'), told('queued'), 'look_up'],
+])('judgeDiscoveredJob: %s (E2)', (_name, known, job, expected) => {
+  const verdict = judgeDiscoveredJob(known, job);
+  expect(verdict.kind === 'news' ? `news ${verdict.action}` : verdict.kind).toBe(expected);
 });
 
 const NOW = Date.parse('2026-03-02T12:00:00Z');

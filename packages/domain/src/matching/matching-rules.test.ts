@@ -15,6 +15,7 @@ import {
   type Told,
   blockedBy,
   commonAmong,
+  failingLimit,
   MOST_UNSCHEDULABLE,
   nodeLimit,
 } from './matching-rules.ts';
@@ -225,6 +226,11 @@ test('every reason is explained to operators, and no former one (P5)', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/matching.md'), 'utf8');
   const explained = [...page.matchAll(/^\| `(\w+)`/gm)].map(([, reason]) => reason);
   expect(new Set(explained)).toEqual(new Set(Object.keys(WAIT_REASONS)));
+});
+
+test('a key without failures, and one whose pods find nodes, has no limit', () => {
+  const none = { room: Infinity, reason: null };
+  expect([failingLimit(rulesWith({}), acme), nodeLimit(rulesWith({}), acme)]).toEqual([none, none]);
 });
 
 test('a pool that the file no longer has lets as many pods wait for a node as any', () => {

@@ -31,22 +31,20 @@ describe('the address of GitHub, to which tokens are sent (H1)', () => {
   });
 });
 
-describe('the Apps of the file', () => {
-  test.each([
-    [[{ id: 1 }], 0],
-    [[{ id: 1 }, { id: 2 }], 0],
-    [[{ id: 1 }, { id: 1 }], 1],
-    [[], 1],
-    [[{ id: 0 }], 1],
-    [[{ id: 1, webhookSecret: { env: 'SECRET' }, privateKey: { file: '/key.pem' } }], 0],
-    [[{ id: 1, webhookSecret: { env: '' } }], 1],
-    [[{ id: 1, webhookSecret: { file: '' } }], 1],
-    [[{ id: 1, webhookSecret: {} }], 1],
-    [[{ id: 1, webhookSecret: { env: 'A', file: 'b' } }], 1],
-    [[{ id: 1, webhookSecret: 'the secret itself' }], 1],
-  ])('%j have %i problems', (apps, problems) => {
-    expect(problemsOf({ apps })).toHaveLength(problems);
-  });
+test.each([
+  [[{ id: 1 }], 0],
+  [[{ id: 1 }, { id: 2 }], 0],
+  [[{ id: 1 }, { id: 1 }], 1],
+  [[], 1],
+  [[{ id: 0 }], 1],
+  [[{ id: 1, webhookSecret: { env: 'SECRET' }, privateKey: { file: '/key.pem' } }], 0],
+  [[{ id: 1, webhookSecret: { env: '' } }], 1],
+  [[{ id: 1, webhookSecret: { file: '' } }], 1],
+  [[{ id: 1, webhookSecret: {} }], 1],
+  [[{ id: 1, webhookSecret: { env: 'A', file: 'b' } }], 1],
+  [[{ id: 1, webhookSecret: 'the secret itself' }], 1],
+])('the Apps of the file %j have %i problems', (apps, problems) => {
+  expect(problemsOf({ apps })).toHaveLength(problems);
 });
 
 test('the schema for editors has the sections of the file, and no key that is refused', () => {

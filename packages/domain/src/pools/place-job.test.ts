@@ -145,44 +145,42 @@ const withSpec = (spec: object) => ({ template: { spec } });
 const inRunner = (securityContext: object) =>
   withSpec({ containers: [{ name: 'runner', securityContext }] });
 
-describe('settings that give jobs power over their node', () => {
-  test.each<[object, string[]]>([
-    [{}, []],
-    [{ containerMode: 'none' }, []],
-    [{ containerMode: 'dind' }, ['containerMode: dind']],
-    [
-      withSpec({ hostNetwork: true, hostPID: true, hostIPC: true }),
-      ['hostNetwork of its template', 'hostPID of its template', 'hostIPC of its template'],
-    ],
-    [withSpec({ hostNetwork: false, volumes: [{ name: 'work', emptyDir: {} }] }), []],
-    [
-      withSpec({ volumes: [{ name: 'sock', hostPath: { path: '/run' } }] }),
-      ['hostPath in the volume sock'],
-    ],
-    [inRunner({ privileged: true }), ['privileged in the container runner']],
-    [
-      withSpec({ initContainers: [{ name: 'setup', securityContext: { privileged: true } }] }),
-      ['privileged in the container setup'],
-    ],
-    [
-      inRunner({ capabilities: { add: ['CHOWN', 'SYS_ADMIN'], drop: ['ALL'] } }),
-      ['the capabilities SYS_ADMIN in the container runner'],
-    ],
-    [inRunner({ capabilities: { add: ['NET_BIND_SERVICE'] }, privileged: false }), []],
-    [withSpec({ volumes: [{ name: 'work', hostPath: null }] }), []],
-    [inRunner({ capabilities: { add: ['CAP_CHOWN', 'kill'] } }), []],
-    [
-      inRunner({ capabilities: { add: ['NET_CAP_BIND_SERVICE'] } }),
-      ['the capabilities NET_CAP_BIND_SERVICE in the container runner'],
-    ],
-    [inRunner({ windowsOptions: { hostProcess: true } }), ['hostProcess in the container runner']],
-    [
-      withSpec({ securityContext: { windowsOptions: { hostProcess: true } } }),
-      ['hostProcess of its template'],
-    ],
-  ])('%j: %j', (more, powers) => {
-    expect(nodePowersOf(parsedPool(more))).toEqual(powers);
-  });
+test.each<[object, string[]]>([
+  [{}, []],
+  [{ containerMode: 'none' }, []],
+  [{ containerMode: 'dind' }, ['containerMode: dind']],
+  [
+    withSpec({ hostNetwork: true, hostPID: true, hostIPC: true }),
+    ['hostNetwork of its template', 'hostPID of its template', 'hostIPC of its template'],
+  ],
+  [withSpec({ hostNetwork: false, volumes: [{ name: 'work', emptyDir: {} }] }), []],
+  [
+    withSpec({ volumes: [{ name: 'sock', hostPath: { path: '/run' } }] }),
+    ['hostPath in the volume sock'],
+  ],
+  [inRunner({ privileged: true }), ['privileged in the container runner']],
+  [
+    withSpec({ initContainers: [{ name: 'setup', securityContext: { privileged: true } }] }),
+    ['privileged in the container setup'],
+  ],
+  [
+    inRunner({ capabilities: { add: ['CHOWN', 'SYS_ADMIN'], drop: ['ALL'] } }),
+    ['the capabilities SYS_ADMIN in the container runner'],
+  ],
+  [inRunner({ capabilities: { add: ['NET_BIND_SERVICE'] }, privileged: false }), []],
+  [withSpec({ volumes: [{ name: 'work', hostPath: null }] }), []],
+  [inRunner({ capabilities: { add: ['CAP_CHOWN', 'kill'] } }), []],
+  [
+    inRunner({ capabilities: { add: ['NET_CAP_BIND_SERVICE'] } }),
+    ['the capabilities NET_CAP_BIND_SERVICE in the container runner'],
+  ],
+  [inRunner({ windowsOptions: { hostProcess: true } }), ['hostProcess in the container runner']],
+  [
+    withSpec({ securityContext: { windowsOptions: { hostProcess: true } } }),
+    ['hostProcess of its template'],
+  ],
+])('settings that give jobs power over their node, %j: %j', (more, powers) => {
+  expect(nodePowersOf(parsedPool(more))).toEqual(powers);
 });
 
 describe('a pool whose jobs have power over their node', () => {

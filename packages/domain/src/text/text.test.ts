@@ -98,23 +98,21 @@ describe('jsonText', () => {
   });
 });
 
-describe('a length of time', () => {
-  test.each([
-    [-5_000, '0 s'],
-    [0, '0 s'],
-    [400, '< 1 s'],
-    [1_000, '1 s'],
-    [59_999, '59 s'],
-    [60_000, '1 min'],
-    [200_000, '3 min 20 s'],
-    [620_000, '10 min'],
-    [3_600_000, '1 h'],
-    [3_660_000, '1 h 1 min'],
-    [86_400_000, '1 d'],
-    [90_000_000, '1 d 1 h'],
-  ])('%d ms is %s, never negative', (ms, said) => {
-    expect(duration(ms)).toBe(said);
-  });
+test.each([
+  [-5_000, '0 s'],
+  [0, '0 s'],
+  [400, '< 1 s'],
+  [1_000, '1 s'],
+  [59_999, '59 s'],
+  [60_000, '1 min'],
+  [200_000, '3 min 20 s'],
+  [620_000, '10 min'],
+  [3_600_000, '1 h'],
+  [3_660_000, '1 h 1 min'],
+  [86_400_000, '1 d'],
+  [90_000_000, '1 d 1 h'],
+])('a length of time of %d ms is %s, never negative', (ms, said) => {
+  expect(duration(ms)).toBe(said);
 });
 
 describe('matchesGlob', () => {
