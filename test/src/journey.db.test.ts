@@ -80,6 +80,19 @@ describe('the journey of a job, over HTTP and through processes', () => {
     expect(guids).toEqual([{ delivery_guid: worker.delivery_guid ?? 'none' }]);
   });
 
+  test('each repository of a user gets separate runners (C2)', async () => {
+    const jobs = await Promise.all(
+      ['mona/dotfiles', 'mona/compiler'].map((repo) =>
+        system.github.queueJob({ repo, labels: ['self-hosted', 'linux'], durationMs: 20 }),
+      ),
+    );
+    for (const { id, repo, repositoryId } of jobs) {
+      await ended(id);
+      const scope = { scope_repo_id: repositoryId, repo_full_name: repo, entity_type: 'User' };
+      expect(await workersOf(id).execute()).toMatchObject([scope]);
+    }
+  });
+
   test('a job that names a runner group alone gets a runner of it, and nobody else’s does (B4, C7)', async () => {
     const onlyGroup = { labels: [], group: 'deploy', durationMs: 20 };
     const [id = 0] = await system.queueJobs(1, onlyGroup);
@@ -94,6 +107,43 @@ describe('the journey of a job, over HTTP and through processes', () => {
       eventsOf(others).where('source', '=', 'webhook').executeTakeFirst(),
     );
     expect([event.outcome, await jobRow(others)]).toEqual(['ignored_pool_closed', undefined]);
+  });
+
+  test('a job for none of our pools is recorded and makes no worker (B4)', async () => {
+    const [id = 0] = await system.queueJobs(1, { labels: ['ubuntu-latest'], hosted: true });
+    const outcomes = await waitFor('its event', async () => {
+      const rows = await eventsOf(id).execute();
+      return rows.length > 0 && rows;
+    });
+    expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['ignored_no_label']));
+    expect(await jobRow(id)).toBeUndefined();
+  });
+
+  test('deliveries that GitHub fails to deliver are asked for again (E1)', async () => {
+    await system.github.setDeliveryFaults({ dropActions: ['queued', 'completed'] });
+    const [id = 0] = await system.queueJobs(1, { durationMs: 20 });
+    expect(await ended(id)).toMatchObject({ conclusion: 'success' });
+    await system.github.setDeliveryFaults({});
+    // Discovery and looking up may be faster than the log; the deliveries come in all the same.
+    await waitFor(
+      'both deliveries to be repeated',
+      async () => (await system.github.report()).redelivered >= 2,
+    );
+  });
+
+  test('more jobs than the entity may have workers: the cap holds, the rest waits with a reason, all complete (C4, C5, P5)', async () => {
+    const jobs = await system.queueJobs(12, { durationMs: 300 });
+    const held = await waitFor('the cap to be the reason for waiting', () =>
+      system.database.db
+        .selectFrom('demand_keys')
+        .select('cap')
+        .where('wait_reason', '=', 'at_entity_cap')
+        .executeTakeFirst(),
+    );
+    expect(held).toEqual({ cap: 5 });
+    await system.untilJobs(jobs, 'completed');
+    expect(system.cluster.report().mostActivePods).toBeLessThanOrEqual(6); // five of acme's, and one of mona's at the most
+    expect((await system.github.report()).excessWorkers).toBe(0);
   });
 
   test('usage adds up to the times of the workers (G1)', async () => {

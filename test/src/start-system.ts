@@ -243,7 +243,8 @@ async function furnish(github: GitHubSimulator): Promise<void> {
   await github.addOrganization({ login: 'acme' });
   await github.addRepository({ owner: 'acme', name: 'shop', private: true });
   await github.addUser({ login: 'mona' });
-  await github.addRepository({ owner: 'mona', name: 'dotfiles', private: true });
+  for (const name of ['dotfiles', 'compiler'])
+    await github.addRepository({ owner: 'mona', name, private: true });
   await github.install({ appId: APP_ID, account: 'acme', announce: false });
   await github.install({ appId: APP_ID, account: 'mona', announce: false });
 }

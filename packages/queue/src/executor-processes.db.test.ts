@@ -37,6 +37,10 @@ const subjects = Array.from({ length: 16 }, (_, n) => `x-${n}`);
 const slots = { count: 1, hold: 16 };
 
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
+const operations = () =>
+  database.db.selectFrom('operations').selectAll().orderBy('subject_id').execute();
+const counts = () =>
+  database.db.selectFrom('task_counts').select(['outcome', 'failure_reason', 'ended']).execute();
 const queueToBeEmpty = () =>
   waitFor('the queue to be empty', async () => (await tasks()).length === 0);
 
@@ -82,6 +86,40 @@ async function whatWasLost([holding, other]: [ExecutorProcess, ExecutorProcess])
     .flatMap(({ heard }) => bad.flatMap((what) => heard(what)))
     .concat(other.heard('began'));
 }
+
+test('12 executors in 3 processes run 1 000 tasks, and each takes effect once (D2)', async () => {
+  const { db } = database;
+  const options = { executors: 4, slots: { count: 4, hold: 1 } };
+  const started = await Promise.all(
+    ['red', 'green', 'blue'].map((name) => processes.start({ name, ...options })),
+  );
+  // One slot for these in each: all twelve are at work when each of twelve tasks has another
+  // holder.
+  const barrier = Array.from({ length: 12 }, (_, n) => task('hold', `barrier-${n}`));
+  await enqueueNow(db, ...barrier);
+  const holders = () =>
+    new Set(started.flatMap(({ heard }) => heard('began')).map(({ holder }) => holder));
+  await waitFor('all twelve executors', () => holders().size === 12);
+
+  for (let n = 0; n < 1_000; n += 50) {
+    await enqueueNow(db, ...Array.from({ length: 50 }, (_, i) => task('count', `w-${n + i}`)));
+    if (n === 500)
+      for (const process of started) for (const { subject } of barrier) process.open(subject.id);
+  }
+  await queueToBeEmpty();
+
+  const effects = await readEffects(db);
+  expect(effects).toHaveLength(1_012);
+  expect(new Set(effects.map(({ task_id }) => task_id)).size).toBe(1_012);
+  const ended = await operations();
+  expect(ended).toHaveLength(1_012);
+  const holderOf = new Map(effects.map(({ task_id, holder }) => [task_id, holder]));
+  for (const { id, status, attempt, crashes, output } of ended)
+    expect([status, attempt, crashes, output]).toEqual(['OK', 1, 0, { by: holderOf.get(id) }]);
+  expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(1_012);
+  for (const { heard } of started)
+    expect([heard('lost'), heard('taken over'), heard('failed')]).toEqual([[], [], []]);
+});
 
 test('16 tasks of an executor that is killed go on elsewhere within 20 s, one crash each and no attempt (D5)', async () => {
   const [holding, other] = await startBoth();
@@ -156,11 +194,6 @@ test('a holder that is cut off from PostgreSQL interrupts its runs before anothe
   expect(interrupted).toBe(subjects.length);
   await waitFor('all runs elsewhere', () => other.heard('began').length === subjects.length);
 });
-
-const operations = () =>
-  database.db.selectFrom('operations').selectAll().orderBy('subject_id').execute();
-const counts = () =>
-  database.db.selectFrom('task_counts').select(['outcome', 'failure_reason', 'ended']).execute();
 
 /** How long after the end of its first holder's claim the task was taken, in milliseconds. */
 const takenAfterClaim = async (subject: string, lockedUntil: Date | null | undefined) => {

@@ -108,6 +108,21 @@ describe('an executor', () => {
     expect(await tasks()).toMatchObject([{ status: 'queued', attempt: 0 }]);
   });
 
+  test('the fifth failed run ends the task, with all five on record (D4)', async () => {
+    const { told } = start(
+      kindOf(() => Promise.reject(new Error('502 from GitHub'))),
+      { pollMs: 20, backoff: { firstMs: 1, longestMs: 1 } },
+    );
+    await queue.enqueue(task('a', 'x'));
+    await waitFor('the end', async () => (await operations()).length === 1);
+    const [operation] = await operations();
+    const failures = [1, 2, 3, 4, 5].map((attempt) => ({ attempt, reason: 'error' }));
+    const failure = { failure_reason: 'attempts', failure_message: '502 from GitHub' };
+    expect(operation).toMatchObject({ status: 'ERROR', attempt: 5, ...failure, failures });
+    const outcomes = told.processed.map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['retry', 'retry', 'retry', 'retry', 'failed']);
+  });
+
   test('a handler that never settles frees its slot at the timeout, and its late result is kept out (D6, D13)', async () => {
     const late: (() => void)[] = [];
     const { told } = start(

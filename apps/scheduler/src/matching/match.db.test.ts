@@ -225,7 +225,7 @@ describe('stopping spare workers (C3)', () => {
     const young = await putRegistered(0.5);
     expect((await scene.match(aMinute)).stopped).toEqual([]);
     const pools = [{}, { name: 'gpu', labels: ['gpu'] }];
-    await putPools(scene.db, examplePools({ pools, entities: { '*': { maxWorkers: 1 } } }));
+    await putPools(scene.db, { pools, entities: { '*': { maxWorkers: 1 } } });
     await putJob(scene.db, { k8s_pool: 'gpu' });
     expect((await scene.match(aMinute)).stopped).toMatchObject([{ podName: young }]);
   });
