@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { useFolder } from '@paddock/testing/use-folder';
+import { onPath } from '@paddock/testing/render-chart';
 import { execFile, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -146,6 +147,25 @@ test('an image is released for each service', () => {
   const { matrix } = workflows.get(`${FOLDER}/release.yml`)?.jobs['images']?.strategy ?? {};
   const targets = [...read('deploy/docker/Dockerfile').matchAll(/^FROM service AS (\S+)$/gm)];
   expect(matrix?.['service']).toEqual(targets.map(([, target]) => target));
+});
+
+const steps = files.flatMap((file) =>
+  jobsOf(file).flatMap(([job, { steps: all = [] }]) =>
+    all.flatMap(({ run }, nth) =>
+      // As `shell: bash` runs each step.
+      run === undefined
+        ? []
+        : [{ name: `${file} ${job}[${nth}]`, input: `#!/bin/bash\nset -eo pipefail\n${run}` }],
+    ),
+  ),
+);
+const shellcheck = onPath('shellcheck');
+(shellcheck === undefined ? describe.skip : describe)('shellcheck (needs shellcheck)', () => {
+  test.each(steps)('finds nothing in the step $name', ({ input }) => {
+    const given = { cwd: ROOT, encoding: 'utf8', input } as const;
+    const { status, stdout } = spawnSync(String(shellcheck), ['--norc', '-'], given);
+    expect([stdout, status]).toEqual(['', 0]);
+  });
 });
 
 const APPS = ['ingress', 'scheduler', 'reconciler', 'console', 'migrate', 'cli'] as const;
