@@ -34,13 +34,38 @@ describe('a key whose workers fail (C11, P4)', () => {
   });
 });
 
-test('a pool that fails for two entities lets a third go on at once that has a worker there which began to run since (P6)', async () => {
-  for (const entity of [ACME, GLOBEX]) await scene.fail(entity);
-  await scene.waits.endPauses();
-  await scene.putJobs(4, HOOLI);
-  const running = { status: 'running', running_at: NOW, assigned_at: NOW } as const;
-  await putWorker(scene.db, { ...HOOLI, ...running });
-  expect(await scene.matchAll()).toBe(4);
+describe('a pool that fails for two entities (P6)', () => {
+  beforeEach(async () => {
+    for (const entity of [ACME, GLOBEX]) {
+      await scene.putJobs(1, entity);
+      await scene.fail(entity);
+    }
+    await scene.waits.endPauses();
+    await scene.putJobs(4, HOOLI);
+  });
+  const hoolis = async () =>
+    (await scene.alive()).filter(({ entity_name: name }) => name === HOOLI.entity_name).length;
+
+  test('lets a third go on at once that has a worker there which began to run since', async () => {
+    const running = { status: 'running', running_at: NOW, assigned_at: NOW } as const;
+    await putWorker(scene.db, { ...HOOLI, ...running });
+    await scene.matchAll();
+    expect(await hoolis()).toBe(5);
+  });
+
+  test('has a third begin with one worker, until these have no jobs any more', async () => {
+    await scene.matchAll();
+    expect([await hoolis(), (await scene.keys())[2]?.[3]]).toEqual([1, 'pool_suspected']);
+    const { db } = scene;
+    const others = [ACME.entity_id, GLOBEX.entity_id];
+    await db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('entity_id', 'in', others)
+      .execute();
+    await scene.matchAll();
+    expect(await hoolis()).toBe(4);
+  });
 });
 
 const unassigned = () =>

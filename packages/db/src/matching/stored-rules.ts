@@ -51,6 +51,7 @@ export const findStoredRules = (db: Db, settings: MatchingSettings) =>
     ),
     failing as (
       select demand_key, entity_id, k8s_pool, failure_class, paused_until > now() as is_paused, failing_since,
+        paused_until > now() or exists (select from jobs where demand_key = k.demand_key and wants_worker) as is_in_use,
         (select jsonb_build_object('registered', count(registered_at), 'pod_created', count(pod_uid), 'started', count(running_at))
           from workers where demand_key = k.demand_key and ${UNASSIGNED}) as shown,
         (select count(*) from jobs where failure_class = ${NOT_ASSIGNED} and demand_key = k.demand_key and wants_worker and repo_id not in (
@@ -94,7 +95,7 @@ export const findStoredRules = (db: Db, settings: MatchingSettings) =>
       coalesce((select budgets from budgets), '{}') as budgets, ${settings.registrationsPerMinute}::integer as "usualBudget",
       ${AWAY_SERVICES} as away, ${toldPlaces(settings.appIds)} as told,
       (select coalesce(jsonb_agg(jsonb_build_object('demandKey', demand_key, 'entityId', entity_id, 'pool', k8s_pool,
-        'failureClass', failure_class, 'isPaused', is_paused, 'shown', shown, 'others', others, 'since', extract(epoch from failing_since))), '[]') from failing) as failing,
+        'failureClass', failure_class, 'isPaused', is_paused, 'isInUse', is_in_use, 'shown', shown, 'others', others, 'since', extract(epoch from failing_since))), '[]') from failing) as failing,
       (select coalesce(jsonb_object_agg(demand_key, paused_until > now()), '{}') from runner_groups where paused_until is not null) as "openGroups",
       (select coalesce(jsonb_object_agg(demand_key, extract(epoch from started_at)), '{}') from started) as started,
       (select coalesce(jsonb_object_agg(demand_key, jsonb_build_object('unplaced', unplaced, 'unschedulable', unschedulable)), '{}')

@@ -208,6 +208,11 @@ describe('rulesOf', () => {
       true,
     ],
     ['two others do', two, true],
+    [
+      'two others did, and one of them has no jobs any more',
+      { failing: [failingKey(20), failingKey(30, { isInUse: false })] },
+      false,
+    ],
     ['it fails itself, and one other', { failing: [failingKey(10), failingKey(20)] }, false],
     [
       'two others fail in another pool',

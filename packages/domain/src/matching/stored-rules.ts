@@ -71,6 +71,8 @@ export interface FailingKey {
   readonly pool: string;
   readonly failureClass: string;
   readonly isPaused: boolean;
+  /** It is paused or has jobs: without both, nobody knows whether it would fail still. */
+  readonly isInUse: boolean;
   /** How many of its workers without a job have shown what would end failures of some class. */
   readonly shown: Readonly<Partial<Record<Proof, number>>>;
   /** Waiting jobs of repositories that had none when GitHub last gave its runners no job. */
@@ -166,7 +168,7 @@ function suspicionOf({ failing, started }: StoredRules): MatchingRules['suspecte
   return ({ demandKey, entityId, pool }) => {
     const others = new Map<number, number>();
     for (const key of ofPools.get(pool) ?? []) {
-      if (key.entityId === entityId) continue;
+      if (key.entityId === entityId || !key.isInUse) continue;
       others.set(key.entityId, Math.min(key.since, others.get(key.entityId) ?? Infinity));
     }
     const since = [...others.values()].toSorted((a, b) => a - b)[SUSPICIOUS - 1];

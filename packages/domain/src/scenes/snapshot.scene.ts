@@ -45,6 +45,7 @@ export const failingKey = (demandKey: number, given: Partial<FailingKey> = {}): 
   pool: 'linux',
   failureClass: 'pod_refused',
   isPaused: false,
+  isInUse: true,
   shown: {},
   others: 0,
   since: 1,
