@@ -34,6 +34,9 @@ describe('a key whose workers fail (C11, P4)', () => {
   });
 });
 
+const hoolis = async () =>
+  (await scene.alive()).filter(({ entity_name: name }) => name === HOOLI.entity_name).length;
+
 describe('a pool that fails for two entities (P6)', () => {
   beforeEach(async () => {
     for (const entity of [ACME, GLOBEX]) {
@@ -43,8 +46,6 @@ describe('a pool that fails for two entities (P6)', () => {
     await scene.waits.endPauses();
     await scene.putJobs(4, HOOLI);
   });
-  const hoolis = async () =>
-    (await scene.alive()).filter(({ entity_name: name }) => name === HOOLI.entity_name).length;
 
   test('lets a third go on at once that has a worker there which began to run since', async () => {
     const running = { status: 'running', running_at: NOW, assigned_at: NOW } as const;
