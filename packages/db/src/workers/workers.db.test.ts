@@ -8,10 +8,11 @@ import { connectDatabase } from '../connection/connect.ts';
 import { findInstance } from '../instance.ts';
 import { newWorkerName } from '../matching/reserve-workers.ts';
 import { adoptWorkers, type PodToAdopt } from './registrations.ts';
-import { findFittingRuns } from './runner-readings.ts';
+import { findFittingRuns, saveRunnerReadings } from './runner-readings.ts';
 import {
   endStoppedWorker,
   findWorkerToStop,
+  keepWorker,
   markDeregistered,
   markDeregistering,
   noteRunsRead,
@@ -132,6 +133,25 @@ test('a worker may run any job of its entity, in any pool, that has no label bey
   expect(await runs(3, 3)).toEqual([2, 1]);
 });
 
+test.each([
+  ['online and idle', { isKnown: true, isOnline: true, isBusy: false }, ['idle']],
+  ['offline', { isKnown: true, isOnline: false, isBusy: false }, ['idle', 'offline']],
+  ['busy', { isKnown: true, isOnline: true, isBusy: true }, []],
+  ['busy and offline', { isKnown: true, isOnline: false, isBusy: true }, ['offline']],
+  ['unknown', { isKnown: false, isOnline: false, isBusy: false }, []],
+])(
+  'a runner that was idle and offline for an hour, and is called %s: any other word begins the time anew (E5, P2)',
+  async (_word, says, goesOn) => {
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    const known = { status: 'running', idle_since: anHourAgo, offline_since: anHourAgo } as const;
+    const { pod_name: podName } = await putWorker(database.db, known);
+    const [read] = await saveRunnerReadings(database.db, [{ podName, ...says }]);
+    const forMs = { idle: read?.idleForMs, offline: read?.offlineForMs };
+    const long = Object.entries(forMs).filter(([, ms]) => (ms ?? 0) > 3_000_000);
+    expect(long.map(([word]) => word)).toEqual(goesOn);
+  },
+);
+
 test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
   const unstarted = await putWorker(database.db, { pod_uid: 'seen' });
   const why = { reason: 'pool_unknown', message: 'ended' };
@@ -171,6 +191,27 @@ test('runs that were read before the deregistration are read again after it (P2)
   expect(await stopping()).toMatchObject({ runsReadFrom: null });
   await noteRunsRead(database.db, read, 7);
   expect(await stopping()).toMatchObject({ deregistration: 'done', runsReadFrom: null });
+});
+
+test('a worker that is kept after all is as if nobody had asked for its stop, so that another stop begins at its beginning (E5, P2)', async () => {
+  const since = new Date();
+  const stopped = {
+    stopping_at: since,
+    stop_reason: 'pod_gone',
+    stop_held_by: 'its log cannot be read',
+    stop_held_since: since,
+    runs_read_from: 7,
+    unexplained_until: since,
+    deregistration_started_at: since,
+    pod_gone_at: since,
+  };
+  const { pod_name: podName } = await putWorker(database.db, { status: 'running', ...stopped });
+  await keepWorker(database.db, podName, { isAssigned: false });
+  const workers = database.db.selectFrom('workers').selectAll().where('pod_name', '=', podName);
+  expect(await workers.executeTakeFirstOrThrow()).toMatchObject({
+    ...Object.fromEntries(Object.keys(stopped).map((column) => [column, null])),
+    assigned_at: null,
+  });
 });
 
 /** How many entries of indexes of workers this connection has read. */

@@ -106,6 +106,7 @@ test.each([
   'to stay → leave',
   'pod working, assigned → keep, assigned',
   'pod working, runner busy → keep, assigned',
+  'pod working, runner online, log listening, idle for 0 s, for not_assigned → wait 60 s',
   'pod working, runner online, log job_begun → look at the job',
   'pod working, runner online, log job_begun, job found → bind',
   'pod working, runner online, log job_begun, job more → keep, assigned',
@@ -117,6 +118,7 @@ test.each([
   'pod working, runner unknown, log silent, job none, never online → wait 45 s, held up',
   'pod working, log job_begun, job none, deregistered → keep, assigned',
   'pod working, deregistered, assigned → keep, assigned',
+  'pod working, deregistered just now, assigned → keep, assigned',
   'pod working, log listening, job none, deregistered just now → wait 20 s',
   'pod working, log listening, job none, deregistered → delete_pod',
 ])('the way to an end, in this order (E5): %s', (row) => {
@@ -128,7 +130,14 @@ test.each([
   'pod unplaced, runner offline, never online, for surplus, idle for 0 s → wait 60 s',
   'pod unplaced, runner busy, never online → keep, assigned',
   'pod unplaced, deregistered just now, never online → delete_pod',
+  // Somebody runs it elsewhere, or has.
+  'pod unplaced, runner online → look at the log',
+  'pod unplaced, runner offline, never online, had a job → look at the log',
+  'pod unstarted, runner online, log none → wait 45 s, held up',
+  'pod unstarted, runner unknown, log silent, never online → deregister',
   'pod unstarted, runner offline, log unreadable, never online → deregister',
+  'pod unstarted, runner offline, log unreadable, never online, for drained, idle for 0 s → wait 60 s',
+  'pod working, runner offline, log unreadable, never online → wait 45 s, held up',
   'pod unstarted, runner online, log job_begun, job none → keep, assigned',
   'pod unstarted, runner online, log job_begun, job none, deregistered → keep, assigned',
   'pod unstarted, runner unknown, log job_begun, job none, never online → keep, assigned',
@@ -137,11 +146,13 @@ test.each([
   'pod working, going → wait 45 s, held up',
   'pod over, going → wait 45 s, held up',
   'pod unstarted, going, runner offline, log none, never online, for pod_gone → deregister',
+  'pod unstarted, going, log none, never online, deregistered → wait 45 s, held up',
   'pod unstarted, going, runner online, log job_begun, job none, never online → keep, assigned',
   'pod ended → wait 45 s',
   'pod working, for pending_timeout → keep, unassigned',
   'pod working, log silent, job none, deregistered, never online, for pending_timeout → delete_pod',
   'pod working, for pod_gone → keep, unassigned',
+  'pod working, assigned, for pod_gone → keep, assigned',
 ])('a pod says what may run (E5): %s', (row) => {
   expect(stepAfter(row)).toBe(stepIn(row));
 });
@@ -156,8 +167,11 @@ test.each([
   // Idle is no proof.
   'pod absent, runner online, assigned, never had a pod → wait 45 s, held up',
   'never had a pod, never registered → end',
+  'never registered → look at the pod',
   'pod absent, runner offline, never online, never started → deregister',
   'pod absent, runner offline, never started, offline for 0 s → wait 600 s',
+  'pod absent, runner offline, never online, offline for 0 s → wait 600 s',
+  'pod absent, runner offline, never online, never had a pod, had a job, offline for 0 s → wait 600 s',
   'pod absent, runner unknown, never online, never had a pod → end',
   'pod absent, runner busy, never online, never had a pod → keep, assigned',
 ])('without a pod only GitHub’s word ends a row (A3): %s', (row) => {
@@ -179,6 +193,7 @@ test.each([
 test.each([
   'pod working, runner online, log unreadable, held up by another → wait 45 s, held up',
   'pod working, runner online, log unreadable, idle for 599.999 s → wait 45 s, held up',
+  'pod working, runner online, log unreadable, stopping for 599.999 s → wait 45 s, held up',
   'pod working, runner online, log unreadable, job more → wait 45 s, held up',
   'pod working, runner online, log unreadable, after more runs → look at the job',
   'pod working, runner online, log cut, job none → deregister',
@@ -189,6 +204,7 @@ test.each([
   'pod working, runner unknown, log unreadable, job none, had a job, never idle → wait 45 s, held up',
   'pod working, runner online, log unreadable, had a job → look at the job',
   'pod working, runner online, log unreadable, job found, deregistered → bind',
+  'pod working, log unreadable, job none, deregistered, never idle → delete_pod',
 ])('a log that proves nothing leaves the word to GitHub, for long (P2): %s', (row) => {
   const [, log = ''] = /log (\w+)/.exec(row) ?? [];
   expect(stepAfter(row, { idleForMs: 600_000, stoppingForMs: 600_000, heldBy: heldBy(log) })).toBe(
