@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import { APP, LEAST, POOL, configOf } from '../scenes/chart-releases.scene.ts';
+import { APP, HOOKED, LEAST, POOL, configOf } from '../scenes/chart-releases.scene.ts';
 
 const named = { release: 'paddock', namespace: 'paddock' };
 const release = (set: object): Release => ({ ...named, set: { ...LEAST, ...set } });
@@ -313,6 +313,36 @@ described('the egress policies (H3; needs helm)', () => {
   });
 });
 
+described(
+  'a pool whose runners make pods, where their policy closes the API server (H3; needs helm)',
+  () => {
+    const hooked = {
+      ...POOL,
+      name: 'hooked',
+      labels: ['hooked'],
+      namespace: 'hooks',
+      template: HOOKED,
+    };
+    const config = { ...LEAST.config, pools: [POOL, hooked] };
+    test.each([
+      ['is told of', {}, ['hooks']],
+      ['needs no word once a way is open', { egress: [{ ports: [{ port: 6443 }] }] }, []],
+      ['needs none without a policy', { enabled: false }, []],
+    ])('%s', (_name, networkPolicy, expected) => {
+      const notes = renderNotes(release({ config, runners: { networkPolicy } }));
+      const told = [...notes.matchAll(/Runners in the namespace (\S+) make pods/g)];
+      expect(told.map(([, namespace]) => namespace)).toEqual(expected);
+    });
+  },
+);
+
+const signIn = (issuer: string) => ({
+  signIn: {
+    groups: { read: ['*'] },
+    oidc: { url: 'https://ci.test', issuer, clientId: 'paddock' },
+  },
+});
+
 described('the policy of the console (H3; needs helm)', () => {
   test.each([
     ['https://login.example.com', 443],
@@ -320,12 +350,26 @@ described('the policy of the console (H3; needs helm)', () => {
     ['https://10.1.2.3', 443],
     ['https://idp2', 443],
   ])('opens the port of the issuer %s', (issuer, port) => {
-    const oidc = { url: 'https://ci.test', issuer, clientId: 'paddock' };
-    const set = { ...LEAST, console: { signIn: { groups: { read: ['*'] }, oidc } } };
-    const policy = renderChart({ ...named, set }).find(
+    const policy = renderChart(release({ console: signIn(issuer) })).find(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'paddock-console',
     );
     const egress = policy?.spec?.['egress'] as object[] | undefined;
     expect(egress?.at(-1)).toEqual({ ports: [{ protocol: 'TCP', port }] });
+  });
+
+  test.each([
+    [
+      'opens the way to a proxy before its identity provider (H4)',
+      signIn('https://login.example.com'),
+      1,
+    ],
+    ['opens no way for others', {}, 0],
+  ])('%s', (_name, console, open) => {
+    const rule = { ports: [{ port: 3128 }] };
+    const policy = renderChart(
+      release({ console, networkPolicy: { egress: { rules: [rule] } } }),
+    ).find(({ kind, metadata: { name } }) => `${kind} ${name}` === 'NetworkPolicy paddock-console');
+    const egress = policy?.spec?.['egress'] as object[];
+    expect(egress.filter((each) => isDeepStrictEqual(each, rule))).toHaveLength(open);
   });
 });

@@ -98,7 +98,7 @@ export const SIGN_IN = {
   },
 };
 
-const HOOKED = {
+export const HOOKED = {
   spec: {
     containers: [
       { name: 'runner', env: [{ name: 'ACTIONS_RUNNER_CONTAINER_HOOKS', value: '/k8s/index.js' }] },
