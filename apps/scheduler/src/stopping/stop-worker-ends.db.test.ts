@@ -156,12 +156,13 @@ describe('a pod that does not start', () => {
     expect(await runsRead()).toBe(0);
   });
 
-  test('on no node: it ends although GitHub does not answer, and its registration is left for later (P6)', async () => {
+  test('on no node: it ends although GitHub does not answer, its registration is left for later, and no failure of its key (C11, P6)', async () => {
     const podName = await startAs('unschedulable');
     await world.gitHub.failNext({ path: '/actions/runners', status: 502, times: 1_000 });
     const ended = { status: 'failed', registration_gone_at: null };
     expect(await scene.stop(podName, 'pending_timeout', { attempts: 1 })).toMatchObject(ended);
     expect(await scene.pod(podName)).toBeUndefined();
+    expect(await world.failing()).toEqual([]);
   });
 
   test('on no node, but its runner is online: somebody runs it elsewhere, and it stays (P2)', async () => {

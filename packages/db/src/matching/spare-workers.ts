@@ -95,7 +95,7 @@ export const findReturnableWorkers = (db: Db) => rowsOf<Returnable>(db)`${prepar
 export async function takeBackWorkers(trx: Trx, podNames: readonly string[]): Promise<TakenBack[]> {
   if (podNames.length === 0) return [];
   return rowsOf<TakenBack>(trx)`${prepared}
-    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null
+    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, runs_read_from = null
     where pod_name = any(${podNames}::text[])
     returning pod_name as "podName", pod_uid is not null as "hasPod", delivery_guid as "deliveryGuid"`;
 }

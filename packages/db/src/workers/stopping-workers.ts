@@ -158,7 +158,7 @@ export const noteStopHeldUp = (db: Db, podName: string, why: string | null): Pro
 
 /**
  * Stores that GitHub named no job on it in the runs that wait from this id on. False: it was
- * deregistered meanwhile, and may have got a job of a newer run before.
+ * deregistered meanwhile, or serves again, and may have got a job of a newer run.
  */
 export const noteRunsRead = (
   db: Db,
@@ -169,7 +169,7 @@ export const noteRunsRead = (
     db,
     podName,
     { runs_read_from: fromRunId },
-    sql`(registration_gone_at is not null) = ${deregistration === 'done'}::boolean`,
+    sql`stopping_at is not null and (registration_gone_at is not null) = ${deregistration === 'done'}::boolean`,
   );
 
 /**

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isWorkerName, workerName } from '@paddock/domain/workers/worker-name';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putJob, putWorker } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob, putWorker } from '@paddock/testing/demand-rows';
 import { untilBlocked } from '@paddock/testing/sessions';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
 import { findInstance } from '../instance.ts';
 import { newWorkerName } from '../matching/reserve-workers.ts';
+import { takeBackWorkers } from '../matching/spare-workers.ts';
+import type { Trx } from '../schema/tables.ts';
 import { adoptWorkers, type PodToAdopt } from './registrations.ts';
 import { findFittingRuns, saveRunnerReadings } from './runner-readings.ts';
 import {
@@ -18,7 +20,7 @@ import {
   noteRunsRead,
 } from './stopping-workers.ts';
 import { recordPodStates } from './worker-pods.ts';
-import { requestStops } from './worker-stops.ts';
+import { findListableRunners, requestStops } from './worker-stops.ts';
 import { failUnstartedWorker } from './workers.ts';
 
 /** The only connection: every statement keeps the plan of its first executions. */
@@ -152,6 +154,59 @@ test.each([
   },
 );
 
+test.each([
+  ['of its repository that runs', {}, true],
+  ['of another repository', { repo_id: 6 }, false],
+  ['of another entity', { entity_id: 12 }, false],
+  ['that has ended', { status: 'completed' }, false],
+] as const)(
+  'an adopted pod is bound to a job that names it only if that is one of its own and runs: one %s (B7, E6)',
+  async (what, job, isBound) => {
+    const name = `pdk-adopted-${what.replaceAll(' ', '-')}`;
+    const known = { entity_id: 11, repo_id: 5, status: 'running', runner_name: name } as const;
+    const { job_id: jobId } = await putJob(database.db, { ...known, wants_worker: false, ...job });
+    const adopted = { ...pod(name), scopeRepoId: 5 };
+    await database.db.transaction().execute((trx) => adoptWorkers(trx, [adopted]));
+    const worker = await database.db
+      .selectFrom('workers')
+      .select('assigned_job_id')
+      .where('pod_name', '=', name)
+      .executeTakeFirstOrThrow();
+    expect(worker.assigned_job_id).toBe(isBound ? jobId : null);
+  },
+);
+
+test('an adopted pod that was made for no job is warm, belongs to the App of today, and is not from the future (C10, E6)', async () => {
+  const entity_id = 73;
+  await putInstallation(database.db, { entity_id, app_id: 1001, deleted_at: new Date() });
+  await putInstallation(database.db, { entity_id, app_id: 1002, installation_id: 32 });
+  const podCreatedAt = new Date(Date.now() + 3_600_000);
+  const adopted = { ...pod('pdk-warm'), entityId: entity_id, podCreatedAt };
+  await database.db.transaction().execute((trx) => adoptWorkers(trx, [adopted]));
+  const workers = database.db.selectFrom('workers').selectAll().where('pod_name', '=', 'pdk-warm');
+  const worker = await workers.executeTakeFirstOrThrow();
+  expect(worker).toMatchObject({ is_warm: true, app_id: 1002, installation_id: 32 });
+  expect(Number(worker.created_at)).toBeLessThan(Number(podCreatedAt) - 1_800_000);
+});
+
+test('GitHub should list the runners of live, registered workers without a job, and no others (E6)', async () => {
+  const at = new Date();
+  const registered = { entity_id: 71, registered_at: at } as const;
+  const rows = [
+    { runner_id: 1 },
+    { runner_id: null },
+    { runner_id: 3, assigned_at: at },
+    { runner_id: 4, registration_gone_at: at },
+    { runner_id: 5, registered_at: null },
+    { runner_id: 6, status: 'failed', completed_at: at, failure_info: '{}' },
+    { runner_id: 7, scope_repo_id: 9 },
+    { runner_id: 8, entity_id: 72 },
+  ] as const;
+  for (const row of rows) await putWorker(database.db, { ...registered, ...row });
+  const listable = await findListableRunners(database.db, { entityId: 71, scopeRepoId: 0 });
+  expect(new Set(listable)).toEqual(new Set([1, null]));
+});
+
 test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
   const unstarted = await putWorker(database.db, { pod_uid: 'seen' });
   const why = { reason: 'pool_unknown', message: 'ended' };
@@ -193,26 +248,43 @@ test('runs that were read before the deregistration are read again after it (P2)
   expect(await stopping()).toMatchObject({ deregistration: 'done', runsReadFrom: null });
 });
 
-test('a worker that is kept after all is as if nobody had asked for its stop, so that another stop begins at its beginning (E5, P2)', async () => {
-  const since = new Date();
-  const stopped = {
-    stopping_at: since,
-    stop_reason: 'pod_gone',
-    stop_held_by: 'its log cannot be read',
-    stop_held_since: since,
-    runs_read_from: 7,
-    unexplained_until: since,
-    deregistration_started_at: since,
-    pod_gone_at: since,
-  };
-  const { pod_name: podName } = await putWorker(database.db, { status: 'running', ...stopped });
-  await keepWorker(database.db, podName, { isAssigned: false });
-  const workers = database.db.selectFrom('workers').selectAll().where('pod_name', '=', podName);
-  expect(await workers.executeTakeFirstOrThrow()).toMatchObject({
-    ...Object.fromEntries(Object.keys(stopped).map((column) => [column, null])),
-    assigned_at: null,
-  });
-});
+const SINCE = new Date();
+const LATE = {
+  unexplained_until: SINCE,
+  deregistration_started_at: SINCE,
+  pod_gone_at: SINCE,
+};
+const BACK: Record<string, (trx: Trx, podName: string) => Promise<unknown>> = {
+  'is kept': (trx, podName) => keepWorker(trx, podName, { isAssigned: false }),
+  'serves again': (trx, podName) => takeBackWorkers(trx, [podName]),
+};
+
+test.each([
+  ['is kept', LATE],
+  ['serves again', {}],
+] as const)(
+  'a worker that %s is as if nobody had asked for its stop: another stop begins at the newest runs (E5, P2)',
+  async (how, late) => {
+    const stopped = {
+      stopping_at: SINCE,
+      stop_reason: 'surplus',
+      stop_held_by: 'its log cannot be read',
+      stop_held_since: SINCE,
+      runs_read_from: 7,
+      ...late,
+    };
+    const { pod_name: podName } = await putWorker(database.db, { status: 'running', ...stopped });
+    const read = await findWorkerToStop(database.db, podName, []);
+    await database.db.transaction().execute(async (trx) => BACK[how]?.(trx, podName));
+    // An attempt that has not noticed it yet.
+    if (read !== undefined) await noteRunsRead(database.db, read, 7);
+    const workers = database.db.selectFrom('workers').selectAll().where('pod_name', '=', podName);
+    expect(await workers.executeTakeFirstOrThrow()).toMatchObject({
+      ...Object.fromEntries(Object.keys(stopped).map((column) => [column, null])),
+      assigned_at: null,
+    });
+  },
+);
 
 /** How many entries of indexes of workers this connection has read. */
 async function reads(): Promise<number> {
