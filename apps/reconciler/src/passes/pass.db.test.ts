@@ -113,6 +113,20 @@ describe('an object that fails', () => {
     expect(seen).toEqual([false, false, false, true, true]);
   });
 
+  test('has failed long after that though a wrong clock wrote that it began tomorrow', async () => {
+    const seen: boolean[] = [];
+    await pass(['acme'], () => false);
+    await letPass(-1_440);
+    for (let time = 0; time < 4; time++) {
+      await pass(['acme'], (_object, { hasFailedLong }) => {
+        seen.push(hasFailedLong);
+        return false;
+      });
+      await letPass(25);
+    }
+    expect(seen).toEqual([false, false, false, true]);
+  });
+
   test('with a row of its own is postponed there, and nothing is kept here', async () => {
     const postponed: string[] = [];
     await pass(['acme 1', 'mona 1'], (object) => object === 'mona 1', {
@@ -207,4 +221,13 @@ describe('a pass ends', () => {
       pass(objects, () => Promise.reject(new Error('connection lost')), { atOnce: 2 }),
     ).rejects.toThrow('connection lost');
   });
+});
+
+test('what a list shows since tomorrow, by a wrong clock, it shows since now (E6)', async () => {
+  const tomorrow = Date.now() + 86_400_000;
+  const last_pass = JSON.stringify({ seen: { runners: { left: tomorrow } } });
+  await database.db.updateTable('schedules').set({ last_pass }).execute();
+  const { pass: begun, end } = await beginByHand(database.db, { schedule: SCHEDULE });
+  expect(begun.note('runners', ['left']).get('left')).toBe(0);
+  expect(end().memory.seen['runners']?.['left']).toBeLessThan(tomorrow - 3_600_000);
 });

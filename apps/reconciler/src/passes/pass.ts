@@ -121,7 +121,8 @@ export async function beginPass(
   const postpone = (key: string): void => {
     const { times, since } = failing.get(key) ?? { times: 0, since: now };
     const waitMs = Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS);
-    failing.set(key, { times: times + 1, since, dueAt: now + (clock() - begunAt) + waitMs });
+    const dueAt = now + (clock() - begunAt) + waitMs;
+    failing.set(key, { times: times + 1, since: Math.min(since, now), dueAt });
   };
 
   const visitOne = async <T>(object: T, how: Walking<T>): Promise<void> => {
