@@ -32,7 +32,7 @@ describe('pnpm db:migrate (A10)', () => {
     const env = { DATABASE_URL: database.url, PADDOCK_SCHEMA: 'staging' };
     const printed = migrate(env, '--print');
     expect(printed).toMatchObject({ code: 0, err: '' });
-    expect(printed.out).toContain('create schema if not exists staging;');
+    expect(printed.out).toContain('create schema if not exists "staging";');
     const applied = migrate(env);
     expect(applied).toMatchObject({ code: 0, err: '' });
     expect(applied.out).toMatch(/^(Applied \d{4}_\w+ to the schema staging\.\n)+$/);

@@ -144,14 +144,15 @@ describe('migrate (A10)', () => {
 
   test('the printed SQL, applied by hand, makes the same schema, grants the same, and leaves nothing pending', async () => {
     const folder = folderWith(MADE_UP);
-    const byHand = { url: database.url, schema: 'by_hand', folder };
+    // Reserved words of SQL.
+    const byHand = { url: database.url, schema: 'user', folder };
     const printed = await pendingSql(byHand);
     await withClient((client) => client.query(printed));
-    await migrate({ ...byHand, schema: 'by_migrator' });
-    expect(await describeAs('by_hand')).toBe(await describeAs('by_migrator'));
-    expect(await rightsIn('by_hand')).toEqual(await rightsIn('by_migrator'));
+    await migrate({ ...byHand, schema: 'order' });
+    expect(await describeAs('user')).toBe(await describeAs('order'));
+    expect(await rightsIn('user')).toEqual(await rightsIn('order'));
     expect(await migrate(byHand)).toEqual({ applied: [] });
-    expect(await unfitness('by_hand')).toBeUndefined();
+    expect(await unfitness('user')).toBeUndefined();
   });
 
   test('a database whose encoding cannot hold every text is refused before anything is done (A11)', async () => {

@@ -32,12 +32,13 @@ end $$;
 const rightsIn = (schema: string): string =>
   readFileSync(RIGHTS, 'utf8').replaceAll(
     /(?<![:\w]):(schema|ingress|scheduler|reconciler|console)\b/g,
-    (_whole, name: string) => (name === 'schema' ? schema : roleOf(schema, name as ServiceName)),
+    (_whole, name: string) =>
+      name === 'schema' ? `"${schema}"` : roleOf(schema, name as ServiceName),
   );
 
 /** The SQL that makes the roles and gives them their rights, to be applied by hand. */
 const rolesSql = (schema: string): string =>
-  `${rolesOf(schema).map(makingRole).join('')}begin;\nset local search_path = ${schema};\n${rightsIn(schema)}commit;\n`;
+  `${rolesOf(schema).map(makingRole).join('')}begin;\nset local search_path = "${schema}";\n${rightsIn(schema)}commit;\n`;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -174,16 +175,16 @@ export async function pendingSql(options: MigrateOptions): Promise<string> {
   const { pending } = await withDatabase(options, (db) => findPending(db, schema, folder));
   if (pending.length === 0) return '';
   const inTransaction = (text: string) =>
-    `begin;\nset local search_path = ${schema};\n${text}\ncommit;\n`;
+    `begin;\nset local search_path = "${schema}";\n${text}\ncommit;\n`;
   const applied = pending.map((name) =>
     inTransaction(`-- ${name}\n${readMigration(folder, name)}\n${bookkeeping(name)}`),
   );
-  const prepare = `create schema if not exists ${schema};\n${makeBookkeeping(schema)}`;
+  const prepare = `create schema if not exists "${schema}";\n${makeBookkeeping(schema)}`;
   return [prepare, ...applied, rolesSql(schema), ''].join('\n');
 }
 
 const makeBookkeeping = (schema: string): string =>
-  `create table if not exists ${schema}.schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);\n`;
+  `create table if not exists "${schema}".schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);\n`;
 
 const bookkeeping = (name: string): string =>
   `insert into schema_migration (name, "timestamp") values ('${name}', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));\n`;

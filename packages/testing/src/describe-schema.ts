@@ -16,7 +16,7 @@ export async function describeSchema(db: Db): Promise<string> {
       sections.push(`${definition.trimEnd()};`);
   const unqualified = sections
     .join('\n\n')
-    .replaceAll(`${schema}.`, '')
+    .replaceAll(new RegExp(`"${schema}"\\.|\\b${schema}\\.`, 'g'), '')
     .replaceAll(`search_path TO '${schema}'`, "search_path TO '$schema'");
   return `${unqualified.replaceAll(/[ \t]+$/gm, '')}\n`;
 }
