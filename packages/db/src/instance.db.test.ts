@@ -42,7 +42,7 @@ test('the versions of living services are noted once for all replicas, and forgo
   expect(left['ingress 1.0.0']?.since).toBe(left['ingress 1.0.0']?.last);
 });
 
-test('why a changed file is refused is noted at once, whatever it says, and until it no longer is', async () => {
+test('a service’s refusal of a changed file is noted at once, with any characters, until the file is accepted', async () => {
   const scheduler = database.dbOf('scheduler');
   const note = async (refusal?: string) => {
     await noteLife(scheduler, 'scheduler', { version: '2.0.0', refusal });

@@ -56,7 +56,7 @@ export interface Service {
   /** Serves health and metrics, and what the service itself answers on a port of its own. */
   readonly serve: (
     health: Pick<HealthOptions, 'whyNotReady' | 'warnings'> & {
-      /** Why changed files are refused; people are told of these too. */
+      /** Each says why it refuses a changed file. The rows tell people. */
       readonly refusals?: readonly (() => string | undefined)[];
     },
     own?: { readonly listener: RequestListener; readonly port: number },

@@ -1,8 +1,6 @@
 import type { GitHub } from './connect.ts';
 import { classifyGitHubError, isUnanswered } from './errors.ts';
 
-const QUESTION = 'GET /rate_limit';
-
 /**
  * Asks GitHub for the rate limits of one of our Apps, which counts against none and is about
  * nobody's installation. Where GitHub has asked all Apps to wait, it asks without credentials: the
@@ -19,7 +17,7 @@ export async function probeGitHub(
   ];
   for (const ask of asks) {
     try {
-      await ask().request(QUESTION);
+      await ask().request('GET /rate_limit');
       return undefined;
     } catch (error) {
       const failure = classifyGitHubError(error);

@@ -47,7 +47,7 @@ describe('which repositories are looked at (E2)', () => {
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0 });
   });
 
-  test('at once one that GitHub hid and shows since such news, though nobody has pushed to it (P1)', async () => {
+  test('one that GitHub hid is read at once after such news, also without a push (P1)', async () => {
     await scene.queue('mona/tool', { event: 'schedule' });
     await scene.discover();
     const hidden = { unanswered_since: new Date(0), due_at: new Date(Date.now() + 3_600_000) };

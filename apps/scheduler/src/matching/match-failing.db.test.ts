@@ -54,7 +54,7 @@ describe('a pool that fails for two entities (P6)', () => {
     expect(await hoolis()).toBe(5);
   });
 
-  test('has a third begin with one worker, until these have no jobs any more', async () => {
+  test('lets a third begin with one worker, as long as the two have jobs', async () => {
     await scene.matchAll();
     expect([await hoolis(), (await scene.keys())[2]?.[3]]).toEqual([1, 'pool_suspected']);
     const { db } = scene;

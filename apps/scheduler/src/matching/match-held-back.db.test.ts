@@ -261,7 +261,7 @@ test.each([
   await scene.db.deleteFrom('runner_groups').execute();
 });
 
-test('an entity has its workers while one App works there, whatever became of others (A12)', async () => {
+test('one suspended App keeps no entity from its workers while another App works there (A12)', async () => {
   await putInstallation(scene.db);
   await putInstallation(scene.db, { ...OTHER_APP, suspended_at: new Date() });
   await scene.putJobs(2, ACME);

@@ -298,8 +298,8 @@ export async function handOverUnresolved(db: Db, appId: number, most: number): P
 }
 
 /**
- * Gives up deliveries of the App, or of one that is no longer configured, that GitHub can no longer
- * repeat. Appends an event for each and hands their
+ * Gives up the App's deliveries that GitHub can no longer repeat, and those of Apps that are no longer
+ * configured. Appends an event for each and hands their
  * repositories to discovery, in one statement. Returns how many.
  */
 export async function giveUpRedeliveries(

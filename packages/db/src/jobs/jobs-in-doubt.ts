@@ -162,8 +162,8 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
 }
 
 /**
- * Fails jobs that have long been due for a look-up, about which no App may ask, and that cannot run
- * any more: they have been queued for too long, or their worker has ended. Returns their ids.
+ * Fails jobs whose look-up is long overdue because no App may ask about them. Only those that GitHub
+ * has ended itself by now (queued for too long), or whose worker has ended. Returns their ids.
  */
 export async function failUnaskableJobs(
   db: Db,

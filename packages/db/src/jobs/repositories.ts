@@ -325,8 +325,7 @@ export interface ListedRepository {
  * Stores the repositories of an installation's listing. One that was pushed to counts as active
  * since then, and a new one is due soon. A resting one that is not listed is forgotten. After a
  * change of the installation, new ones, those pushed to in the last `activeMs` and those that GitHub
- * hid are due at once.
- * Jobs whose repository GitHub hid, and shows again, are due for a look-up: returns how many.
+ * hid are due at once. Jobs whose repository GitHub hid, and shows again, are due for a look-up: returns how many.
  */
 export async function noteListedRepositories(
   db: Db,
