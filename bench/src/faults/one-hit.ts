@@ -2,6 +2,7 @@ import { OWN_CAP, OWN_NAMESPACE } from '../stage/environment.ts';
 import type { Stage } from '../stage/stage.ts';
 import { type Fault, type Hit, isHit } from './fault.ts';
 import { goAway, KILLS_WHILE_IT_TRIES, killWhileItTries } from './kills.ts';
+import { missingSigns, readSigns, signsSince } from './signs.ts';
 import {
   cluster,
   github,
@@ -36,19 +37,25 @@ type Row = Pick<Fault, 'name' | 'signs'> &
     readonly why?: RegExp;
   };
 
-/** Lasts until all others' jobs have run, however long that takes, and until why names the cause. */
+/** Lasts until it has struck, all others' jobs have run, and why names the cause. */
 const rowOf = ({ strike, why, ...fault }: Row): Fault => ({
   ...(why !== undefined && { board: why }),
   ...fault,
-  begin: strikes({
-    from: 0,
-    to: 1,
-    until: [
-      haveRun((repository) => !isHit(fault.hit, repository)),
-      ...(why === undefined ? [] : [whySays(fault.hit, why)]),
-    ],
-    ...strike,
-  }),
+  begin: async (stage, progress) => {
+    const before = await readSigns(stage);
+    const hasStruck = async () =>
+      missingSigns(fault.signs, signsSince(before, await readSigns(stage))).length === 0;
+    return strikes({
+      from: 0,
+      to: 1,
+      until: [
+        until(hasStruck, 'The fault has not struck.'),
+        haveRun((repository) => !isHit(fault.hit, repository)),
+        ...(why === undefined ? [] : [whySays(fault.hit, why)]),
+      ],
+      ...strike,
+    })(stage, progress);
+  },
 });
 
 /** A webhook of the namespace: what it says of other namespaces does not matter. */
