@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
-import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/may-call';
+import { mayAct, mayCall, maySee, mayTouch } from '@paddock/api/tokens/may-call';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Db } from '@paddock/db/schema/tables';
 import type { Request, Response } from 'express';
@@ -36,7 +36,7 @@ export const answer = (
   withBearer(options, request, async ({ bearer }) => {
     const path = readPath(endpoint, request.params);
     if (!mayCall(bearer, endpoint) || !mayTouch(bearer, endpoint, path)) return { reply: STRANGER };
-    if (endpoint.access === 'operate' && bearer.access === 'read')
+    if (!mayAct(bearer, endpoint))
       return { endpoint, reply: problem(403, 'Forbidden', 'This token may only read.') };
     const refuse = (reply: Reply): Answered =>
       maySee(bearer, endpoint, undefined) ? { endpoint, reply } : { reply: STRANGER };

@@ -11,6 +11,10 @@ export const mayCall = (rights: TokenRights, endpoint: Named): boolean =>
   rights.narrowedTo.endpoint === endpoint.name ||
   findsOwn(rights, endpoint);
 
+/** Whether a token may do what this endpoint does: one that may only read acts nowhere. */
+export const mayAct = ({ access }: TokenRights, endpoint: Endpoint): boolean =>
+  access === 'operate' || endpoint.access === 'read';
+
 /** Whether a token is for the subject of this input, as the endpoint has read it. */
 export const mayTouch = (
   rights: TokenRights,
