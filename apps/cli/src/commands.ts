@@ -1,7 +1,7 @@
 import { API } from '@paddock/api/endpoints';
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { appCheck, appCreate } from './app.ts';
-import { PAUSED } from '@paddock/domain/why/board-causes';
+import { PAUSED } from '@paddock/domain/why/diagnose-fleet';
 import { ask, table } from './ask-command.ts';
 import { asYaml, printable } from './columns.ts';
 import type { Fields } from './asker.ts';

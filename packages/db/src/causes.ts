@@ -1,4 +1,4 @@
-import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/board-causes';
+import { UNSERVED_ENTITIES, UNSERVED_POOLS } from '@paddock/domain/why/diagnose-fleet';
 import { sql } from 'kysely';
 import { IS_REFUSED } from './entities/refusals.ts';
 import { IS_CONFIGURED } from './instance.ts';

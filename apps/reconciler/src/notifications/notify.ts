@@ -4,7 +4,7 @@ import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { findCauses } from '@paddock/db/causes';
 import { findInstance } from '@paddock/db/instance';
-import { tellCause } from '@paddock/domain/why/board-causes';
+import { tellCause } from '@paddock/domain/why/diagnose-fleet';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
 import { post } from '../post-json.ts';

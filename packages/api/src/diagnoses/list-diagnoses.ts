@@ -12,7 +12,7 @@ import {
 import { type NotNull, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { readFleetDiagnoses } from './diagnose-fleet.ts';
+import { readFleetDiagnoses } from './read-fleet-diagnoses.ts';
 import { SAID_BY_GITHUB } from '../installations/installations.ts';
 import { instant } from '../lists/dates.ts';
 import { requireKnown } from '../switches/switches.ts';

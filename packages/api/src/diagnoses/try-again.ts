@@ -1,5 +1,5 @@
 import { rowsOf } from '@paddock/db/rows';
-import { PAUSED } from '@paddock/domain/why/board-causes';
+import { PAUSED } from '@paddock/domain/why/diagnose-fleet';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { act, note } from '../actions/list-actions.ts';

@@ -2,12 +2,12 @@ import { type DatabaseFacts, readDatabaseFacts, warningOf } from '@paddock/db/da
 import { findSecondsAhead, MOST_SECONDS_AHEAD } from '@paddock/db/instants';
 import type { Db } from '@paddock/db/schema/tables';
 import { duration } from '@paddock/domain/text/duration';
-import { readFleetDiagnoses } from '../diagnoses/diagnose-fleet.ts';
+import { readFleetDiagnoses } from '../diagnoses/read-fleet-diagnoses.ts';
 import { sqlStateOf } from '@paddock/db/connection/errors';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { findLapsedLeases } from '@paddock/db/leases/leases';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import type { FleetDiagnosis } from '@paddock/domain/why/board-causes';
+import type { FleetDiagnosis } from '@paddock/domain/why/diagnose-fleet';
 import { count } from '@paddock/domain/why/reason-explanations';
 import { readSweeps, cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { valuesOf } from '@paddock/runtime/rules';

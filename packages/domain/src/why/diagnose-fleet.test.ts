@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { diagnoseFleet, type Hindrance } from './board-causes.ts';
+import { diagnoseFleet, type Hindrance } from './diagnose-fleet.ts';
 
 const of = (name: string, given: Partial<Hindrance> = {}): Hindrance => ({
   subject: 'x',
