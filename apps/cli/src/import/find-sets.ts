@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { fromRunnerDeployment } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
-import { asValues, fromValues, type Release } from './from-values.ts';
-import { merged, withParameters } from './helm-values.ts';
+import { asValues, fromValues, type Release } from './from-chart-values.ts';
+import { merged, withParameters } from './merge-helm-values.ts';
 import { fileOf, valueOf, whyUnreadable } from './read-documents.ts';
 import { numberOf, type ReadDocument, type RunnerSet, textOf, textsOf } from './runner-set.ts';
 

@@ -1,6 +1,6 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
-import { inKubernetesMode } from './from-values.ts';
+import { inKubernetesMode } from './from-chart-values.ts';
 import { added, marksOf, numberOf, type RunnerSet, said, textOf, textsOf } from './runner-set.ts';
 
 type Mapping = Record<string, unknown>;
