@@ -21,7 +21,7 @@ import { readReconcilerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
 import { readWebhook } from './notifications/notify.ts';
 import { declareAppCalls, declareReconcilerGauges } from './reconciler-gauges.ts';
-import { createSchedules } from './schedules/schedules.ts';
+import { createSchedules } from './schedules/take-ticks.ts';
 import { createWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { readCollector } from './traces/collector.ts';

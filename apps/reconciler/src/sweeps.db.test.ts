@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { useSweeps } from './scenes/sweeps.scene.ts';
 import { noteEvents } from './scenes/sweep.scene.ts';
-import { createSchedules } from './schedules/schedules.ts';
+import { createSchedules } from './schedules/take-ticks.ts';
 import { sweepSchedules } from '@paddock/queue/sweep-schedules';
 
 const database = useTestDatabase();

@@ -11,7 +11,7 @@ import { sql } from 'kysely';
 import { declareReconcilerGauges } from '../reconciler-gauges.ts';
 import { CONFIG, noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { kindsOf } from '../sweep.ts';
-import { createSchedules } from './schedules.ts';
+import { createSchedules } from './take-ticks.ts';
 import {
   redeliverTask,
   type Schedule,

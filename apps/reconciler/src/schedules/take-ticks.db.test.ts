@@ -6,7 +6,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Db } from '@paddock/db/schema/tables';
 import { sql } from 'kysely';
-import { createSchedules } from './schedules.ts';
+import { createSchedules } from './take-ticks.ts';
 import type { Schedule } from '@paddock/queue/sweep-schedules';
 
 const database = useTestDatabase();
