@@ -75,11 +75,17 @@ const defaultOf = (name: string): string | undefined =>
 
 /** A value of the code in milliseconds, in bytes, or as it is: its name ends in its unit. */
 function valueOf(name: string, file: string): number {
+  const computed = COMPUTED[name];
+  if (computed !== undefined) return computed;
   const unit = /_?(ms|seconds|hours|days)$/i.exec(name)?.[1]?.toUpperCase() ?? 'MS';
   const text = file === '' ? defaultOf(name) : declaredIn(file, name);
   const written = productOf(text?.trim() ?? '');
-  const value = written > 0 ? written : (RULES[name] ?? Number.NaN);
-  return COMPUTED[name] ?? value * (UNITS[unit] ?? 1);
+  const value = written > 0 ? written : RULES[name];
+  if (value === undefined)
+    throw new Error(
+      `There is no ${name} in ${file || 'docs/settings.md'}: mend its row of numbers.md`,
+    );
+  return value * (UNITS[unit] ?? 1);
 }
 
 const page = read('docs/numbers.md');
