@@ -17,18 +17,23 @@ import type { Setting } from '@paddock/runtime/settings';
 import { settings as scheduler } from '@paddock/scheduler/settings';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, sep } from 'node:path';
+import { basename, dirname, join, normalize, sep } from 'node:path';
 import { overruns } from '../../tools/budget/count.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
 
+const fileNames = new Set(
+  globSync('{apps,packages}/*/src/**/*.{ts,tsx}', { cwd: ROOT }).map((file) => basename(file)),
+);
+
 /**
- * A file is named from the root, or by its app or package without `src`, as
- * `db/connection/connect.ts`.
+ * A file is named from the root, by its app or package without `src`, as
+ * `db/connection/connect.ts`, or where several folders have one, without any.
  */
 function isThere(file: string): boolean {
   const [first = '', ...rest] = file.split('/');
+  if (rest.length === 0) return fileNames.has(file);
   return ['', join('apps', first, 'src'), join('packages', first, 'src')].some((folder) =>
     existsSync(join(ROOT, folder, folder === '' ? file : rest.join('/'))),
   );
@@ -39,7 +44,10 @@ const captures = (text: string, pattern: RegExp): string[] =>
 
 test.each(pages)('%s names and links only files that are there', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8');
-  const files = captures(text, /`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|cjs|sql|yaml|json))`/g);
+  const files = captures(
+    text,
+    /`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|cjs|sql|yaml|json)|[\w.-]+\.tsx?)`/g,
+  );
   const links = captures(text, /\]\(([^)#\s:]+)(?:#[^)]*)?\)/g);
   expect(files.filter((file) => !isThere(file))).toEqual([]);
   expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
