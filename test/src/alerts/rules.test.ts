@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { LIMITS_BY_PEOPLE, WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { HELM } from '@paddock/testing/render-chart';
 import { parse } from 'yaml';
 import { RULES, type Rule, rulesOf } from '../scenes/alert-rules.scene.ts';
@@ -44,6 +45,14 @@ test.each(alerts)('$alert says what is wrong and what to do, and links its page 
     '## When it ends by itself',
   ]);
   expect(page.split('\n').length - 1).toBeLessThanOrEqual(40);
+});
+
+test('only waits that people want leave a job out of PaddockJobsStarved (H5)', () => {
+  const starved = alerts.find(({ alert }) => alert === 'PaddockJobsStarved');
+  const [, pattern = ''] = /reason!~"([^"]+)"/.exec(starved?.expr ?? '') ?? [];
+  const leftOut = new RegExp(`^(?:${pattern})$`);
+  const reasons = Object.keys(WAIT_REASONS).filter((reason) => leftOut.test(reason));
+  expect(reasons.toSorted()).toEqual([...LIMITS_BY_PEOPLE].toSorted());
 });
 
 test('each page has its alert, and docs/alerts.md lists them all, by severity (H5)', () => {

@@ -47,7 +47,7 @@ export const WAIT_REASONS = {
 
 export type WaitReason = keyof typeof WAIT_REASONS;
 
-/** Limits that people set: jobs that wait for one of these wait as intended. */
+/** Limits that people set: jobs that wait for one of these wait as intended, without an alert. */
 export const LIMITS_BY_PEOPLE = [
   'making_stopped',
   'pool_paused',
