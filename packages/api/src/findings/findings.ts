@@ -7,8 +7,9 @@ import { sqlStateOf } from '@paddock/db/connection/errors';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { findLapsedLeases } from '@paddock/db/leases/leases';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { LIMITS_BY_PEOPLE } from '@paddock/domain/matching/wait-reasons';
 import type { FleetDiagnosis } from '@paddock/domain/why/diagnose-fleet';
-import { count } from '@paddock/domain/why/reason-explanations';
+import { actorOn, count } from '@paddock/domain/why/reason-explanations';
 import { readSweeps, cadenceRules, sweepSchedules } from '@paddock/queue/sweep-schedules';
 import { valuesOf } from '@paddock/runtime/rules';
 import { sql } from 'kysely';
@@ -79,7 +80,9 @@ export async function checkFacts(
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** What people want, and what they have to lift. */
-const WILLED: ReadonlySet<string> = new Set(['making_stopped', 'pool_paused']);
+const WILLED: ReadonlySet<string> = new Set(
+  LIMITS_BY_PEOPLE.filter((reason) => actorOn(reason) === 'platform'),
+);
 
 /** What the rows say of the services and of the work. Never rejects. */
 export async function checkServices(db: Db): Promise<Finding[]> {
