@@ -46,7 +46,7 @@ else for (const [path, text] of Object.entries(files)) writeFileSync(join(ROOT, 
 function check(): void {
   const stale = Object.entries(files).filter(([path, text]) => read(path) !== text);
   for (const [path] of stale)
-    process.stderr.write(`${path} is stale: run \`pnpm generate\` and commit what it writes.\n`);
+    process.stderr.write(`${path} is stale: run \`npx -y pnpm@12 generate\` and commit it.\n`);
   if (stale.length > 0) process.exitCode = 1;
 }
 

@@ -7,7 +7,7 @@ const TABLE = {
   personActed: (fields: object) => line.info('a person acted', fields),
   answerFailed: (fields: object) => line.error('an answer failed', fields),
   pageMissing: () =>
-    line.warn('the page has not been built, so only the API is there; run `pnpm build console`'),
+    line.warn('the page is not built: only the API is there; run `npx -y pnpm@12 build console`'),
   signInChanged: () => line.info('the changed file about signing in is in use'),
   signInRefused: (problems: readonly string[]) =>
     line.error(

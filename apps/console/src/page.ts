@@ -107,7 +107,7 @@ export function fileAt(page: PageFiles | undefined, request: Request): Reply {
   };
 }
 
-const NOT_BUILT = 'The page has not been built: run `pnpm build console`. The API is at /api/v1.';
+const NOT_BUILT = 'No page is built: run `npx -y pnpm@12 build console`. The API is at /api/v1.';
 
 const textReply = (text: string): Reply => ({
   status: 404,

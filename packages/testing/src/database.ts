@@ -125,6 +125,6 @@ function fromSetup(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
   throw new Error(
-    `${name} is not set, so there is no database to test on. Name the file *.db.test.ts and run it with \`pnpm jest\`.`,
+    `${name} is not set, so there is no database to test on. Name the file *.db.test.ts and run it with \`npx -y pnpm@12 jest\`.`,
   );
 }
