@@ -83,6 +83,21 @@ describe('webhook deliveries (E1)', () => {
     },
   );
 
+  test('are behind a page without one readable entry, and not behind one without entries (E1)', async () => {
+    const link = `<${small.simulator.url}/app/hook/deliveries?cursor=further>; rel="next"`;
+    const answer = { path: '/deliveries$', status: 200, headers: { link } };
+    await small.simulator.failNext({ ...answer, body: [{ id: 1 }] });
+    expect(await listDeliveries(small.app)).toMatchObject({
+      deliveries: [],
+      nextCursor: 'further',
+    });
+    await small.simulator.failNext({ ...answer, body: [] });
+    expect(await failureOf(listDeliveries(small.app))).toMatchObject({
+      kind: 'unusable',
+      message: expect.stringContaining('an empty page of the delivery log'),
+    });
+  });
+
   test('are listed page by page, newest first, while more arrive', async () => {
     await small.simulator.setDeliveryFaults({ lossRate: 1 });
     await small.queueMany(250);

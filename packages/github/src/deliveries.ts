@@ -39,7 +39,7 @@ export type DeliveryPage = {
  * A page of the App's deliveries (100), newest first, from `cursor` on. Without `nextCursor` it is
  * the last page. Asks for all and not only for failed ones: GitHub's filter misses those that never
  * got a status code. `known` is the same page as read before: unchanged, it costs none of the
- * budget. Throws what Octokit throws.
+ * budget. Throws what Octokit throws, and an UnusableAnswerError for an empty page with a next one.
  */
 export async function listDeliveries(
   client: AppClient,
@@ -71,6 +71,10 @@ export async function listDeliveries(
     repositoryId: delivery.repository_id,
   }));
   const nextCursor = cursorOfNextPage(headers.link);
+  if (data.length === 0 && nextCursor !== undefined)
+    throw new UnusableAnswerError(
+      'GitHub answered an empty page of the delivery log with a cursor for the next',
+    );
   const isCutOff =
     headers.link === undefined && data.length >= PER_PAGE && (await isLinkRemoved(client, cursor));
   const { etag } = headers;

@@ -77,7 +77,6 @@ describe('reading the delivery log (E1)', () => {
     expect(reading.error).toBeUndefined();
   });
 
-  const empty = { deliveries: [], nextCursor: 'further', isCutOff: false, answeredAt: undefined };
   test.each<[string, (page: Page, cursor: string) => Page, string, number, number, string | null]>([
     [
       'fails half-way',
@@ -98,15 +97,6 @@ describe('reading the delivery log (E1)', () => {
       40,
       '10',
     ],
-    ['begins with an empty page', () => empty, 'an empty page', 1, 0, null],
-    [
-      'comes to an empty page',
-      (page, cursor) => (cursor === '20' ? empty : page),
-      'an empty page',
-      3,
-      20,
-      '20',
-    ],
     [
       'has a full page without a cursor',
       ({ nextCursor: _next, ...page }) => ({ ...page, isCutOff: true }),
@@ -125,6 +115,23 @@ describe('reading the delivery log (E1)', () => {
       expect([reading.pages, reading.attempts.length]).toEqual([pages, attempts]);
       const rest = cursor !== null && { rest: { cursor, from: ago(0) } };
       expect(reading.mark).toEqual({ readTo: ago(95), ...rest });
+    },
+  );
+
+  test.each(['top', '20'])(
+    'goes on behind the page at %s, although no entry of it can be read',
+    async (bad) => {
+      const { list } = fakeLog();
+      const reading = await read(
+        async (cursor) => {
+          const page = await list(cursor);
+          return (cursor ?? 'top') === bad ? { ...page, deliveries: [] } : page;
+        },
+        { readTo: ago(95) },
+      );
+      expect(reading.error).toBeUndefined();
+      expect([reading.pages, reading.attempts.length]).toEqual([10, 90]);
+      expect(reading.mark).toEqual({ readTo: bad === 'top' ? ago(10) : ago(0) });
     },
   );
 

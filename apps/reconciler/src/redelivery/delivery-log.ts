@@ -24,10 +24,6 @@ export async function* logPages(
         'GitHub answered a full page of the delivery log without a cursor for the next; check whether a proxy removes the Link header',
       );
     if (cursor === undefined) return;
-    if (page.deliveries.length === 0)
-      throw new UnusableAnswerError(
-        'GitHub answered an empty page of the delivery log with a cursor for the next',
-      );
     if (asked.has(cursor))
       throw new UnusableAnswerError(
         'the delivery log goes in a circle: GitHub named a cursor that was already followed',
@@ -102,7 +98,7 @@ async function readDown(
       reading.pages++;
       reading.attempts.push(...deliveries);
       if (deliveries.some(({ deliveredAt }) => deliveredAt < until)) return { isWhole: true };
-      if (nextCursor === undefined || deliveries.length === 0) continue;
+      if (nextCursor === undefined) continue;
       cursor = nextCursor;
       if (reading.pages >= maxPages || signal.aborted) return { isWhole: false, cursor };
     }
