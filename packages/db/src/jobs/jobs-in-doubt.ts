@@ -161,9 +161,12 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
     select marked.* from marked cross join (select pg_notify(current_schema() || '_queue_event', 'jobs')) told`;
 }
 
+/** GitHub ends a job on a self-hosted runner after this time. */
+const RUNS_AT_MOST_DAYS = 5;
+
 /**
  * Fails jobs whose look-up is long overdue because no App may ask about them. Only those that GitHub
- * has ended itself by now (queued for too long), or whose worker has ended. Returns their ids.
+ * has ended itself by now (queued or running for too long), or whose worker has ended. Returns their ids.
  */
 export async function failUnaskableJobs(
   db: Db,
@@ -176,7 +179,7 @@ export async function failUnaskableJobs(
       select job_id from jobs j ${installationToday('j', appIds)}
       where lookup_due_at < now() - ${milliseconds(silenceMs)} and ${isUnended('j')} and i.app_id is null and not ${hasLiveRunner}
         and case when status = 'pending' or wants_worker then coalesce(queued_at, created_at) < now() - ${milliseconds(queuedAtMostMs)}
-          else k8s_pod is not null end
+          else k8s_pod is not null or coalesce(started_at, created_at) < now() - ${RUNS_AT_MOST_DAYS}::integer * interval '1 day' end
       order by job_id limit ${lookUpsOfPass} for no key update of j
     )
     update jobs j set status = 'failed', wants_worker = false, lookup_due_at = null,
