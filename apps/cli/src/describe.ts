@@ -48,9 +48,10 @@ export const describeStarted = ({ id, kind, subject, status, requestedBy }: Oper
 
 export const describeHandled =
   (done: string) =>
-  ({ operations, more: others, dryRun }: AnswerOf<'handleFailedOperations'>): string =>
+  ({ operations, more: others, dryRun, paused }: AnswerOf<'handleFailedOperations'>): string =>
     [
       `${operations} failed operations ${dryRun ? `would be ${done}` : `are ${done}`}.`,
+      ...(paused > 0 ? [`${paused} are left: their sweep is paused.`] : []),
       ...(others ? ['There are more: repeat the command.'] : []),
       '',
     ].join('\n');

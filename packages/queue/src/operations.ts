@@ -2,6 +2,7 @@ import type { TaskFailure } from '@paddock/db/schema/columns';
 import { allOf, has } from '@paddock/db/newest-first';
 import { onlyRowOf, rowsOf } from '@paddock/db/rows';
 import type { Db, Trx } from '@paddock/db/schema/tables';
+import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type RawBuilder, sql } from 'kysely';
 import type { AskedTask } from './enqueue.ts';
@@ -93,18 +94,26 @@ export interface FailedOperation {
   readonly payload: object;
   readonly maxAttempts: number;
   readonly deliveryGuid: string | null;
+  /** Its sweep is paused: repeated, it would end without having done anything. */
+  readonly isPaused: boolean;
 }
 
+/** SQL: a person holds the operation's sweep back. Of dry runs nothing is paused. */
+const IS_PAUSED = sql<boolean>`(kind = any(${SWEEPS}::text[]) and subject_type <> 'dry-run' and exists (
+  select from switches held where held.subject_type = 'sweep' and held.subject_id in ('', kind, kind || ':' || operations.subject_id)))`;
+
 /**
- * Locks failed operations for a person who retries or discards them, at most `limit`. Waits for
- * somebody else who has one of them. They come in the order in which enqueuers lock tasks.
+ * Locks failed operations for a person who retries or discards them, at most `limit`: paused ones
+ * last, so that they keep no other from its retry. Waits for somebody else who has one of them.
+ * They come in the order in which enqueuers lock tasks.
  */
 export const lockFailed = (trx: Trx, filter: FailedFilter, limit: number) =>
   rowsOf<FailedOperation>(trx)`
     with failed as (
-      select * from operations where ${isFailed(filter)} order by finished_at desc, id desc limit ${limit} for no key update
+      select *, ${IS_PAUSED} as is_paused from operations where ${isFailed(filter)}
+      order by is_paused, finished_at desc, id desc limit ${limit} for no key update
     )
-    select id, kind, payload, max_attempts as "maxAttempts", delivery_guid as "deliveryGuid",
+    select id, kind, payload, max_attempts as "maxAttempts", delivery_guid as "deliveryGuid", is_paused as "isPaused",
       json_strip_nulls(json_build_object('type', subject_type, 'id', subject_id, 'name', subject_name)) as subject
     from failed order by kind, subject_type, subject_id, id`;
 

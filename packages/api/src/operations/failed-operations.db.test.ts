@@ -108,8 +108,15 @@ describe('a failed operation (F6)', () => {
   });
 });
 
+const fillWithFailed = (kind: string, many: number) =>
+  sql`
+    insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures,
+      queued_at, expires_at, failure_reason)
+    select gen_random_uuid(), ${kind}, 'worker', n::text, '{}', 'AUTOMATIC', 'ERROR', 1, 1, 0, '[]', now(), now() + interval '1 day', 'attempts'
+    from generate_series(1, ${many}::integer) n`.execute(database.db);
+
 describe('failed operations by a filter (F6)', () => {
-  const none = { operations: 0, dryRun: false, more: false };
+  const none = { operations: 0, dryRun: false, paused: 0, more: false };
 
   test('are retried by kind and by when they ended, each once', async () => {
     const [old, other] = [await ended('a', 'old'), await ended('b', 'x')];
@@ -137,6 +144,21 @@ describe('failed operations by a filter (F6)', () => {
     );
   });
 
+  test('are retried although the sweep of newer ones is paused: those are left, and counted', async () => {
+    const other = await ended('a', 'x');
+    const held = await ended('check-apps', 'x');
+    await ask(turnSwitchEndpoint, database.db, { how: 'pause', subject: 'check-apps' }, 'grace');
+    await fillWithFailed('check-apps', 200);
+    const left = { ...none, operations: 1, paused: 200 };
+    expect(await retryAll({ dryRun: true })).toEqual({ ...left, dryRun: true });
+    expect(await retryAll({})).toEqual(left);
+    expect(await find(other)).toMatchObject({ handled: { by: 'grace' } });
+    expect(await queued()).toHaveLength(1);
+    expect(await retryAll({ kind: 'check-apps' })).toMatchObject({ operations: 0, more: false });
+    expect(await discardAll({ subject: 'worker:x' })).toEqual({ ...none, operations: 1 });
+    expect(await find(held)).toMatchObject({ handled: { retriedAs: null } });
+  });
+
   test('are discarded, each with its row in the audit', async () => {
     const ids = [await ended('a', 'x'), await ended('a', 'y')];
     expect(await discardAll({ kind: 'a', dryRun: true })).toMatchObject({ operations: 2 });
@@ -160,11 +182,7 @@ describe('failed operations by a filter (F6)', () => {
   });
 
   test('are at most 200 at a time, and the answer says that there are more', async () => {
-    await sql`
-      insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures,
-        queued_at, expires_at, failure_reason)
-      select gen_random_uuid(), 'a', 'worker', n::text, '{}', 'AUTOMATIC', 'ERROR', 1, 1, 0, '[]', now(), now() + interval '1 day', 'attempts'
-      from generate_series(1, 201) n`.execute(database.db);
+    await fillWithFailed('a', 201);
     expect(await discardAll({})).toEqual({ ...none, operations: 200, more: true });
     expect(await discardAll({})).toEqual({ ...none, operations: 1 });
   });

@@ -1,5 +1,4 @@
 import type { Trx } from '@paddock/db/schema/tables';
-import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { enqueueAsked } from '@paddock/queue/enqueue';
 import { type FailedOperation, lockFailed, noteHandled } from '@paddock/queue/operations';
 import { requireUnpaused } from './start-operation.ts';
@@ -10,15 +9,13 @@ import { z } from 'zod';
 import { note, record } from '../actions/list-actions.ts';
 import { type Act, type Caller, endpoint } from '../endpoint.ts';
 
-const SWEEP_KINDS: ReadonlySet<string> = new Set(SWEEPS);
-
 const handling = z.enum(['retry', 'discard']).describe('Whether it is repeated, or only marked');
 
 type How = z.output<typeof handling>;
 
 /**
- * Enqueues the task of a failed operation again, with all attempts, or marks it as dealt with. Returns the new one's id. Rejects with a Problem if it is to be repeated and its sweep
- * is paused: it would end without having done anything.
+ * Enqueues the task of a failed operation again, with all attempts, or marks it as dealt with.
+ * Returns the new one's id.
  */
 async function handle(
   trx: Trx,
@@ -29,9 +26,6 @@ async function handle(
 ): Promise<string> {
   let retriedAs: string | null = null;
   if (how === 'retry') {
-    // Of dry runs nothing is paused.
-    const isSweep = SWEEP_KINDS.has(task.kind) && task.subject.type !== 'dry-run';
-    if (isSweep) await requireUnpaused(trx, task.kind, task.subject.id);
     const delivery = deliveryGuid === null ? {} : { deliveryGuid };
     retriedAs = await enqueueAsked(trx, { ...task, ...delivery, requestedBy: caller.person });
   }
@@ -63,6 +57,8 @@ export const handleOperationEndpoint = endpoint({
   answer: (caller, given, request) =>
     caller.db.transaction().execute(async (trx) => {
       const failed = await lockOneFailed(trx, given.operation);
+      const { isPaused, kind, subject } = failed;
+      if (isPaused && given.how === 'retry') await requireUnpaused(trx, kind, subject.id);
       return readOperation(trx, await handle(trx, caller, request, given.how, failed));
     }),
 });
@@ -73,6 +69,7 @@ const MOST_AT_ONCE = 200;
 const failedOutput = z.object({
   operations: z.int().describe(`How many, ${MOST_AT_ONCE} at most`),
   dryRun: z.boolean(),
+  paused: z.int().describe('At least so many are left, because their sweep is paused'),
   more: z.boolean().describe('Others fit too: ask again'),
 });
 
@@ -92,8 +89,10 @@ export const handleFailedOperationsEndpoint = endpoint({
   answer: (caller, { how, dryRun, ...filter }, request) =>
     caller.db.transaction().execute(async (trx) => {
       const found = await lockFailed(trx, filter, MOST_AT_ONCE + 1);
-      const failed = found.slice(0, MOST_AT_ONCE);
+      const able = found.filter(({ isPaused }) => how === 'discard' || !isPaused);
+      const failed = able.slice(0, MOST_AT_ONCE);
       if (!dryRun) for (const one of failed) await handle(trx, caller, request, how, one);
-      return { operations: failed.length, dryRun, more: found.length > MOST_AT_ONCE };
+      const paused = found.length - able.length;
+      return { operations: failed.length, dryRun, paused, more: able.length > MOST_AT_ONCE };
     }),
 });

@@ -127,9 +127,10 @@ function AllFailed({ query }: { query: URLSearchParams }) {
   );
 }
 
-const handled = ({ operations, more }: AnswerOf<'handleFailedOperations'>) => (
+const handled = ({ operations, paused, more }: AnswerOf<'handleFailedOperations'>) => (
   <p>
     Done for {count(operations, 'operation')}
+    {paused > 0 && `; ${paused} left, because their sweep is paused`}
     {more && '; there are more: ask again'}.
   </p>
 );
