@@ -119,7 +119,7 @@ function readings(
       named !== undefined && isRunnerOf({ podName, runnerId }, named) ? named : undefined;
     return {
       podName,
-      isKnown: runner !== undefined,
+      runnerId: runner?.id ?? null,
       isOnline: runner?.online ?? false,
       isBusy: runner?.busy ?? false,
     };
@@ -153,7 +153,8 @@ async function judge(
     if (reading === undefined) return [];
     const known = saved.get(podName) ?? {
       wasOnline: worker.wasOnline || reading.isOnline,
-      offlineForMs: reading.isKnown && !reading.isOnline ? (worker.offlineForMs ?? 0) : null,
+      offlineForMs:
+        reading.runnerId !== null && !reading.isOnline ? (worker.offlineForMs ?? 0) : null,
     };
     const reason = judgeWorker(
       {
@@ -161,7 +162,9 @@ async function judge(
         wasOnline: known.wasOnline,
         offlineForMs: known.offlineForMs,
         runner: runnerSays(
-          reading.isKnown ? { online: reading.isOnline, busy: reading.isBusy } : undefined,
+          reading.runnerId !== null
+            ? { online: reading.isOnline, busy: reading.isBusy }
+            : undefined,
         ),
       },
       { offlineMs: config.runnerOfflineMs },

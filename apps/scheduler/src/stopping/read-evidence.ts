@@ -122,7 +122,7 @@ async function readRunner(
   await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
   const reading = {
     podName,
-    isKnown: runner !== undefined,
+    runnerId: runner?.id ?? null,
     isOnline: runner?.online ?? false,
     isBusy: runner?.busy ?? false,
   };

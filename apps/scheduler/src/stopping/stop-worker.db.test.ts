@@ -12,6 +12,15 @@ const KEPT = { ...ON_IT, stop_reason: null, assigned_at: expect.any(Date) };
 const IDLE = { state: 'idle' };
 const lie = (busyLies = true) => world.gitHub.setRunnerFaults({ busyLies });
 const loseLogs = () => world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
+/** GitHub's lists of runners are empty from now on. */
+const loseList = () =>
+  world.gitHub.failNext({
+    method: 'GET',
+    path: '/actions/runners$',
+    status: 200,
+    body: { total_count: 0, runners: [] },
+    times: 1_000,
+  });
 
 /** A busy worker that GitHub calls idle and whose stop was asked for. */
 async function stoppedBusy() {
@@ -139,12 +148,21 @@ describe('a working runner is never stopped (P2)', () => {
 
   test('that GitHub’s list lacks: GitHub is asked for it by its id, and gives it no job once its pod may go', async () => {
     const podName = await scene.idleWorker();
-    const body = { total_count: 0, runners: [] };
-    const list = { method: 'GET', path: '/actions/runners$', times: 1_000 };
-    await world.gitHub.failNext({ ...list, status: 200, body });
+    await loseList();
     await scene.askToStop(podName, 'surplus');
     await world.runTasks();
     expect(await scene.row(podName)).toMatchObject({ registration_gone_at: null });
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.runner(podName)).toBeUndefined();
+  });
+
+  test('that was adopted, and that a later list lacks: the first reading has its id (E6)', async () => {
+    const podName = await scene.idleWorker();
+    await world.db.updateTable('workers').set({ runner_id: null }).execute();
+    await scene.askToStop(podName, 'surplus');
+    await world.runTasks();
+    await loseList();
     await scene.letTimePass();
     await world.runTasks();
     expect(await scene.runner(podName)).toBeUndefined();

@@ -134,7 +134,7 @@ const STATED = {
 
 // Any user may give a runner one of our names, so the runner's id decides where both are known. A
 // worker gets its runner's id before its pod is made: without an id and a pod it has no runner.
-// Only an adopted worker never has an id.
+// Only an adopted worker has a pod and no id, until GitHub was asked about it.
 const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(given.runner_id, runner_id) end`;
 
 /** Pins the logins that admit an entity and have no owner yet. */

@@ -5,8 +5,8 @@ import type { Db } from '../schema/tables.ts';
 /** GitHub's answer about a worker's runner. */
 export interface RunnerReading {
   podName: string;
-  /** False: a complete list did not have it. */
-  isKnown: boolean;
+  /** Null: a complete list did not have it. */
+  runnerId: number | null;
   isOnline: boolean;
   isBusy: boolean;
 }
@@ -23,8 +23,8 @@ export interface ReadRunner {
 
 /**
  * Stores readings of live workers' runners. A busy runner makes its worker assigned, with an
- * unknown job: GitHub never calls an idle runner busy, but calls a busy one idle for minutes.
- * Returns the state of each worker that is still live.
+ * unknown job: GitHub never calls an idle runner busy, but calls a busy one idle for minutes. An
+ * adopted worker gets its runner's id. Returns the state of each worker that is still live.
  */
 export async function saveRunnerReadings(
   db: Db,
@@ -33,15 +33,15 @@ export async function saveRunnerReadings(
   if (readings.length === 0) return [];
   return rowsOf<ReadRunner>(db)`
     with reading as (
-      select * from jsonb_to_recordset(${JSON.stringify(readings)}::jsonb) as given("podName" text, "isKnown" boolean, "isOnline" boolean, "isBusy" boolean)
+      select * from jsonb_to_recordset(${JSON.stringify(readings)}::jsonb) as given("podName" text, "runnerId" bigint, "isOnline" boolean, "isBusy" boolean)
     ), locked as (
       select r.* from workers w join reading r on r."podName" = w.pod_name
       where ${isLive('w')} order by w.pod_name for no key update of w
     )
-    update workers w set runner_checked_at = now(),
+    update workers w set runner_checked_at = now(), runner_id = coalesce(w.runner_id, l."runnerId"),
       online_seen_at = case when l."isOnline" or l."isBusy" then now() else w.online_seen_at end,
-      idle_since = case when l."isKnown" and not l."isBusy" then coalesce(w.idle_since, now()) end,
-      offline_since = case when l."isKnown" and not l."isOnline" then coalesce(w.offline_since, now()) end,
+      idle_since = case when l."runnerId" is not null and not l."isBusy" then coalesce(w.idle_since, now()) end,
+      offline_since = case when l."runnerId" is not null and not l."isOnline" then coalesce(w.offline_since, now()) end,
       assigned_at = case when l."isBusy" then coalesce(w.assigned_at, now()) else w.assigned_at end
     from locked l where w.pod_name = l."podName" and ${isLive('w')}
     returning w.pod_name as "podName", w.online_seen_at is not null as "wasOnline", ${IS_ASSIGNED} as "isAssigned",

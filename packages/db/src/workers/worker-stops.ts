@@ -92,7 +92,7 @@ const MOST_LISTABLE = 100;
 
 /**
  * The ids of the runners of a scope that GitHub should list: registered, alive, and not known to
- * have had the job after which they leave. Null for an adopted worker, whose id is not known.
+ * have had the job after which they leave. Null for an adopted worker, whose id is not known yet.
  */
 export async function findListableRunners(
   db: Db,

@@ -136,11 +136,11 @@ test('a worker may run any job of its entity, in any pool, that has no label bey
 });
 
 test.each([
-  ['online and idle', { isKnown: true, isOnline: true, isBusy: false }, ['idle']],
-  ['offline', { isKnown: true, isOnline: false, isBusy: false }, ['idle', 'offline']],
-  ['busy', { isKnown: true, isOnline: true, isBusy: true }, []],
-  ['busy and offline', { isKnown: true, isOnline: false, isBusy: true }, ['offline']],
-  ['unknown', { isKnown: false, isOnline: false, isBusy: false }, []],
+  ['online and idle', { runnerId: 9, isOnline: true, isBusy: false }, ['idle']],
+  ['offline', { runnerId: 9, isOnline: false, isBusy: false }, ['idle', 'offline']],
+  ['busy', { runnerId: 9, isOnline: true, isBusy: true }, []],
+  ['busy and offline', { runnerId: 9, isOnline: false, isBusy: true }, ['offline']],
+  ['unknown', { runnerId: null, isOnline: false, isBusy: false }, []],
 ])(
   'a runner that was idle and offline for an hour, and is called %s: any other word begins the time anew (E5, P2)',
   async (_word, says, goesOn) => {
