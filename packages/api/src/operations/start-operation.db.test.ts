@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { saveAppIds } from '@paddock/db/instance';
 import { recordDone } from '@paddock/queue/operations';
 import { snooze } from '@paddock/queue/kind';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
@@ -25,6 +26,7 @@ beforeEach(async () => {
   await emptyAll(database.db);
   await putInstallation(database.db);
   await putPools(database.db);
+  await saveAppIds(database.db, [7, 8]);
   const tick = { last_tick_at: new Date() };
   await database.db
     .insertInto('schedules')
@@ -178,6 +180,16 @@ test('of several Apps one must be named (F5)', async () => {
   const detail = expect.stringContaining('7, 8');
   await expect(runSweep('redeliver')).rejects.toMatchObject({ status: 400, detail });
   expect(await runSweep('redeliver', { app: '8' })).toMatchObject({ subject: { id: '8' } });
+});
+
+test('an App that was taken out of the file has no sweep, and is none that could be meant (F5)', async () => {
+  const { db } = database;
+  const tick = { name: 'redeliver:8', last_tick_at: new Date() };
+  await db.insertInto('schedules').values(tick).execute();
+  await saveAppIds(db, [8]);
+  expect(await runSweep('redeliver')).toMatchObject({ subject: { id: '8' } });
+  const { items } = await ask(listSweepsEndpoint, db);
+  expect(items.map(({ name }) => name)).toEqual(['check-apps', 'redeliver:8']);
 });
 
 test('sweeps say when they last succeeded, how their last run went and what it could not reach (D10)', async () => {

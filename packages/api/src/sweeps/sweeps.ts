@@ -1,3 +1,4 @@
+import { findMatchingSettings, IS_CONFIGURED } from '@paddock/db/instance';
 import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
 import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
@@ -64,7 +65,9 @@ const listSweeps = (db: Db, most: number, last = '') => rowsOf<Placed<Sweep>>(db
       ${namedIn('unreached')} as unreached, ${namedIn('failing')} as failing
     from (
       select name, succeeded_at, last_pass, split_part(name, ':', 1) as kind, case when name like '%:%' then split_part(name, ':', 2) else name end as subject,
-        case when name like '%:%' then 'app' else 'schedule' end as type from schedules where name > ${last}) s order by name limit ${most}`;
+        case when name like '%:%' then 'app' else 'schedule' end as type, case when name like '%:%' then split_part(name, ':', 2)::bigint end as app_id
+      from schedules where name > ${last}) s
+    where ${IS_CONFIGURED} order by name limit ${most}`;
 
 export const app = githubId().describe('An App’s id');
 
@@ -79,14 +82,16 @@ export async function meantApp(db: Db, given: number | undefined): Promise<numbe
   throw notFound(`The reconciler does not know the App ${given}. It knows ${names}.`);
 }
 
-/** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */
+/** The Apps whose delivery log the reconciler reads: each has a schedule, and keeps it once it has gone. */
 async function findScheduledApps(db: Db): Promise<number[]> {
+  const { appIds } = (await findMatchingSettings(db)) ?? {};
   const rows = await db
     .selectFrom('schedules')
     .select('name')
     .where('name', '~', '^redeliver:[0-9]+$')
     .execute();
-  return rows.map(({ name }) => Number(name.split(':')[1])).toSorted((a, b) => a - b);
+  const known = rows.map(({ name }) => Number(name.split(':')[1])).toSorted((a, b) => a - b);
+  return known.filter((id) => appIds?.includes(id) ?? true);
 }
 
 const WITH_DRY_RUN = [...DELETING_SWEEPS].join(', ');
