@@ -3,8 +3,10 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { untilBlocked } from '@paddock/testing/sessions';
 import { putWorker } from '@paddock/testing/demand-rows';
 import { type RawBuilder, sql } from 'kysely';
+import { endJoblessGraces } from '../jobs/jobs-in-doubt.ts';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
+import { saveKeyStates } from '../matching/demand.ts';
 import { bindWorkers } from '../workers/failing-keys.ts';
 import type { Trx } from '../schema/tables.ts';
 import { ACME, ofJob, pools } from '@paddock/testing/deliveries-to-record';
@@ -68,6 +70,7 @@ async function comesFirst(
 
 const job = (id: number) => sql`from jobs where job_id = ${id}`;
 const worker = (name: string) => sql`from workers where pod_name = ${name}`;
+const key = (id: number) => sql`from demand_keys where demand_key = ${id}`;
 const installationOf = (id: number) => sql`from installations where entity_id = ${id}`;
 
 describe('rows are locked in one order, for any order of the input (B6)', () => {
@@ -151,6 +154,20 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
     ).toBe(true);
   });
 
+  test('demand keys by their ids', async () => {
+    const of = { entityId: 11, entityName: 'acme', scopeRepoId: 0, waiting: 1, unassigned: 0 };
+    const [one, two] = [
+      { demandKey: 1, pool: 'a' },
+      { demandKey: 2, pool: 'b' },
+    ];
+    const states = [two, one].map((named) =>
+      Object.assign(named, of, { cap: null, waitReason: null }),
+    );
+    const save = inTransaction((trx) => saveKeyStates(trx, states));
+    await save();
+    expect(await comesFirst(key(1), key(2), save)).toBe(true);
+  });
+
   test('installations by entity, from deliveries of jobs', async () => {
     const owners = [ACME, { ...ACME, id: 12, login: 'beta' }];
     const deliveries = (installation: number) =>
@@ -163,6 +180,16 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
       ),
     ).toBe(true);
   });
+});
+
+test('one transaction ends the graces of one demand key, since it may count a failure of each worker', async () => {
+  const [stopping_at, unexplained_until] = [new Date(), new Date(Date.now() + 60_000)];
+  for (const scope_repo_id of [5, 6])
+    await putWorker(database.db, { scope_repo_id, stopping_at, unexplained_until });
+  for (const many of [1, 1, 0])
+    expect(await database.db.transaction().execute((trx) => endJoblessGraces(trx, 1))).toHaveLength(
+      many,
+    );
 });
 
 test('a job stays locked from its reading to its writing (A6, B6)', async () => {

@@ -201,14 +201,14 @@ export interface JoblessEnd {
  * waiting jobs. These are still queued and need other workers. A stopped worker's grace also ends
  * when none of those jobs waits. GitHub must say twice that it does not know a job.
  *
- * Takes workers of one entity in one pool only, so that its transaction always locks in one order.
+ * Takes workers of one key only: its transaction then counts their failures, and locks no two keys.
  * Returns them and wakes the matcher; none: no more are left, or they have changed.
  */
 export const endJoblessGraces = (trx: Trx, perKey: number) => rowsOf<JoblessEnd>(trx)`
     with answered as (
-      select ends.pod_name, ends.k8s_pool, ends.entity_id
+      select ends.pod_name, ends.demand_key
       from (
-        select pod_name, k8s_pool, entity_id, demand_key, ${toldAt} as told_at, ${cameUntil} as came_until, stopping_at is not null as is_stopped
+        select pod_name, demand_key, ${toldAt} as told_at, ${cameUntil} as came_until, stopping_at is not null as is_stopped
         from workers where ${unexplainedEnds}
       ) ends
       where (is_stopped or exists (select from jobs where demand_key = ends.demand_key and wants_worker))
@@ -217,11 +217,11 @@ export const endJoblessGraces = (trx: Trx, perKey: number) => rowsOf<JoblessEnd>
             select looked_up_at, seen_gone_at from jobs
             where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until order by created_at, job_id limit ${perKey}
           ) oldest where ${isUnsettled} or seen_gone_at is not null)
-    ), place as materialized (
-      select k8s_pool, entity_id from answered order by k8s_pool, entity_id limit 1
+    ), key as materialized (
+      select min(demand_key) as demand_key from answered
     ), locked as (
       select pod_name from workers
-      where pod_name in (select pod_name from answered join place using (k8s_pool, entity_id)) and ${unexplainedEnds} order by pod_name for update
+      where pod_name in (select pod_name from answered join key using (demand_key)) and ${unexplainedEnds} order by pod_name for update
     ), ended as (
       update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
       returning w.pod_name, w.k8s_pool, w.stopping_at is not null as is_stopped

@@ -113,7 +113,7 @@ export const findDemand = (db: Db, appIds: readonly number[]) => rowsOf<Demand>(
 
 /**
  * Stores the findings of a pass about keys. A reason that stays keeps its first instant; one that
- * changes leaves its time to `wait_reason_changes`.
+ * changes leaves its time to `wait_reason_changes`. Locks keys in order, as those that bind workers do.
  */
 export async function saveKeyStates(trx: Trx, states: readonly KeyState[]): Promise<void> {
   if (states.length === 0) return;
@@ -129,7 +129,7 @@ export async function saveKeyStates(trx: Trx, states: readonly KeyState[]): Prom
     insert into demand_keys as d (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, cap, wait_reason, wait_since)
     select "demandKey", "entityId", "entityName", "scopeRepoId", pool, waiting, unassigned, cap, "waitReason",
       case when "waitReason" is not null then now() end
-    from state
+    from state order by "demandKey"
     on conflict (demand_key) do update
       set entity_name = excluded.entity_name, waiting = excluded.waiting, unassigned = excluded.unassigned, cap = excluded.cap,
         wait_reason = excluded.wait_reason,
