@@ -142,7 +142,7 @@ export const periodicStatements = {
     }),
   stopVanishedWorkers: (trx, { podNames }) => pods.stopVanishedWorkers(trx, podNames),
   takeLease: (trx) => takeLease(trx, 'growth', 'growth', MINUTE),
-  renewLease: (trx) => renewLease(trx, 'growth', 1, MINUTE),
+  renewLease: (trx) => renewLease(trx, { name: 'growth', holder: 'growth', fence: 1 }, MINUTE),
 
   // The queue
   claimTasks: async (trx) => {

@@ -15,6 +15,8 @@ beforeEach(async () => {
 const NAME = 'follow-pods';
 const LONG_MS = 60_000;
 const take = (holder: string, leaseMs = LONG_MS) => takeLease(database.db, NAME, holder, leaseMs);
+const renew = (holderName: string, fence: number) =>
+  renewLease(database.db, { name: NAME, holder: holderName, fence }, LONG_MS);
 const expire = () =>
   sql`update leases set expires_at = now() - interval '1 second'`.execute(database.db);
 const holder = async () =>
@@ -34,7 +36,14 @@ describe('a lease (A12)', () => {
     await expire();
     const fences = await Promise.all([take('second'), take('third')]);
     expect(fences.filter((fence) => fence !== undefined)).toEqual([2]);
-    expect(await renewLease(database.db, NAME, 1, LONG_MS)).toBe(false);
+    expect(await renew('first', 1)).toBe(false);
+  });
+
+  test('is not held twice after a failover that lost its taking, although the fence comes again', async () => {
+    expect(await take('first')).toBe(1);
+    await database.db.deleteFrom('leases').execute();
+    expect(await take('second')).toBe(1);
+    expect([await renew('first', 1), await renew('second', 1)]).toEqual([false, true]);
   });
 });
 

@@ -27,18 +27,19 @@ export async function takeLease(
   return rows[0]?.fence;
 }
 
+/** A lease as its holder knows it. After a failover that lost commits, another may have its fence. */
+interface Held {
+  readonly name: string;
+  readonly holder: string;
+  readonly fence: number;
+}
+
 /** Prolongs a lease that this holder still has. False: another has it now. */
-export async function renewLease(
-  db: Db,
-  name: string,
-  fence: number,
-  leaseMs: number,
-): Promise<boolean> {
+export async function renewLease(db: Db, held: Held, leaseMs: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
     .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })
-    .where('name', '=', name)
-    .where('fence', '=', fence)
+    .where(({ and }) => and(held))
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
@@ -54,12 +55,11 @@ export const findLapsedLeases = (db: Db): Promise<{ name: string; seconds: numbe
     .execute();
 
 /** Gives a lease back at once. The row stays: its fence must not start again. */
-async function releaseLease(db: Db, name: string, fence: number): Promise<void> {
+async function releaseLease(db: Db, held: Held): Promise<void> {
   await db
     .updateTable('leases')
     .set({ expires_at: sql`'-infinity'` })
-    .where('name', '=', name)
-    .where('fence', '=', fence)
+    .where(({ and }) => and(held))
     .execute();
 }
 
@@ -102,6 +102,7 @@ async function holdOnce(
   const leftMs = () => asked + leaseMs - renewMs - performance.now();
   const fence = await takeLease(db, name, holder, leaseMs);
   if (fence === undefined || leftMs() <= 0) return;
+  const held = { name, holder, fence };
   const lost = new AbortController();
   const lose = () =>
     lost.abort(
@@ -117,7 +118,7 @@ async function holdOnce(
       await pause(waitMs, working);
       if (working.aborted) return;
       const askedNow = performance.now();
-      const isOurs = await renewLease(db, name, fence, leaseMs).catch(onError);
+      const isOurs = await renewLease(db, held, leaseMs).catch(onError);
       waitMs = isOurs === undefined ? renewMs / RETRIES_PER_RENEWAL : renewMs;
       if (isOurs === false) lose();
       if (isOurs !== true) continue;
@@ -133,6 +134,6 @@ async function holdOnce(
     lose();
     await renewed;
     clearTimeout(timer);
-    await releaseLease(db, name, fence).catch(onError);
+    await releaseLease(db, held).catch(onError);
   }
 }
