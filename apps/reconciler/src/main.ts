@@ -19,7 +19,7 @@ import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import { loop } from '@paddock/runtime/loop';
 import { readReconcilerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
-import { readWebhook } from './notifications/notify.ts';
+import { createWebhook } from './notifications/notify.ts';
 import { declareAppCalls, declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/take-ticks.ts';
 import { createWatch } from './schedules/watch-sweeps.ts';
@@ -108,7 +108,7 @@ await runService('reconciler', declared, async (config, service) => {
       takesFromLog: () => apps.section().intake === 'log',
       newestPages: new Map(),
       collector: readCollector(process.env),
-      webhook: () => readWebhook(config.configPath, process.env),
+      webhook: createWebhook(config.configPath, process.env),
       taskEvents,
     }),
     isAway: (peer) => reach[peer].isAway(),

@@ -13,7 +13,7 @@ import { emptyAll, emptyTables, useTestDatabase } from '@paddock/testing/use-tes
 import { sql } from 'kysely';
 import { noteEvents, usualContext } from '../scenes/sweep.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
-import { readWebhook } from './notify.ts';
+import { createWebhook } from './notify.ts';
 
 interface Message {
   readonly text: string;
@@ -57,11 +57,12 @@ beforeEach(async () => {
   answer = well;
 });
 
+const webhookAt = (address: string) => createWebhook(file, { HOOK: address });
+
 /** A pass of the sweep, by a process of its own. */
-async function pass(address = url) {
+async function pass(address = url, webhook = webhookAt(address)) {
   const db = database.dbOf('reconciler');
   const { events, told } = noteEvents();
-  const webhook = () => readWebhook(file, { HOOK: address });
   await enqueueAlone(db, [sweepTask('recover-tasks')]);
   await runDueTasks({ db, kinds: sweepKinds({ ...usualContext(db), events, webhook }) });
   expect(JSON.stringify(told('notificationRefused'))).not.toContain(SECRET);
@@ -241,5 +242,19 @@ describe('what people must act on', () => {
     ]);
     await pass();
     expect(heard).toHaveLength(2);
+  });
+
+  test('is posted while the file cannot be read, where it was before, and nothing is wanted where it was nowhere', async () => {
+    const [told, untold] = [webhookAt(url), webhookAt(url)];
+    await pass(url, told);
+    writeFileSync(file, '{}');
+    await pass(url, untold);
+    writeFileSync(file, '{"notifications":');
+    await failPool('gpu', 1);
+    expect(await pass(url, untold)).toEqual([]);
+    expect(heard).toEqual([]);
+    expect(await pass(url, told)).toEqual([]);
+    expect(subjects()).toEqual([['began workers_failing gpu']]);
+    expect(await pass()).toEqual([expect.stringContaining('Flow map')]);
   });
 });

@@ -93,16 +93,30 @@ const cut = (text: string): string =>
 const plain = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The webhook of notifications as the configuration file and its secret are now. */
-export function readWebhook(
-  path: string,
+/**
+ * Reads the webhook of notifications as the configuration file and its secret are now. While the file
+ * cannot be read, it is as it was: that the file is refused must be told too.
+ */
+export function createWebhook(path: string, environment: Environment): SweepContext['webhook'] {
+  let last: { readonly webhook: ReturnType<SweepContext['webhook']> } | undefined;
+  return () => {
+    const { value, problems } = readYamlFile(path, notificationsPart);
+    if (value === undefined)
+      return last === undefined ? { problem: problems.join('; ') } : last.webhook;
+    const webhook = webhookOf(value.notifications?.webhook, environment);
+    last = { webhook };
+    return webhook;
+  };
+}
+
+function webhookOf(
+  source: Parameters<typeof readSecret>[1],
   environment: Environment,
 ): ReturnType<SweepContext['webhook']> {
-  const { value, problems } = readYamlFile(path, notificationsPart);
-  const source = value?.notifications?.webhook;
-  if (value !== undefined && source === undefined) return undefined;
+  if (source === undefined) return undefined;
+  const problems: string[] = [];
   const what = 'The webhook of notifications';
-  const secret = source && readSecret(what, source, environment, problems);
+  const secret = readSecret(what, source, environment, problems);
   const url = secret && URL.parse(secret.reveal());
   if (url && /^https?:$/.test(url.protocol)) return { url };
   // The address is a secret: it is not shown.
