@@ -164,12 +164,18 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
   const { outage, longestUseMs } = config;
   const idle = new Set<Client>();
   const used = new Map<Client, NodeJS.Timeout | undefined>();
+  /**
+   * Sessions that began without writes: at a standby that a failover left at the address, or with a default that changes.
+   * They may stay so although PostgreSQL takes writes by now.
+   */
+  const readOnly = new WeakSet<pg.ClientBase>();
   const failed = (error: unknown) => {
     if (!(error instanceof SilentConnection) || error.isNews) outage?.failed(error, config);
   };
   const begin = async (client: pg.ClientBase): Promise<void> => {
     client.on('error', failed);
-    await beginSession(client, config.connectionTimeoutMillis);
+    const { isReadOnly } = await beginSession(client, config.connectionTimeoutMillis);
+    if (isReadOnly) readOnly.add(client);
   };
   const options: ClientOptions = { ...config, onFailure: failed };
   const pool = new pg.Pool({
@@ -193,6 +199,8 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
     clearTimeout(used.get(client));
     used.delete(client);
     idle.add(client);
+    // Then the pool opens another in its place.
+    if (readOnly.has(client)) void client.end();
   });
   pool.on('remove', (removed) => void idle.delete(ofOurClass(removed)));
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
@@ -294,6 +302,7 @@ const BEGIN_SESSION = `
     case when current_setting('transaction_timeout', true) <> '0' then set_config('transaction_timeout', '0', false) end,
     case when current_setting('idle_session_timeout', true) <> '0' then set_config('idle_session_timeout', '0', false) end,
     current_setting('session_replication_role') = 'replica' as "isReplica",
+    current_setting('transaction_read_only') = 'on' as "isReadOnly",
     array(select name || ' = ' || current_setting(name)
           from (values ${Object.entries(PINNED)
             .map(([name, value]) => `('${name}', '${value}')`)
@@ -302,6 +311,7 @@ const BEGIN_SESSION = `
 
 interface Row {
   readonly isReplica: boolean;
+  readonly isReadOnly: boolean;
   readonly differing: readonly string[];
 }
 
@@ -309,7 +319,7 @@ interface Row {
  * Runs the first statement of a session. Rejects, and says what to do, if the session lacks the
  * settings that our statements need.
  */
-async function beginSession(client: pg.ClientBase, limitMs: number): Promise<void> {
+async function beginSession(client: pg.ClientBase, limitMs: number): Promise<Row> {
   // The types do not know that a statement may have a limit of its own.
   const statement: pg.QueryConfig & { query_timeout: number } = {
     text: BEGIN_SESSION,
@@ -328,4 +338,5 @@ async function beginSession(client: pg.ClientBase, limitMs: number): Promise<voi
       'session_replication_role is replica, so that our triggers do not fire: reset it for the role and the database (alter role … reset session_replication_role)',
     );
   }
+  return row;
 }

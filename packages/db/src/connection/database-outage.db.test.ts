@@ -15,6 +15,11 @@ const database = useTestDatabase();
 
 const caught = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
+const setReadOnly = (isReadOnly: boolean) =>
+  sql`alter database ${sql.id(new URL(database.url).pathname.slice(1))} set default_transaction_read_only = ${sql.lit(isReadOnly)}`.execute(
+    database.db,
+  );
+
 describe('an outage of PostgreSQL (H1)', () => {
   let tunnel: Tunnel;
   let connection: DatabaseConnection;
@@ -57,6 +62,14 @@ describe('an outage of PostgreSQL (H1)', () => {
     sql`select 1`
       .execute(connection.db)
       .then(undefined, (error: unknown) => void log.error('the work failed', { error }));
+  const write = () =>
+    sql`create temporary table if not exists written ()`
+      .execute(connection.db)
+      .then(undefined, (error: unknown) => void log.error('the work failed', { error }));
+  const isWritable = () =>
+    sql<{ is: boolean }>`select current_setting('transaction_read_only') = 'off' as is`
+      .execute(connection.db)
+      .then(({ rows }) => rows[0]?.is);
   const messages = () => lines.map(({ level, message }) => `${level}: ${message}`);
   const GONE = expect.stringContaining('error: PostgreSQL cannot be reached');
   const BACK = 'warn: PostgreSQL answers again';
@@ -99,6 +112,23 @@ describe('an outage of PostgreSQL (H1)', () => {
       expect(lines).toEqual([]);
     },
   );
+
+  test('is also that it takes no writes, as a standby that a failover left at the address: no session of that time stays', async () => {
+    await setReadOnly(true);
+    try {
+      expect(await isWritable()).toBe(false);
+      await Promise.all([write(), write(), write()]);
+      for (let time = 1; time <= 5; time++) await write();
+      await waitFor('the line of its beginning', () => lines.length > 0);
+      expect(messages()).toEqual([GONE]);
+    } finally {
+      await setReadOnly(false);
+    }
+    expect(await isWritable()).toBe(true);
+    await waitFor('the line of its end', () => lines.length > 1);
+    await Promise.all([write(), write(), write(), write()]);
+    expect(messages()).toEqual([GONE, BACK]);
+  });
 
   test('hides no other error: not a refusal of PostgreSQL, nor an error of another connection, nor a later one', async () => {
     await work();

@@ -143,6 +143,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+const TAKES_WRITES = `select where current_setting('transaction_read_only') = 'off'`;
+
+/** Whether PostgreSQL answers, and takes writes. */
 async function answers(config: pg.ClientConfig): Promise<boolean> {
   const client = new Client({
     ...config,
@@ -152,8 +155,8 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query('select 1');
-    return true;
+    const { rows } = await client.query(TAKES_WRITES);
+    return rows.length > 0;
   } catch (error) {
     // PostgreSQL refused us, for example for a wrong password: no outage. The caller that connects
     // reports it.

@@ -43,15 +43,15 @@ export const isShortage = (error: unknown): boolean =>
   isLocalShortage(error) || sqlStateOf(error)?.startsWith('53') === true;
 
 /**
- * The connection to PostgreSQL is gone or cannot be opened: no SQLSTATE, a connection exception, or
- * the server's shutdown or start. False where PostgreSQL refused a statement, and for a shortage.
+ * The connection to PostgreSQL is gone, takes no writes, or cannot be opened: no SQLSTATE, a connection exception,
+ * the server's shutdown or start, or a read-only session. False where PostgreSQL refused a statement, and for a shortage.
  * Only for errors of node-postgres: its own mistakes are TypeErrors and RangeErrors.
  */
 export function saysAway(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state === undefined)
     return !(error instanceof TypeError || error instanceof RangeError || isLocalShortage(error));
-  return state.startsWith('08') || state.startsWith('57P');
+  return state.startsWith('08') || state.startsWith('57P') || state === '25006';
 }
 
 /** The same statement may succeed in a moment: PostgreSQL, not its data, is what stands in its way. */
