@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findInstallation } from '@paddock/db/jobs/repositories';
 import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
 import { minutesAgo, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import { noteRepositories, useMatching } from '../scenes/matching.scene.ts';
+import { ENDED, noteRepositories, useMatching } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 
 const ACME = 90_000_001;
@@ -146,6 +146,27 @@ describe('warm workers (C10)', () => {
     for (const { pod_name: name } of expired)
       await scene.changeWorkers({ status: 'completed', completed_at: new Date() }, name);
     expect((await scene.match()).stopped).toHaveLength(2);
+  });
+
+  test('are replaced in the same way when their pool has changed, and not for another pool or number', async () => {
+    await install('acme', ACME);
+    await keep('acme', 3);
+    await scene.matchAll();
+    const registered = { registered_at: minutesAgo(1), running_at: minutesAgo(1) };
+    await scene.changeWorkers({ status: 'running', ...registered });
+    const linux = { warm: [{ scope: 'acme', workers: 3 }] };
+    const other = { name: 'other', labels: ['other'] };
+    await putPools(scene.db, { pools: [{ ...linux, maxWorkers: 9 }, other] });
+    expect(await scene.match()).toMatchObject({ stopped: [], reserved: [] });
+    await putPools(scene.db, { pools: [{ ...linux, image: 'ghcr.io/acme/runner:2' }] });
+    for (let replaced = 1; replaced <= 3; replaced++) {
+      const { stopped, reserved } = await scene.match();
+      expect([stopped.length, reserved.length]).toEqual([1, 1]);
+      expect(await scene.match()).toMatchObject({ stopped: [], reserved: [] });
+      await scene.changeWorkers(ENDED, stopped[0]?.podName);
+      await scene.changeWorkers(registered, reserved[0]?.podName);
+    }
+    expect(await scene.match()).toMatchObject({ stopped: [], reserved: [] });
   });
 });
 

@@ -127,7 +127,13 @@ export const findUnknownWarmScopes = (db: Db, appIds: readonly number[]) =>
   rowsOf<WarmScope>(db)`${prepared}
     select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`;
 
-/** Keys with configured warm workers, as far as their scope is known. */
+/** What a pool says of how many workers it has, and not of what they are. */
+const NUMBERS = sql`array['warm', 'maxWorkers', 'maxWorkersPerRepository', 'maxUnschedulable', 'paused']`;
+
+/**
+ * Keys with configured warm workers, as far as their scope is known. `aged`: those to replace, by
+ * their age or because their pool has changed since they were reserved.
+ */
 export async function findWarmKeys(
   db: Db,
   { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
@@ -140,7 +146,15 @@ export async function findWarmKeys(
       from (${placed(appIds)}) placed where entity_id is not null and repo_id is not null
     ),
     -- A repository may be named twice, as it was and as it is called.
-    keys as materialized (select distinct on (demand_key) * from named order by demand_key, workers desc)
+    keys as materialized (select distinct on (demand_key) * from named order by demand_key, workers desc),
+    changed as materialized (
+      select former.version, p ->> 'name' as pool
+      from ${POOLS_IN_FORCE}
+      join pools_documents former on former.version <> document.version
+        and former.version in (select pools_version from workers where is_warm and ${UNASSIGNED})
+      cross join jsonb_array_elements(former.content -> 'pools') f
+      where f ->> 'name' = p ->> 'name' and f - ${NUMBERS} <> p - ${NUMBERS}
+    )
     select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
       case when k.repo_id <> 0 then k.scope end as "repoFullName",
       k.pool, k.workers, k.times, now() as at, s.unassigned, s.marked, s.aged,
@@ -151,7 +165,8 @@ export async function findWarmKeys(
     cross join lateral (
       select count(*) as unassigned, count(*) filter (where is_warm) as marked,
         coalesce(json_agg(pod_name order by registered_at, pod_name) filter (
-          where is_warm and registered_at <= now() - ${milliseconds(lifetimeMs)}), '[]') as aged
+          where is_warm and registered_at <= case when exists (select from changed c where c.version = u.pools_version and c.pool = k.pool)
+            then now() else now() - ${milliseconds(lifetimeMs)} end), '[]') as aged
       from workers u where u.demand_key = k.demand_key and ${UNASSIGNED}
     ) s`;
   return rows.map(({ workers, times, at, ...key }) =>
