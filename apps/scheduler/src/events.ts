@@ -5,6 +5,7 @@ import type { UnservedKey } from '@paddock/db/workers/failing-keys';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';
 import type { PodTransition, VanishedWorker } from '@paddock/db/workers/worker-pods';
+import type { WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
@@ -67,6 +68,9 @@ const TABLE = {
     line.warn('the pools could not be stored or read; the scheduler tries again', { error }),
   jobsReconsidered: (version: number, count: number) =>
     line.info('a change of the pools gave jobs another pool, or their first', { version, count }),
+
+  unfitStopped: (workers: readonly WorkerOfTask[]) =>
+    line.info('stopping idle workers that lack a label of their changed pool', listed(workers)),
 
   // Matching waiting jobs with workers.
   demandMatched: ({ reserved, ended, stopped, takenBack }: Matched) =>

@@ -6,7 +6,7 @@ import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { ofJob } from '@paddock/testing/deliveries-to-record';
 import { TEST_SCHEMA } from '@paddock/testing/database';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { examplePools, putWorker } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { useFolder } from '@paddock/testing/use-folder';
 import { sql } from 'kysely';
@@ -33,6 +33,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   /** A replica that has read its file and put it in force. */
   async function startReplica(path: string, db = world.parts.db) {
     const refused: string[] = [];
+    const unfit: string[] = [];
     const reconsidered: number[] = [];
     const pools = createPoolsLoader({
       db,
@@ -44,6 +45,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
         fileRefused: (problems) => refused.push(problems.join('; ')),
         fileAccepted: () => undefined,
         poolsInForce: () => undefined,
+        unfitStopped: (workers) => unfit.push(...workers.map(({ podName }) => podName)),
         jobsReconsidered: (_version, jobs) => void reconsidered.push(jobs),
         poolsNotLoaded: (error) => {
           throw error;
@@ -51,7 +53,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       },
     });
     await pools.once();
-    return { pools, refused, reconsidered };
+    return { pools, refused, reconsidered, unfit };
   }
   const inForce = () => currentPoolsDocument(world.db);
   const labels = async () => (await inForce())?.document.pools.map((pool) => pool.labels.join());
@@ -82,6 +84,39 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       { job_id: 901, wants_worker: true },
     ]);
     expect(await versions()).toBe(2);
+  });
+
+  test('idle workers that lack a label which their pool has got are stopped, and are no supply; others stay (B4, C2)', async () => {
+    const linux = { k8s_pool: 'small', registered_labels: '["linux","self-hosted"]' };
+    const put = async (given: object) =>
+      (await putWorker(world.db, { ...linux, ...given })).pod_name;
+    const idle = await put({ status: 'running' });
+    const surplus = await put({ stopping_at: new Date(), stop_reason: 'surplus' });
+    await put({ status: 'running', assigned_at: new Date() });
+    await put({ k8s_pool: 'other' });
+    await put({ registered_labels: null });
+    await put({ registered_labels: '["linux","new","self-hosted"]' });
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, unfit } = await startReplica(path);
+    expect(unfit).toEqual([]);
+    write('paddock.yaml', yaml('linux, new'));
+    await pools.once();
+    expect(unfit.toSorted()).toEqual([idle, surplus].toSorted());
+    const late = await put({ status: 'running' });
+    for (let look = 1; look < 5; look++) await pools.once();
+    expect(unfit.at(-1)).toBe(late);
+    const stopping = world.db
+      .selectFrom('workers')
+      .select('stop_reason')
+      .where('stopping_at', 'is not', null);
+    expect(await stopping.execute()).toEqual(unfit.map(() => ({ stop_reason: 'pool_changed' })));
+    const tasks = world.db
+      .selectFrom('tasks')
+      .select('subject_id')
+      .where('kind', '=', 'stop-worker');
+    expect((await tasks.execute()).map(({ subject_id: name }) => name).toSorted()).toEqual(
+      unfit.toSorted(),
+    );
   });
 
   test.each([

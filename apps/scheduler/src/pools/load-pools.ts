@@ -3,12 +3,15 @@ import { forgetFailuresOfChangedPools } from '@paddock/db/workers/failing-keys';
 import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Db } from '@paddock/db/schema/tables';
+import { drainWorkers, UNFIT } from '@paddock/db/workers/worker-stops';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { hasHooks } from '@paddock/domain/pools/pod-template';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
+import { stopTask, type WorkerOfTask } from '@paddock/domain/tasks/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
 import { isTransient } from '@paddock/kube/errors';
 import { tryPool } from '@paddock/kube/try-pool';
+import { enqueue } from '@paddock/queue/enqueue';
 import { createFileReading } from '@paddock/runtime/file-reading';
 import { pause } from '@paddock/runtime/pause';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -25,7 +28,12 @@ export interface PoolsLoaderOptions {
   readonly reconsiderHours: number;
   readonly events: Pick<
     SchedulerEvents,
-    'poolsInForce' | 'jobsReconsidered' | 'poolsNotLoaded' | 'fileRefused' | 'fileAccepted'
+    | 'poolsInForce'
+    | 'jobsReconsidered'
+    | 'unfitStopped'
+    | 'poolsNotLoaded'
+    | 'fileRefused'
+    | 'fileAccepted'
   >;
 }
 
@@ -110,6 +118,7 @@ export function createPoolsLoader({
     // Every process reconsiders, also at its start: another may have died before it was done.
     const nextAt = RECONSIDER_AT[reconsidered];
     if (nextAt === undefined || looks < nextAt) return;
+    events.unfitStopped(await stopUnfit(db));
     events.jobsReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));
     reconsidered++;
   }
@@ -133,6 +142,14 @@ export function createPoolsLoader({
     },
   };
 }
+
+/** They would count as supply of jobs that GitHub never gives them. */
+const stopUnfit = (db: Db): Promise<readonly WorkerOfTask[]> =>
+  db.transaction().execute(async (trx) => {
+    const workers = await drainWorkers(trx, UNFIT);
+    await enqueue(trx, workers.map(stopTask));
+    return workers;
+  });
 
 const digestOf = (content: PoolsDocument): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');

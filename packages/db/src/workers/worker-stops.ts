@@ -1,4 +1,5 @@
 import { type NotNull, sql } from 'kysely';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import { rowsOf } from '../rows.ts';
 import type { Db, Trx } from '../schema/tables.ts';
 import { hasNoTask, OF_TASK } from './workers.ts';
@@ -112,10 +113,13 @@ export async function findListableRunners(
   return rows.map((row) => row.runner_id);
 }
 
-/** One worker, or all of a pool. */
-export type Drained = { readonly podName: string } | { readonly pool: string };
+/** One worker, all of a pool, or all of `UNFIT`. */
+export type Drained = { readonly podName: string } | { readonly pool: string } | typeof UNFIT;
 
-const DRAINED = 'drained' satisfies StopReason;
+/** Workers that were registered without a label that their pool has now: its jobs may ask for it. */
+export const UNFIT = 'unfit';
+
+const reasonOf = (drained: Drained): StopReason => (drained === UNFIT ? 'pool_changed' : 'drained');
 
 /**
  * No job is known to run on it, and it is not stopping; or it stops only until a job needs it, which
@@ -123,13 +127,16 @@ const DRAINED = 'drained' satisfies StopReason;
  */
 const MAY_DRAIN = sql<boolean>`((${UNASSIGNED}) or (${RETURNABLE}))`;
 
-const isMeant = (drained: Drained) =>
-  'podName' in drained
+function isMeant(drained: Drained) {
+  if (drained === UNFIT)
+    return sql<boolean>`exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = k8s_pool and not p -> 'labels' <@ registered_labels)`;
+  return 'podName' in drained
     ? sql<boolean>`pod_name = ${drained.podName}`
     : sql<boolean>`k8s_pool = ${drained.pool}`;
+}
 
 /**
- * Requests the stop of workers because a person asked for it: from now on they are no supply. Each
+ * Requests the stop of workers because a person asked for it, or changed their pool: from now on they are no supply. Each
  * needs its `stop-worker` task in the same transaction. Returns them. Workers that are
  * assigned, have ended, or are stopping anyway are left alone.
  */
@@ -143,7 +150,7 @@ export function drainWorkers(trx: Trx, drained: Drained): Promise<WorkerOfTask[]
     .forNoKeyUpdate();
   return trx
     .updateTable('workers')
-    .set({ stopping_at: sql`coalesce(stopping_at, now())`, stop_reason: DRAINED })
+    .set({ stopping_at: sql`coalesce(stopping_at, now())`, stop_reason: reasonOf(drained) })
     .where('pod_name', '=', sql<string>`any (array(${locked}))`)
     .where(MAY_DRAIN)
     .returning(OF_TASK)

@@ -11,13 +11,22 @@ export const STOP_REASONS = {
   registration_gone: 'GitHub no longer knew the runner while its pod ran.',
   over: 'The worker had had its job, and its pod went on.',
   surplus: 'More runners were there than jobs wanted.',
-  warm_expired: 'The idle runner had been kept ready for as long as GitHub keeps its registration.',
+  warm_expired:
+    'The idle runner had been kept ready for as long as GitHub keeps its registration, or its pool had changed.',
+  pool_changed: 'The idle runner lacked a label that its pool had got.',
   drained: 'A person asked for it.',
   pod_gone: 'The pod is gone.',
 } as const;
 
 /** Stops of workers that did what they should: such an end is no failure to people. */
-export const GOOD_ENDS = ['idle', 'over', 'surplus', 'warm_expired', 'drained'] as const;
+export const GOOD_ENDS = [
+  'idle',
+  'over',
+  'surplus',
+  'warm_expired',
+  'pool_changed',
+  'drained',
+] as const;
 
 export type StopReason = keyof typeof STOP_REASONS;
 
