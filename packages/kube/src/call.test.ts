@@ -8,13 +8,14 @@ import { type IncomingMessage, type RequestListener, type ServerResponse } from 
 import { join } from 'node:path';
 import { Readable, pipeline } from 'node:stream';
 import { json } from 'node:stream/consumers';
-import { callJson, callText } from './call.ts';
+import { callJson, callText, probeCluster } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
 import { classifyKubeError, kindOf, readStatus } from './errors.ts';
 import { podEvents } from './events.ts';
-import { deletePod } from './pods.ts';
+import { deletePod, findPod } from './pods.ts';
 import { watchRights } from './rights.ts';
 import { kubeconfigWriter } from './scenes/simulated-cluster.scene.ts';
+import { deleteSecret } from './secrets.ts';
 
 const folder = useFolder();
 
@@ -199,13 +200,20 @@ describe('a call', () => {
     expect(told).toEqual(['unknown field "spec.image"', 'a \\ b']);
   });
 
-  test('the JSON of a proxy is no answer of the cluster', async () => {
-    answer = (_request, response) => void response.end('{"message":"please log in"}');
+  test.each([
+    [200, '{"message":"please log in"}'],
+    [200, '<html>please log in'],
+    [404, '{"message":"no such host"}'],
+    [404, 'default backend - 404'],
+  ])('the %i of a proxy is no answer of the cluster: %s', async (status, body) => {
+    answer = (_request, response) => void response.writeHead(status).end(body);
     const pod = { namespace: 'runners', name: 'pdk-1' };
-    for (const ask of [podEvents, deletePod])
+    for (const ask of [podEvents, deletePod, findPod, deleteSecret])
       expect(await ask(cluster, pod).catch(classifyKubeError)).toMatchObject({
         kind: 'unavailable',
       });
+    const away = await probeCluster(cluster, AbortSignal.timeout(5_000));
+    expect(away).toMatch(status === 404 ? /404 Not Found/ : /is .* a Kubernetes API server/);
   });
 });
 

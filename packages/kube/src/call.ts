@@ -149,9 +149,12 @@ function answeredFailure(
     (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
   const words = call.secretBody === true ? redactedWords(said) : (said.message ?? '');
   // API priority and fairness, and proxies on the way, answer in plain text instead of a Status.
-  const reason = said.reason ?? (said.message === undefined ? STATUS_CODES[status] : undefined);
+  const isStatus = said.reason !== undefined || said.message !== undefined;
+  const reason = said.reason ?? (isStatus ? undefined : STATUS_CODES[status]);
+  // A proxy that has lost the API server answers 404 too, which says nothing of the object.
+  const isProxys = status === 404 && !isStatus;
   return {
-    kind: kindOf(status, said.reason),
+    kind: isProxys ? 'unavailable' : kindOf(status, said.reason),
     status,
     reason: said.reason,
     message: `${describe(call)}: ${[status, reason ?? '', words].filter((part) => part !== '').join(' ')}`,
@@ -226,7 +229,7 @@ export async function probeCluster(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    await callText(cluster, { ...VERSION, signal });
+    await readVersion(cluster, signal);
     return undefined;
   } catch (error) {
     const failure = classifyKubeError(error);
@@ -234,10 +237,14 @@ export async function probeCluster(
   }
 }
 
-/** The version of the API server, as `v1.33.1`. Throws KubeError. */
-export async function readVersion(cluster: Cluster): Promise<string> {
-  const { gitVersion } = asRecord(await callJson(cluster, VERSION));
-  return String(gitVersion);
+/**
+ * The version of the API server, as `v1.33.1`. Throws KubeError, also for the page of a proxy in its place.
+ */
+export async function readVersion(cluster: Cluster, signal?: AbortSignal): Promise<string> {
+  const { gitVersion } = asRecord(await callJson(cluster, { ...VERSION, signal }));
+  if (typeof gitVersion === 'string') return gitVersion;
+  const message = `${describe(VERSION)}: the answer is no version; is ${cluster.server} a Kubernetes API server?`;
+  throw new KubeError({ kind: 'unavailable', message });
 }
 
 const VERSION = { method: 'GET' as HttpMethod, path: '/version' };

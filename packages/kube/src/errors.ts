@@ -75,8 +75,8 @@ export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'w
  * Whether the API server may be away: no answer came, or one that any server gives that is too busy
  * (429), does not know us (401), or stands before it. Only a probe says which.
  */
-export const isUnanswered = ({ status }: KubeFailure): boolean =>
-  !isAnswer(status) || status === 401 || status === 429;
+export const isUnanswered = ({ kind, status }: KubeFailure): boolean =>
+  !isAnswer(status) || kind === 'unavailable' || status === 401 || status === 429;
 
 /** The reasons in a Kubernetes Status object. All are absent if a proxy answered instead. */
 export interface StatusObject {
