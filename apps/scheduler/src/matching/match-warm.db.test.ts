@@ -148,7 +148,7 @@ describe('warm workers (C10)', () => {
     expect((await scene.match()).stopped).toHaveLength(2);
   });
 
-  test('are replaced in the same way when their pool has changed, and not for another pool or number', async () => {
+  test('are replaced in the same way when their pool has changed, and not for another pool, number or gate', async () => {
     await install('acme', ACME);
     await keep('acme', 3);
     await scene.matchAll();
@@ -156,7 +156,9 @@ describe('warm workers (C10)', () => {
     await scene.changeWorkers({ status: 'running', ...registered });
     const linux = { warm: [{ scope: 'acme', workers: 3 }] };
     const other = { name: 'other', labels: ['other'] };
-    await putPools(scene.db, { pools: [{ ...linux, maxWorkers: 9 }, other] });
+    await putPools(scene.db, {
+      pools: [{ ...linux, maxWorkers: 9, entities: ['acme', 'mona'] }, other],
+    });
     expect(await scene.match()).toMatchObject({ stopped: [], reserved: [] });
     await putPools(scene.db, { pools: [{ ...linux, image: 'ghcr.io/acme/runner:2' }] });
     for (let replaced = 1; replaced <= 3; replaced++) {

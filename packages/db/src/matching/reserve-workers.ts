@@ -127,8 +127,8 @@ export const findUnknownWarmScopes = (db: Db, appIds: readonly number[]) =>
   rowsOf<WarmScope>(db)`${prepared}
     select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`;
 
-/** What a pool says of how many workers it has, and not of what they are. */
-const NUMBERS = sql`array['warm', 'maxWorkers', 'maxWorkersPerRepository', 'maxUnschedulable', 'paused']`;
+/** What a pool says of its workers' number and jobs, and not of what they are. */
+const NOT_OF_WORKERS = sql`${'warm maxWorkers maxWorkersPerRepository maxUnschedulable paused priority entities repositories unlabelled publicRepositories allowUntrusted'.split(' ')}::text[]`;
 
 /**
  * Keys with configured warm workers, as far as their scope is known. `aged`: those to replace, by
@@ -153,7 +153,7 @@ export async function findWarmKeys(
       join pools_documents former on former.version <> document.version
         and former.version in (select pools_version from workers where is_warm and ${UNASSIGNED})
       cross join jsonb_array_elements(former.content -> 'pools') f
-      where f ->> 'name' = p ->> 'name' and f - ${NUMBERS} <> p - ${NUMBERS}
+      where f ->> 'name' = p ->> 'name' and f - ${NOT_OF_WORKERS} <> p - ${NOT_OF_WORKERS}
     )
     select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
       case when k.repo_id <> 0 then k.scope end as "repoFullName",
