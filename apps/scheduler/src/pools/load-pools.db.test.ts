@@ -119,6 +119,21 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     );
   });
 
+  test('idle workers of an organisation in another runner group than their pool has now are stopped (B4, C2)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, unfit } = await startReplica(path);
+    const pools_version = (await inForce())?.version ?? 0;
+    const made = { k8s_pool: 'small', pools_version, registered_at: new Date() };
+    const { pod_name: idle } = await putWorker(world.db, made);
+    await putWorker(world.db, { ...made, scope_repo_id: 5 });
+    await putWorker(world.db, { ...made, registered_at: null });
+    await pools.once();
+    expect(unfit).toEqual([]);
+    write('paddock.yaml', yaml('linux').replace('namespace: runners', '$&, runnerGroup: new'));
+    await pools.once();
+    expect(unfit).toEqual([idle]);
+  });
+
   test.each([
     ['no YAML in it', 'pools: ['],
     ['nothing in it', ''],

@@ -62,7 +62,10 @@ const WORKER_COLUMNS = sql`
 const wholeWorker = workerRow.extend({
   madeFor: z.int().nullable().describe('The waiting job that it was made for; it may run another'),
   labels: z.array(z.string()).describe('Those that the pool serves'),
-  registeredLabels: z.array(z.string()).nullable().describe('Those that GitHub answered'),
+  registeredLabels: z
+    .array(z.string())
+    .nullable()
+    .describe('Those that its runner was registered with'),
   image: z.string(),
   app: z.int(),
   installation: z.int(),

@@ -13,7 +13,8 @@ export const STOP_REASONS = {
   surplus: 'More runners were there than jobs wanted.',
   warm_expired:
     'The idle runner had been kept ready for as long as GitHub keeps its registration, or its pool had changed.',
-  pool_changed: 'The idle runner lacked a label that its pool had got.',
+  pool_changed:
+    'The idle runner lacked a label that its pool had got, or was in another runner group.',
   drained: 'A person asked for it.',
   pod_gone: 'The pod is gone.',
 } as const;
