@@ -1,6 +1,7 @@
 import { rowsOf } from '@paddock/db/rows';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { rulesOf } from '@paddock/domain/matching/stored-rules';
+import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { capsInForce } from '@paddock/domain/why/caps-in-force';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { nearestPool } from '@paddock/domain/pools/pools-document';
@@ -89,11 +90,16 @@ function findHeldWorkers(trx: Trx): Promise<HeldWorkerFacts[]> {
     .execute();
 }
 
+/** Why the last try to register worker `workers`, or to make its pod, came to nothing. */
+const LAST_TRY = sql`case when pod_uid is null then (
+        select failures -> -1 ->> 'message' from tasks
+        where subject_id = pod_name and subject_type = 'worker' and kind = ${sql.lit(WORKER_TASK.provisionWorker)} and status = 'queued') end`;
+
 const findWorkersOfKey = (trx: Trx, demandKey: number) => rowsOf<WorkerFacts>(trx)`
     select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
       registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",
       offline_since is not null as "isOffline", stopping_at is not null as "isStopping", unschedulable_at is not null as "isUnschedulable", stuck_reason as "stuckReason",
-      failure_info ->> 'message' as diagnosis
+      coalesce(failure_info ->> 'message', ${LAST_TRY}) as diagnosis
     from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is null`;
 
 /** Jobs whose wait is known tell most while they are few and new. */

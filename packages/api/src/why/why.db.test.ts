@@ -80,6 +80,23 @@ describe('why a job waits (P5)', () => {
     expect(await why(id)).toMatchObject({ state: 'waiting', actor: 'platform' });
   });
 
+  test('tells why the pod of its worker could not be made at the last try', async () => {
+    const { job_id: job } = await putJob(database.db);
+    const { pod_name: name } = await putWorker(database.db, { registered_at: minutesAgo(1) });
+    const refused = 'POST /api/v1/namespaces/runners/pods: 403 Forbidden by a policy';
+    const failures = [
+      { attempt: 1, reason: 'error', message: 'another' },
+      { attempt: 2, reason: 'snooze', message: refused },
+    ];
+    const task = { kind: 'provision-worker', subject_type: 'worker', subject_id: name };
+    await database.db
+      .insertInto('tasks')
+      .values({ ...task, max_attempts: 5, failures: JSON.stringify(failures) })
+      .execute();
+    const tried = `it is registered, and its pod is being made (${refused})`;
+    expect((await why(job)).sentence).toBe(`Its worker ${name} is on its way: ${tried}.`);
+  });
+
   test('tells of its worker if that failed (G4)', async () => {
     const { pod_name: name } = await putWorker(database.db, {
       status: 'failed',

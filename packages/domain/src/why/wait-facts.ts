@@ -57,6 +57,7 @@ export interface WorkerFacts {
   readonly isUnschedulable: boolean;
   /** Why its pod does not start or go. */
   readonly stuckReason: string | null;
+  /** What its pod shows, or why the last try to make it came to nothing. */
   readonly diagnosis: string | null;
 }
 
