@@ -104,14 +104,9 @@ await runService('scheduler', declared, async (config, service) => {
   } = config;
   const stopRules = { idleApartMs, unreadMs: offlineMs, lastLookMs, offlineMs, retryMs };
   const failing = { failureRules: failureRules(config) };
-  const stopping = {
-    stopRules,
-    ...failing,
-    reach,
-    recentRunJobs: createRecentRunJobs(),
-  };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
   const recording = { db, events, cluster, reach, unexplainedGraceMs, ...failing };
+  const stopping = { ...recording, stopRules, recentRunJobs: createRecentRunJobs() };
   const pods = createPodsSync({ ...recording, outage, onSynced: () => wakeExecutor?.() });
   const demand = createWake();
   const executor = createExecutor({
@@ -119,7 +114,7 @@ await runService('scheduler', declared, async (config, service) => {
     config: connection.config,
     schema,
     hears: { channels: [queueEventChannel(schema)], onWake: () => demand.ring() },
-    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, ...stopping }),
+    kinds: schedulerKinds({ github, runnerGroups, ...stopping }),
     isAway: (peer) => reach[peer].isAway() || (peer === 'cluster' && !pods.isSynced()),
     holder,
     secrets: apps.secrets,

@@ -121,6 +121,7 @@ export async function startSchedulerWorld({
     recentRunJobs,
     stopRules,
     failureRules: USUAL_FAILURE_RULES,
+    unexplainedGraceMs: 60_000,
     maxRuns: 100,
   };
   const kinds = schedulerKinds(parts);

@@ -126,6 +126,23 @@ describe('a pod that runs', () => {
     expect(await scene.pod(podName)).toMatchObject(WORKS);
   });
 
+  test('and ends, unseen by the follower since somebody took its labels away: its row ends all the same (A3, C4)', async () => {
+    const podName = await scene.startUnregistered();
+    await scene.endPod(podName, 'succeeded');
+    await callJson(world.cluster, {
+      method: 'PATCH',
+      path: objectPath(NAMESPACE, 'pods', podName),
+      body: { metadata: { labels: { 'paddock.dev/instance': null } } },
+      contentType: 'application/merge-patch+json',
+    });
+    expect(await scene.stop(podName, 'over', { attempts: 3 })).toMatchObject({
+      status: 'completed',
+      stop_reason: 'over',
+      exit_code: 0,
+    });
+    expect(deletions()).toBe(0);
+  });
+
   test('and cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {
     const podName = await scene.startUnregistered();
     world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });

@@ -26,16 +26,14 @@ import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, type Handler, type Outcome, poison, snooze, type Task } from '@paddock/queue/kind';
 import { afterStopFailure, isGitHubs, isRefused } from './after-stop-failure.ts';
-import type { SchedulerEvents } from '../events.ts';
 import { isExplainedByPod } from '../following/diagnosis.ts';
 import { examinePod, keepDiagnosis } from '../following/examine-pod.ts';
-import type { NotingFailures } from '../following/note-health.ts';
+import { type Recording, recordPods } from '../following/record-pods.ts';
 import { requireTimeLeft } from '../task-run.ts';
 import { placeOf, readEvidence, type ReadingEvidence, type StopAttempt } from './read-evidence.ts';
 
-export interface Stopping extends ReadingEvidence, NotingFailures {
+export interface Stopping extends ReadingEvidence, Recording {
   readonly reach: Reaches;
-  readonly events: SchedulerEvents;
   readonly stopRules: StopRules;
 }
 
@@ -105,6 +103,9 @@ async function act(step: Act, attempt: Attempt): Promise<Outcome> {
       return deleteStoppedPod(attempt);
     case 'end':
       return end(attempt);
+    case 'record':
+      if (seen.pod !== undefined) await recordPods(attempt, [seen.pod]);
+      return snooze(RETRY_MS, 'its pod has ended');
     case 'wait':
       await noteStopHeldUp(db, worker.podName, step.heldUp ? step.why : null);
       return snooze(step.forMs, step.why);

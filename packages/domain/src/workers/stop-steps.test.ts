@@ -148,7 +148,7 @@ test.each([
   'pod unstarted, going, runner offline, log none, never online, for pod_gone → deregister',
   'pod unstarted, going, log none, never online, deregistered → wait 45 s, held up',
   'pod unstarted, going, runner online, log job_begun, job none, never online → keep, assigned',
-  'pod ended → wait 45 s',
+  'pod ended → record',
   'pod working, for pending_timeout → keep, unassigned',
   'pod working, log silent, job none, deregistered, never online, for pending_timeout → delete_pod',
   'pod working, for pod_gone → keep, unassigned',

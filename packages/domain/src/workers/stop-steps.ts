@@ -44,6 +44,8 @@ export type StopStep =
   /** Take the stop back. `assigned`: a job runs on it. */
   | { readonly act: 'keep'; readonly assigned: boolean; readonly why: string }
   | { readonly act: 'bind' | 'deregister' | 'delete_pod' | 'end' }
+  /** Its pod has ended: the row ends as the follower of pods ends it, which may not see the pod. */
+  | { readonly act: 'record' }
   /** `heldUp`: the cause may not pass by itself, so the row shows it. */
   | {
       readonly act: 'wait';
@@ -70,12 +72,7 @@ export function nextStopStep(evidence: StopEvidence, rules: StopRules): StopStep
     case undefined:
       return { look: 'pod' };
     case 'ended':
-      return {
-        act: 'wait',
-        forMs: rules.retryMs,
-        why: 'its pod has ended; the follower of pods ends the row',
-        heldUp: false,
-      };
+      return { act: 'record' };
     case 'absent':
       return withoutPod(evidence, rules);
     case 'unplaced':
