@@ -115,6 +115,16 @@ resource "helm_release" "set" {
     config: { pools: [{ name: 'linux' }] },
     says: ['runnerScaleSetName: is not said here; the label is linux'],
   },
+  {
+    what: 'what sops, a plugin of Argo CD or a person puts in',
+    text: `${URL}\nminRunners: ENC[AES256_GCM,data:eA==,type:int]\nmaxRunners: 5\ngithubConfigSecret: { github_app_private_key: <path:secret/arc#key> }\ntemplate: { spec: { containers: [{ name: runner, image: <REGISTRY>/runner:1 }] } }\n`,
+    config: { pools: [{ maxWorkers: 5 }] },
+    says: [
+      'minRunners: is filled in by another program',
+      'template.spec.containers.0.image: <REGISTRY>/runner:1 is filled in by another program',
+    ],
+    saysNot: ["the App's key stands in the values"],
+  },
 ];
 
 export const ALL_FILES = [...GOOD_FILES, ...WRAPPED_FILES, ...DEPLOYED_FILES, ...RELEASE_FILES];
@@ -140,6 +150,16 @@ export const BAD_RELEASES: readonly BadFile[] = [
     what: 'an ApplicationSet with values that a template fills in',
     text: 'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: { name: a }\nspec: { template: { spec: { source: { helm: { values: "a: [\\n{{- if x }}\\n" } } } } }',
     says: 'arc.yaml: ApplicationSet a: has {{ … }}, which another program fills in',
+  },
+  {
+    what: 'an address that sops has encrypted',
+    text: 'githubConfigUrl: ENC[AES256_GCM,data:eA==,type:str]',
+    says: 'githubConfigUrl: ENC[AES256_GCM,data:eA==,type:str] is filled in by another program: name the address with --url',
+  },
+  {
+    what: 'an organisation that a person fills in',
+    text: 'kind: RunnerDeployment\nmetadata: { name: old }\nspec: { template: { spec: { organization: <YOUR_ORG> } } }',
+    says: 'githubConfigUrl: https://github.com/<YOUR_ORG> is filled in by another program: name the address with --url',
   },
   {
     what: 'an Application of an own chart whose values are in a file',

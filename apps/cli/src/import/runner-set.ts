@@ -52,8 +52,13 @@ export const textOf = (value: unknown): string | undefined =>
       ? String(value)
       : undefined;
 
-/** A value that Terraform, Helm, Argo CD or Zarf puts in. */
-export const isFilledIn = (text: string): boolean => /\$\{|\{\{|\$\(|###/.test(text);
+/** What Terraform, Helm, Argo CD, Zarf, sops or a person puts in: none is a text of GitHub or Kubernetes. */
+const GAP = /\$\{|\{\{|###|^ENC\[|<[\w.:/# -]+>/;
+
+export const hasGap = (text: string): boolean => GAP.test(text);
+
+/** The same, outside of pods: in those `$(…)` is what Kubernetes puts in. */
+export const isFilledIn = (text: string): boolean => hasGap(text) || text.includes('$(');
 
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : undefined;

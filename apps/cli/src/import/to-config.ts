@@ -2,7 +2,14 @@ import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { checkContent } from '@paddock/runtime/yaml-file';
 import { warningsAbout } from '../warnings.ts';
 import { appsOf } from './apps.ts';
-import { type GitHubScope, githubScope, isFilledIn, type RunnerSet, said } from './runner-set.ts';
+import {
+  type GitHubScope,
+  githubScope,
+  hasGap,
+  isFilledIn,
+  type RunnerSet,
+  said,
+} from './runner-set.ts';
 import { accountCommand, withAccount } from './hook-account.ts';
 
 type Mapping = Record<string, unknown>;
@@ -183,8 +190,7 @@ function candidateOf(
 
 /** Texts of a pool with a gap, and their keys. What shells read may look so, too. */
 function gapsIn(value: unknown, path: readonly string[] = []): [key: string, text: string][] {
-  if (typeof value === 'string')
-    return /\$\{|\{\{|###/.test(value) ? [[path.join('.'), value]] : [];
+  if (typeof value === 'string') return hasGap(value) ? [[path.join('.'), value]] : [];
   if (['command', 'args'].includes(path.at(-1) ?? '')) return [];
   return Object.entries(value ?? {}).flatMap(([part, one]) => gapsIn(one, [...path, part]));
 }
