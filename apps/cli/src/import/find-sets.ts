@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
-import { fromRunnerDeployment } from './from-runner-deployment.ts';
+import { fromRunnerDeployment, scales } from './from-runner-deployment.ts';
 import { fromScaleSet } from './from-scale-set.ts';
 import { asValues, fromValues, type Release } from './from-chart-values.ts';
 import { merged, withParameters } from './merge-helm-values.ts';
@@ -29,9 +29,7 @@ export function findSets(
   given: { readonly name?: string | undefined; readonly namespace?: string | undefined },
 ): Found[] {
   const documents = all.filter(({ problem }) => problem === undefined);
-  const scalers = documents.flatMap(({ value }) =>
-    objectsIn(value).filter(({ kind }) => kind === 'HorizontalRunnerAutoscaler'),
-  );
+  const objects = documents.flatMap(({ value }) => objectsIn(value));
   const ofReleases = new Set<string>();
   const valuesIn = (path: string): Mapping | undefined => {
     const end = resolve('/', path.replace(/^\$[^/]*\//, ''));
@@ -42,7 +40,7 @@ export function findSets(
   };
   const found = documents.map(({ from, value }) => {
     const place = { from, ...given, given: given.name, key: nameOf(from), depth: 0 };
-    return caught(from, () => within(value, place, { scalers, valuesIn }));
+    return caught(from, () => within(value, place, { objects, valuesIn }));
   });
   return all.flatMap((document) => {
     const { from, value, problem } = document;
@@ -67,7 +65,7 @@ const SIGNS =
 
 /** The other documents of an import, as far as one of them has use for them. */
 interface Others {
-  readonly scalers: readonly Mapping[];
+  readonly objects: readonly Mapping[];
   /** The values of the only file whose path ends so. It is then no release of its own. */
   readonly valuesIn: (path: string) => Mapping | undefined;
 }
@@ -153,6 +151,7 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
   const from = placeOf(object, place.from);
   const metadata = asRecord(object['metadata']);
   const here = { ...place, from };
+  const scaled = String(asRecord(spec['scaleTargetRef'])['name']);
   switch (kind) {
     case 'AutoscalingRunnerSet':
       yield { set: fromScaleSet(object, from) };
@@ -162,12 +161,14 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
     case 'Runner':
       // One that a RunnerDeployment has made comes with it.
       if (asList(metadata['ownerReferences']).length > 0) return;
-      yield { set: fromRunnerDeployment(object, from, others.scalers) };
+      yield { set: fromRunnerDeployment(object, from, others.objects) };
       return;
     case 'HorizontalRunnerAutoscaler':
       yield {
         from,
-        remark: `gives its numbers to ${String(asRecord(spec['scaleTargetRef'])['name'])}`,
+        remark: others.objects.some((one) => scales(object, one))
+          ? `gives its numbers to ${scaled}`
+          : `scaleTargetRef: its numbers are left out, since no FILE has ${scaled}: import it as well`,
       };
       return;
     case 'RunnerReplicaSet':

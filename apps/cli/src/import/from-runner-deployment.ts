@@ -16,11 +16,11 @@ const OF_RUNNER = `organization repository enterprise labels group ephemeral wor
   /\s+/,
 );
 
-/** A RunnerDeployment, RunnerSet or Runner, with the autoscaler that names it. */
+/** A RunnerDeployment, RunnerSet or Runner, with the one of the others that is its autoscaler. */
 export function fromRunnerDeployment(
   object: Mapping,
   from: string,
-  scalers: readonly Mapping[],
+  others: readonly Mapping[],
 ): RunnerSet {
   const metadata = asRecord(object['metadata']);
   const outer = asRecord(object['spec']);
@@ -32,10 +32,7 @@ export function fromRunnerDeployment(
     }[String(object['kind'])] ?? asRecord(template['spec']);
   const name = textOf(metadata['name']) ?? '';
   const namespace = textOf(metadata['namespace']);
-  const scaler = scalers.find((one) => {
-    const target = asRecord(asRecord(one['spec'])['scaleTargetRef'])['name'];
-    return target === name && textOf(asRecord(one['metadata'])['namespace']) === namespace;
-  });
+  const scaler = others.find((one) => scales(one, object));
   const scaling = asRecord(scaler?.['spec']);
   const replicas = numberOf(outer['replicas']);
   const place = textOf(spec['repository']) ?? textOf(spec['organization']);
@@ -80,6 +77,18 @@ export function fromRunnerDeployment(
     },
     notes,
   };
+}
+
+/** Files without a namespace get that of `kubectl apply -n`. */
+export function scales(scaler: Mapping, object: Mapping): boolean {
+  const { name, namespace } = asRecord(object['metadata']);
+  const there = asRecord(scaler['metadata'])['namespace'] ?? namespace;
+  return (
+    scaler['kind'] === 'HorizontalRunnerAutoscaler' &&
+    /^Runner(?:Deployment|Set)$/.test(String(object['kind'])) &&
+    asRecord(asRecord(scaler['spec'])['scaleTargetRef'])['name'] === name &&
+    there === (namespace ?? there)
+  );
 }
 
 function podOf(spec: Mapping, notes: string[]): Mapping {

@@ -104,6 +104,23 @@ spec:
     ],
   },
   {
+    what: 'autoscalers without a namespace, and of a deployment that is in no file',
+    text: `${deployment('repository: acme/shop')}---
+kind: HorizontalRunnerAutoscaler
+metadata: { name: h }
+spec: { scaleTargetRef: { name: old }, minReplicas: 1, maxReplicas: 7 }
+---
+kind: HorizontalRunnerAutoscaler
+metadata: { name: i }
+spec: { scaleTargetRef: { name: other }, maxReplicas: 8 }
+`,
+    config: { pools: [{ maxWorkers: 7, warm: [{ workers: 1 }] }] },
+    says: [
+      'h: gives its numbers to old.',
+      'i: scaleTargetRef: its numbers are left out, since no FILE has other: import it as well.',
+    ],
+  },
+  {
     what: 'a RunnerDeployment in kubernetes mode, with its volume and account',
     text: deployment(
       'repository: acme/shop\ncontainerMode: kubernetes\nserviceAccountName: s\nworkVolumeClaimTemplate: { storageClassName: fast, accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } }',
