@@ -116,14 +116,17 @@ function* within(value: unknown, place: Place, others: Others): Generator<Found>
     else yield { set: fromValues(values, place) };
     return;
   }
-  // In kustomize, the name is that of the chart.
-  const chart = value['chart'] ?? (value['repo'] === undefined ? undefined : value['name']);
+  // In kustomize, the name is that of the chart. In Zarf, its address has it.
+  const [called, repo] = [textOf(value['name']), textOf(value['repo'])];
+  const own = value['chart'] ?? value['url'];
+  const isOfKustomize = own === undefined && repo !== undefined;
+  const chart = isOfKustomize ? `${repo}/${called ?? ''}` : own;
   const release = {
     ...down,
     name:
       textOf(value['releaseName']) ??
       textOf(value['release_name']) ??
-      (chart === value['name'] ? undefined : textOf(value['name'])) ??
+      (isOfKustomize ? undefined : called) ??
       place.name,
     namespace: textOf(value['namespace']) ?? textOf(value['release_namespace']) ?? place.namespace,
   };
@@ -230,7 +233,8 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
 /** An Application of Argo CD: of each source its values, which the parameters change. */
 function* ofApplication(object: Mapping, place: Place, others: Others): Generator<Found> {
   const { source, sources, destination } = asRecord(object['spec']);
-  for (const { helm, chart, path } of [source, ...asList(sources)].map(asRecord)) {
+  for (const { helm, repoURL, path, ...own } of [source, ...asList(sources)].map(asRecord)) {
+    const { chart = textOf(repoURL)?.startsWith('oci:') === true ? repoURL : undefined } = own;
     const { releaseName, valueFiles, ...given } = asRecord(helm);
     const release = {
       ...place,

@@ -147,6 +147,19 @@ export const BAD_RELEASES: readonly BadFile[] = [
     says: 'valueFiles: its values are in $values/x.yaml: import that file.',
   },
   {
+    what: 'an Application of a chart that only the address names',
+    text: application(
+      'a',
+      'repoURL: oci://example.com/gha-runner-scale-set, path: ., helm: { valueFiles: [$values/x.yaml] }',
+    ),
+    says: 'valueFiles: its values are in $values/x.yaml: import that file.',
+  },
+  {
+    what: 'a package of Zarf whose values are in a file',
+    text: 'kind: ZarfPackageConfig\ncomponents: [{ charts: [{ name: sets, releaseName: linux, url: oci://example.com/gha-runner-scale-set, valuesFiles: [v.yaml] }] }]',
+    says: 'valueFiles: its values are in v.yaml: import that file.',
+  },
+  {
     what: 'an ApplicationSet with values that a template fills in',
     text: 'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: { name: a }\nspec: { template: { spec: { source: { helm: { values: "a: [\\n{{- if x }}\\n" } } } } }',
     says: 'arc.yaml: ApplicationSet a: has {{ … }}, which another program fills in',
