@@ -3,9 +3,10 @@ import type { ReadDocument } from './runner-set.ts';
 export const isTerraform = (extension: string, text: string): boolean =>
   extension === '.tf' || (extension === '' && /^[ \t]*(?:resource|module)[ \t]+"/m.test(text));
 
-/** What a block of a file says of a release, or of runners. */
+/** What a block of a file says of a release, or of an object of Kubernetes. */
 interface Block {
   readonly from: string;
+  readonly type: string;
   /** Values, or the path of a file of them. */
   readonly texts: string[];
   readonly parameters: { name: string; value: unknown }[];
@@ -13,15 +14,25 @@ interface Block {
   namespace?: string;
   chart?: string;
   isEncoded?: boolean;
+  /** Says in Terraform's own words what makes a runner set. */
+  isSet?: boolean;
 }
+
+const ENCODED =
+  'has yamlencode(…), or other words of Terraform: import what it makes, as of `helm get values` or `kubectl get -o yaml`';
+
+const KINDS = '(?:AutoscalingRunnerSet|RunnerDeployment|RunnerSet|HorizontalRunnerAutoscaler)';
+const SET = new RegExp(`\\b(?:githubConfigUrl"?\\s*[=:]|kind"?\\s*[=:]\\s*"${KINDS})`);
+/** A text that is an object, which a release may be in, too. */
+const OBJECT = new RegExp(`^kind: *["']?(?:${KINDS}|HelmRelease|Application|HelmChart)\\b`, 'm');
 
 /** A file beside this one, as `templatefile("${path.module}/values.yaml", …)`. */
 const FILE =
   /\b(?:template)?file\(\s*"(?:\$\{path\.\w+\}\/)?((?:[^"$]|\$\{[^}]*\})+\.(?:ya?ml|json|tpl|tftpl))"/g;
 
 /**
- * The Helm values that here-documents of `helm_release` hold, with what `set` changes of them, and
- * the label lists of runners on machines.
+ * The Helm values that here-documents of `helm_release` or of a module hold, with what `set` changes
+ * of them, objects in here-documents, and the label lists of runners on machines.
  */
 export function readTerraform(
   file: string,
@@ -29,14 +40,17 @@ export function readTerraform(
   parse: (yaml: string) => unknown,
 ): ReadDocument[] {
   const releases = blocksOf(file, text).flatMap((block): ReadDocument[] => {
-    const { from, texts: values, parameters, isEncoded, name, namespace, chart = '' } = block;
+    const { from, type, texts: values, parameters, name, namespace, chart = '' } = block;
     if (chart.endsWith('-controller')) return [];
-    if (isEncoded === true)
-      return [
-        { from, problem: 'has yamlencode(…): import what it makes, as of `helm get values`' },
-      ];
-    if (values.length === 0 && parameters.length === 0) return [];
-    return [{ from, value: { name, namespace, chart, values, parameters } }];
+    const isOfSets = chart.endsWith('gha-runner-scale-set');
+    const isRelease = type === 'helm_release' || (type === 'module' && isOfSets);
+    const isGiven = values.length > 0 || parameters.length > 0;
+    const isUnknown = /^$|^[.$]/.test(chart);
+    const isLost = block.isEncoded === true ? isOfSets || isUnknown : isOfSets && !isGiven;
+    if (block.isSet === true || (isRelease && isLost)) return [{ from, problem: ENCODED }];
+    if (!isRelease)
+      return values.flatMap((one) => (OBJECT.test(one) ? [{ from, value: parse(one) }] : []));
+    return isGiven ? [{ from, value: { name, namespace, chart, values, parameters } }] : [];
   });
   const matchers = text.matchAll(
     /["']?([\w-]{1,99})["']?\s*[:=]\s*\{\s*matcherConfig\s*[:=]\s*(?=\{)/g,
@@ -73,19 +87,27 @@ function blocksOf(file: string, text: string): Block[] {
       }
       continue;
     }
-    const [, label] = /^\s*resource\s+"helm_release"\s+"([^"]+)"/.exec(line) ?? [];
+    const [, type = 'module', label] =
+      /^\s*(?:resource\s+"([^"]+)"|module)\s+"([^"]+)"/.exec(line) ?? [];
     if (/^\s*(?:resource|module|data|locals|variable|output)\b/.test(line)) block = undefined;
     if (label !== undefined) {
-      block = { from: `${file}: helm_release ${label}`, texts: [], parameters: [] };
+      block = { from: `${file}: ${type} ${label}`, type, texts: [], parameters: [] };
       blocks.push(block);
     }
     end = /<<-?\s*(\w+)\s*$/.exec(line)?.[1];
     if (block === undefined) continue;
     if (/yamlencode\(/.test(line)) block.isEncoded = true;
+    // What is said to a template is in its file.
+    if (/templatefile\(/.test(line)) block.isSet = false;
+    if (SET.test(line)) block.isSet ??= true;
     block.texts.push(...[...line.matchAll(FILE)].flatMap(([, path = '']) => path));
     const [, opening] = /^\s*(?:dynamic\s+)?"?set(?:_\w+)?"?\s*(=\s*\[|\{)/.exec(line) ?? [];
     if (opening !== undefined) set = opening === '{' ? '}' : ']';
-    const said = [...line.matchAll(/\b(name|namespace|chart|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g)];
+    const said = [
+      ...line.matchAll(
+        /\b(?:release_|kubernetes_)?(name|namespace|chart|value)\s*=\s*(?:"([^"]*)"|([\w.]+))/g,
+      ),
+    ];
     for (const [, key = '', quoted, bare] of said) {
       const isLiteral = bare === undefined || /^(?:\d+|true|false)$/.test(bare);
       const value = quoted ?? (isLiteral ? (bare ?? '') : `\${${bare}}`);

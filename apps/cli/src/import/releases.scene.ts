@@ -87,6 +87,39 @@ resource "helm_release" "set" {
     saysNot: ['HOME', 'controller'],
   },
   {
+    what: 'a module and objects of Terraform, beside a release of something else',
+    name: 'arc.tf',
+    text: `module "set" {
+  release_name = "linux"
+  chart        = "gha-runner-scale-set"
+  values_files = [templatefile("\${path.module}/linux.yaml", {
+    githubConfigUrl = var.url
+  })]
+}
+resource "kubectl_manifest" "old" {
+  yaml_body = <<-YAML
+    kind: RunnerDeployment
+    metadata: { name: old }
+    spec: { template: { spec: { repository: acme/shop } } }
+  YAML
+}
+resource "kubectl_manifest" "scaler" {
+  yaml_body = <<-YAML
+    kind: HorizontalRunnerAutoscaler
+    metadata: { name: h }
+    spec: { scaleTargetRef: { name: old }, maxReplicas: 7 }
+  YAML
+}
+resource "helm_release" "certificates" {
+  chart  = "cert-manager"
+  values = [yamlencode({ a = 1 })]
+}
+`,
+    beside: { 'linux.yaml': URL },
+    config: { pools: [{ name: 'linux' }, { name: 'old', maxWorkers: 7 }] },
+    saysNot: ['certificates'],
+  },
+  {
     what: 'an umbrella chart with the key of the address for itself',
     text: `${URL}\ngha-runner-scale-set: { ${URL}, runnerScaleSetName: linux, maxRunners: 5 }\nnamespaces: { a: b }\n`,
     config: { pools: [{ name: 'linux', maxWorkers: 5 }] },
@@ -140,6 +173,18 @@ export const BAD_RELEASES: readonly BadFile[] = [
     name: 'main.tf',
     text: 'resource "helm_release" "arc" {\n  chart = "gha-runner-scale-set"\n  values = [file("arc-${x ? "a" : b}.yaml")]\n}\n',
     says: 'main.tf: helm_release arc: valueFiles: its values are in arc-${x ? "a" : b}.yaml: import that file',
+  },
+  {
+    what: 'an object in words of Terraform',
+    name: 'main.tf',
+    text: 'resource "kubernetes_manifest" "old" {\n  manifest = {\n    kind = "RunnerDeployment"\n  }\n}\n',
+    says: 'main.tf: kubernetes_manifest old: has yamlencode(…), or other words of Terraform: import what it makes, as of `helm get values` or `kubectl get -o yaml`.',
+  },
+  {
+    what: 'a release of Terraform whose values a variable has',
+    name: 'main.tf',
+    text: 'resource "helm_release" "arc" {\n  chart  = "gha-runner-scale-set"\n  values = [local.values]\n}\n',
+    says: 'main.tf: helm_release arc: has yamlencode(…), or other words of Terraform: import what it makes',
   },
   {
     what: 'an Application whose values are in a file',
