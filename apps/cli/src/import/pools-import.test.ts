@@ -92,6 +92,12 @@ describe('paddock pools import', () => {
     expect(stderr).toContain('nowhere.yaml: cannot be read');
   });
 
+  test('what all releases of a file lack is said once', async () => {
+    const chart = { name: 'gha-runner-scale-set', repo: 'oci://r', valuesFile: 'v.yaml' };
+    const { stderr } = await imported(JSON.stringify({ helmCharts: [chart, chart] }));
+    expect(stderr.split('its values are in v.yaml')).toHaveLength(2);
+  });
+
   test.each([
     [
       'kubernetesModeWorkVolumeClaim: {}',

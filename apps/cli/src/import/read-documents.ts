@@ -24,6 +24,9 @@ const MOST_ALIASES = 10_000;
 const FILLED_IN =
   'has {{ … }}, which another program fills in: import what that makes of it, as of `helm template` or `helmfile template`';
 
+const NO_YAML =
+  'is no YAML: import what the program makes of it, as of `helm get values` or `kubectl get -o yaml`';
+
 const NOTHING = 'holds no runner set: no helm_release of one with values, and no matcherConfig';
 
 /**
@@ -81,7 +84,9 @@ function read(file: string, text: string): ReadDocument[] {
     const [error] = document.errors;
     if (error !== undefined) {
       const line = lineCounter.linePos(error.pos[0]).line;
-      return { from, problem: text.includes('{{') ? FILLED_IN : `line ${line}: ${error.message}` };
+      const isYaml = /^(?:\.ya?ml|\.json)?$/.test(extname(file));
+      const why = isYaml ? `line ${line}: ${error.message}` : NO_YAML;
+      return { from, problem: text.includes('{{') ? FILLED_IN : why };
     }
     return isFilledIn(document) ? { from, problem: FILLED_IN } : { from, value: asValue(document) };
   });

@@ -175,6 +175,12 @@ export const BAD_RELEASES: readonly BadFile[] = [
     says: 'main.tf: helm_release arc: valueFiles: its values are in arc-${x ? "a" : b}.yaml: import that file',
   },
   {
+    what: 'the source of a program',
+    name: 'sets.jsonnet',
+    text: "local name = import 'name';\n{ kind: name }\n",
+    says: 'sets.jsonnet: is no YAML: import what the program makes of it, as of `helm get values`',
+  },
+  {
     what: 'an object in words of Terraform',
     name: 'main.tf',
     text: 'resource "kubernetes_manifest" "old" {\n  manifest = {\n    kind = "RunnerDeployment"\n  }\n}\n',
