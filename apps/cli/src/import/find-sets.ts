@@ -18,6 +18,8 @@ export type Found =
 /** Where in a document something stands, and what the wrapping says of a release. */
 interface Place extends Release {
   readonly depth: number;
+  /** The key of a helmfile that says that the release is not there. */
+  readonly off?: string | undefined;
 }
 
 const MOST_DEEP = 12;
@@ -46,7 +48,9 @@ export function findSets(
     const { from, value, problem } = document;
     if (problem !== undefined) return [{ from, refused: problem }];
     if (ofReleases.has(from)) return [];
-    const here = found[documents.indexOf(document)] ?? [];
+    const inIt = found[documents.indexOf(document)] ?? [];
+    // Of one release, a state of Pulumi has inputs and outputs; many releases may lack the same.
+    const here = [...new Map(inIt.map((one) => [JSON.stringify(one), one])).values()];
     if (here.length > 0) return here;
     const object = asRecord(value);
     const what = textOf(object['kind']);
@@ -108,17 +112,18 @@ function* within(value: unknown, place: Place, others: Others): Generator<Found>
   const values = asValues(value);
   if (values !== undefined) {
     // The condition of an umbrella chart.
-    if (value['enabled'] === false)
+    const off = value['enabled'] === false ? 'enabled' : place.off;
+    if (off !== undefined)
       yield {
         from: `${place.from}: ${place.name ?? place.key}`,
-        remark: 'is switched off there by `enabled: false`: it becomes no pool',
+        remark: `is switched off there by \`${off}: false\`: it becomes no pool`,
       };
     else yield { set: fromValues(values, place) };
     return;
   }
   // In kustomize, the name is that of the chart. In Zarf, its address has it.
   const [called, repo] = [textOf(value['name']), textOf(value['repo'])];
-  const own = value['chart'] ?? value['url'];
+  const own = asRecord(value['chart'])['name'] ?? value['chart'] ?? value['url'];
   const isOfKustomize = own === undefined && repo !== undefined;
   const chart = isOfKustomize ? `${repo}/${called ?? ''}` : own;
   const release = {
@@ -129,13 +134,19 @@ function* within(value: unknown, place: Place, others: Others): Generator<Found>
       (isOfKustomize ? undefined : called) ??
       place.name,
     namespace: textOf(value['namespace']) ?? textOf(value['release_namespace']) ?? place.namespace,
+    off: value['installed'] === false ? 'installed' : place.off,
   };
   const found =
     typeof chart === 'string' ? [...ofRelease({ ...value, chart }, release, others)] : [];
   yield* found;
+  if (asList(value['inherit']).length > 0)
+    yield {
+      from: `${place.from}: ${called ?? place.key}`,
+      remark: 'inherit: its template is not read here: import what `helmfile template` makes of it',
+    };
   if (found.length > 0) return;
-  // Holders of anchors, as in the configuration file, are no releases.
-  for (const [key, one] of Object.entries(value).filter(([name]) => !name.startsWith('x-')))
+  // Holders of anchors, as in the configuration file, and templates of a helmfile are no releases.
+  for (const [key, one] of Object.entries(value).filter(([name]) => !/^x-|^templates$/.test(name)))
     yield* within(one, { ...release, key: WRAPPINGS.has(key) ? place.key : key }, others);
 }
 

@@ -15,7 +15,14 @@ const KEYS = new Set(
   ),
 );
 /** Helm's own, titles of `helm get values`, and those by which an umbrella chart switches a part on. */
-const HARMLESS = new Set(['global', 'enabled', 'tags', 'USER-SUPPLIED VALUES', 'COMPUTED VALUES']);
+const HARMLESS = new Set([
+  'global',
+  'enabled',
+  'tags',
+  'sops',
+  'USER-SUPPLIED VALUES',
+  'COMPUTED VALUES',
+]);
 
 const SIGNS = `githubConfigUrl githubConfigSecret scaleSetLabels maxRunners minRunners
   runnerScaleSetName controllerServiceAccount listenerTemplate`.split(/\s+/);

@@ -125,13 +125,10 @@ function nameOf(from: string): string {
 const asYaml = (config: object): string =>
   `# Made by \`paddock pools import\`; \`paddock pools check\` shows the pods.\n${stringify(config, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' })}`;
 
-/** Many releases of one file may lack the same. */
-const sentences = (list: readonly Said[]): string => {
-  const lines = list.map(
-    ({ from, sentence }) => `${from}: ${sentence}${/[.?]$/.test(sentence) ? '' : '.'}\n`,
-  );
-  return [...new Set(lines)].join('');
-};
+const sentences = (list: readonly Said[]): string =>
+  list
+    .map(({ from, sentence }) => `${from}: ${sentence}${/[.?]$/.test(sentence) ? '' : '.'}\n`)
+    .join('');
 
 function describe({ pools, refused, remarks, warnings, commands }: Imported): string {
   const what =

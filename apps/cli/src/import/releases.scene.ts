@@ -43,6 +43,32 @@ const RELEASE_FILES: readonly GoodFile[] = [
     config: { pools: [{ name: 'linux', maxWorkers: 3, warm: [{ scope: 'acme', workers: 2 }] }] },
   },
   {
+    what: 'a helmfile with a template, and a release that is not installed',
+    name: 'helmfile.yaml',
+    text: `templates: { base: &base { namespace: runners, values: [{ ${URL} }] } }\nreleases: [{ <<: *base, name: linux, chart: c }, { <<: *base, name: arm, installed: false }, { name: big, inherit: [{ template: base }] }]\n`,
+    config: { pools: [{ name: 'linux', namespace: 'runners' }] },
+    says: [
+      'arm: is switched off there by `installed: false`: it becomes no pool.',
+      'big: inherit: its template is not read here: import what `helmfile template` makes of it.',
+    ],
+    saysNot: ['base'],
+  },
+  {
+    what: 'a release of Crossplane, whose chart is an object',
+    text: `apiVersion: helm.crossplane.io/v1beta1\nkind: Release\nmetadata: { name: linux }\nspec: { forProvider: { chart: { name: gha-runner-scale-set }, namespace: runners, set: [{ name: maxRunners, value: '4' }], values: { ${URL} } } }`,
+    config: { pools: [{ name: 'linux', namespace: 'runners', maxWorkers: 4 }] },
+  },
+  {
+    what: 'a state of Pulumi, with inputs and outputs',
+    name: 'stack.json',
+    text: JSON.stringify(
+      ['inputs', 'outputs'].map((key) => ({
+        [key]: { name: 'linux', values: { githubConfigUrl: 'https://github.com/acme' } },
+      })),
+    ),
+    config: { pools: [{ name: 'linux' }] },
+  },
+  {
     what: 'a chart of kustomize, with a file and values of its own',
     name: 'kustomization.yaml',
     text: 'helmCharts:\n  - { name: gha-runner-scale-set, repo: oci://example.com, releaseName: linux, namespace: runners, valuesFile: v.yaml, valuesInline: { maxRunners: 4 } }\n',
@@ -150,13 +176,13 @@ resource "helm_release" "certificates" {
   },
   {
     what: 'what sops, a plugin of Argo CD or a person puts in',
-    text: `${URL}\nminRunners: ENC[AES256_GCM,data:eA==,type:int]\nmaxRunners: 5\ngithubConfigSecret: { github_app_private_key: <path:secret/arc#key> }\ntemplate: { spec: { containers: [{ name: runner, image: <REGISTRY>/runner:1 }] } }\n`,
+    text: `${URL}\nminRunners: ENC[AES256_GCM,data:eA==,type:int]\nmaxRunners: 5\ngithubConfigSecret: { github_app_private_key: <path:secret/arc#key> }\ntemplate: { spec: { containers: [{ name: runner, image: <REGISTRY>/runner:1 }] } }\nsops: { mac: x }\n`,
     config: { pools: [{ maxWorkers: 5 }] },
     says: [
       'minRunners: is filled in by another program',
       'template.spec.containers.0.image: <REGISTRY>/runner:1 is filled in by another program',
     ],
-    saysNot: ["the App's key stands in the values"],
+    saysNot: ["the App's key stands in the values", 'sops'],
   },
 ];
 
