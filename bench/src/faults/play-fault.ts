@@ -180,9 +180,10 @@ async function watchBoard(
   let heldAt: number | undefined;
   try {
     while (!(await Promise.race([over, sleep(READ_BOARD_EVERY_MS, false)]))) {
+      // While GitHub is asked about unexplained ends, nothing has failed yet.
       const held = await rowsOf(db)`
       select from jobs join demand_keys using (demand_key)
-      where wants_worker and wait_reason is not null and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`;
+      where wants_worker and wait_reason <> 'unexplained_ends' and (${hit === undefined} or repo_full_name = any(${hit?.repositories ?? []})) limit 1`;
       // What holds a job back for a moment may be over before the board is read.
       heldAt = held.length > 0 ? (heldAt ?? performance.now()) : undefined;
       const said = await board.read();
