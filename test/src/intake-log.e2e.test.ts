@@ -24,6 +24,12 @@ const callsOf = async (operation: string) =>
 const callsForDeliveries = async () =>
   (await callsOf('get-webhook-delivery')) + (await callsOf('list-webhook-deliveries'));
 
+/** A worker may be made in excess for a job that is heard of late: it runs none. */
+async function expectEachOnce(many: number): Promise<void> {
+  const { jobs } = await system.github.truth();
+  expect(new Set(jobs.map(({ runnerName }) => runnerName)).size).toBe(many);
+}
+
 test('200 jobs of the log, with the reconciler killed twenty times: none is lost or runs twice', async () => {
   const ids: number[] = [];
   await system.start('reconciler', { rules: QUICK });
@@ -44,8 +50,7 @@ test('200 jobs of the log, with the reconciler killed twenty times: none is lost
     callsAgainstWait: 0,
   });
   expect(await system.jobsThat('completed')).toHaveLength(200);
-  const runners = (await system.github.truth()).jobs.map(({ runnerName }) => runnerName);
-  expect(new Set(runners).size).toBe(200);
+  await expectEachOnce(200);
 });
 
 test('no job is lost or runs twice while the reconciler is killed at every call for deliveries', async () => {
@@ -66,5 +71,6 @@ test('no job is lost or runs twice while the reconciler is killed at every call 
     }
   await system.untilJobs(ids, 'completed');
   await system.untilWorkersEnd();
-  expect(await github.report()).toMatchObject({ lost: 0, killed: 0, excessWorkers: 0 });
+  expect(await github.report()).toMatchObject({ lost: 0, killed: 0 });
+  await expectEachOnce(200 + ids.length);
 });

@@ -31,7 +31,7 @@ const described = HELM === undefined || assets === undefined ? describe.skip : d
 described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS with kwok)', () => {
   let release: PlayedRelease;
   let service: ChartObject;
-  let proxy: { readonly url: string; stop(): Promise<void> };
+  let proxy: Awaited<ReturnType<typeof playService>>;
   let kubelet: Kubelet;
 
   const deployments = () =>
@@ -86,6 +86,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       namespace: NAMESPACE,
       addressOf: (number) => addressOf(30 + number),
       service,
+      settled: proxy.settled,
     });
     await waitFor('each Deployment to have two available replicas', async () => {
       await kubelet.look();

@@ -155,13 +155,19 @@ export async function playService(cluster: ChartCluster, service: ChartObject, h
     answer.statusCode = given.statusCode ?? 502;
     await pipeline(given, answer);
   };
+  const underWay = new Set<Promise<void>>();
   const server = createServer((asked, answer) => {
-    forward(asked, answer).catch(() => answer.destroy());
+    const one = forward(asked, answer)
+      .catch(() => void answer.destroy())
+      .finally(() => underWay.delete(one));
+    underWay.add(one);
   });
   server.listen(port, host);
   await once(server, 'listening');
   return {
     url: `http://${host}:${port}`,
+    /** Resolves when all that came until now is answered. */
+    settled: () => Promise.all(underWay),
     stop: async () => {
       server.close();
       server.closeAllConnections();
