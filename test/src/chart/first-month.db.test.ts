@@ -88,6 +88,7 @@ described(
   () => {
     let release: PlayedRelease;
     let kubelet: Kubelet;
+    let proxy: Awaited<ReturnType<typeof playService>>;
     let guard: ReturnType<typeof guardPods>;
     let config: PlayedRelease['values']['config'];
     let long: number;
@@ -105,7 +106,7 @@ described(
         apiVersion: 'v1',
         kind: 'Service',
       };
-      const proxy = await playService(cluster, service, addressOf(2));
+      proxy = await playService(cluster, service, addressOf(2));
       undo.push(proxy.stop);
       for (const id of [APP_ID, OTHER_APP_ID]) await release.sendWebhooksTo(proxy.url, id);
       kubelet = createKubelet({
@@ -344,6 +345,7 @@ described(
       await waitFor('the end of all services', () => kubelet.running().length === 0);
 
       const { deliveries, jobs } = await github.truth();
+      expect(proxy.failures).toEqual([]);
       expect(deliveries.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
       expect(jobs.filter(({ killed }) => killed)).toEqual([]);
       expect(jobs.filter(({ conclusion }) => conclusion !== 'success')).toMatchObject([

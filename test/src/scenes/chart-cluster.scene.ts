@@ -156,9 +156,13 @@ export async function playService(cluster: ChartCluster, service: ChartObject, h
     await pipeline(given, answer);
   };
   const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
   const server = createServer((asked, answer) => {
     const one = forward(asked, answer)
-      .catch(() => void answer.destroy())
+      .catch((error: unknown) => {
+        failures.push(error);
+        answer.destroy();
+      })
       .finally(() => underWay.delete(one));
     underWay.add(one);
   });
@@ -168,6 +172,8 @@ export async function playService(cluster: ChartCluster, service: ChartObject, h
     url: `http://${host}:${port}`,
     /** Resolves when all that came until now is answered. */
     settled: () => Promise.all(underWay),
+    /** Why requests had no answer. */
+    failures,
     stop: async () => {
       server.close();
       server.closeAllConnections();
