@@ -86,7 +86,6 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       namespace: NAMESPACE,
       addressOf: (number) => addressOf(30 + number),
       service,
-      settled: proxy.settled,
     });
     await waitFor('each Deployment to have two available replicas', async () => {
       await kubelet.look();

@@ -114,7 +114,6 @@ described(
         namespace: NAMESPACE,
         addressOf: (number) => addressOf(30 + number),
         service,
-        settled: proxy.settled,
       });
       undo.push(() => kubelet.endAll());
       const running = repeat(1_000, async () => {

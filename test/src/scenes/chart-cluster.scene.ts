@@ -155,23 +155,18 @@ export async function playService(cluster: ChartCluster, service: ChartObject, h
     answer.statusCode = given.statusCode ?? 502;
     await pipeline(given, answer);
   };
-  const underWay = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  const server = createServer((asked, answer) => {
-    const one = forward(asked, answer)
-      .catch((error: unknown) => {
-        failures.push(error);
-        answer.destroy();
-      })
-      .finally(() => underWay.delete(one));
-    underWay.add(one);
+  // Gateways outlast their clients: a connection that ends as a request comes loses it unseen.
+  const server = createServer({ keepAliveTimeout: 0 }, (asked, answer) => {
+    forward(asked, answer).catch((error: unknown) => {
+      failures.push(error);
+      answer.destroy();
+    });
   });
   server.listen(port, host);
   await once(server, 'listening');
   return {
     url: `http://${host}:${port}`,
-    /** Resolves when all that came until now is answered. */
-    settled: () => Promise.all(underWay),
     /** Why requests had no answer. */
     failures,
     stop: async () => {

@@ -301,8 +301,6 @@ interface KubeletOptions {
   readonly addressOf: (number: number) => string;
   /** What must no longer lead to a pod before its `preStop` hook ends. */
   readonly service?: ChartObject;
-  /** Resolves when nothing is under way to a pod to which the Service led before. */
-  readonly settled?: () => Promise<unknown>;
 }
 
 /** Says that a pod is ready at a loopback address. */
@@ -318,7 +316,7 @@ const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler,conso
 export type Kubelet = ReturnType<typeof createKubelet>;
 
 /** Runs the services' pods that the cluster's controllers make, until they delete them. */
-export function createKubelet({ cluster, namespace, addressOf, service, settled }: KubeletOptions) {
+export function createKubelet({ cluster, namespace, addressOf, service }: KubeletOptions) {
   const starting = new Map<string, Promise<unknown>>();
   const running = new Map<string, PlayedContainer>();
   const ends: Awaited<ReturnType<PlayedContainer['end']>>[] = [];
@@ -344,9 +342,7 @@ export function createKubelet({ cluster, namespace, addressOf, service, settled 
   const endDeleted = (uid: string, container: PlayedContainer): Promise<void> =>
     end(uid, container, async () => {
       const led = service === undefined ? [] : await endpointsOf(cluster, service);
-      if (led.some(({ host }) => host === container.address)) return false;
-      await settled?.();
-      return true;
+      return !led.some(({ host }) => host === container.address);
     });
   const watched = (work: Promise<unknown>): Promise<unknown> =>
     work.catch((error: unknown) => failures.push(error));
