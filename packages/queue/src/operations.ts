@@ -103,9 +103,9 @@ const IS_PAUSED = sql<boolean>`(kind = any(${SWEEPS}::text[]) and subject_type <
   select from switches held where held.subject_type = 'sweep' and held.subject_id in ('', kind, kind || ':' || operations.subject_id)))`;
 
 /**
- * Locks failed operations for a person who retries or discards them, at most `limit`: paused ones
- * last, so that they keep no other from its retry. Waits for somebody else who has one of them.
- * They come in the order in which enqueuers lock tasks.
+ * Locks failed operations for a person who retries or discards them, at most `limit`. Those of paused
+ * sweeps come last, so that the limit leaves room for others. Waits for another person who has one of
+ * them. Returns them in the order in which enqueuers lock tasks.
  */
 export const lockFailed = (trx: Trx, filter: FailedFilter, limit: number) =>
   rowsOf<FailedOperation>(trx)`

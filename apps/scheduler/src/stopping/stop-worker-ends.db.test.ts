@@ -126,7 +126,7 @@ describe('a pod that runs', () => {
     expect(await scene.pod(podName)).toMatchObject(WORKS);
   });
 
-  test('and ends, unseen by the follower since somebody took its labels away: its row ends all the same (A3, C4)', async () => {
+  test('and loses its labels: the follower does not see its end, and its row ends all the same (A3, C4)', async () => {
     const podName = await scene.startUnregistered();
     await scene.endPod(podName, 'succeeded');
     await callJson(world.cluster, {

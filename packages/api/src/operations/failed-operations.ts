@@ -69,7 +69,7 @@ const MOST_AT_ONCE = 200;
 const failedOutput = z.object({
   operations: z.int().describe(`How many, ${MOST_AT_ONCE} at most`),
   dryRun: z.boolean(),
-  paused: z.int().describe('At least so many are left, because their sweep is paused'),
+  paused: z.int().describe('How many are left, at least: a person has paused their sweep'),
   more: z.boolean().describe('Others fit too: ask again'),
 });
 
