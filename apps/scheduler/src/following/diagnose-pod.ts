@@ -71,7 +71,7 @@ async function noteRefusedVersion(
   if (typeof version === 'object' && end.hasEndedWell && isTransient(version.unreadable))
     throw unreadable(version.unreadable);
   if (typeof version !== 'string') return undefined;
-  const message = outdatedMessage(podName, version);
+  const message = outdatedMessage(version);
   await db.transaction().execute(async (trx) => {
     if (await markOutdatedRunner(trx, podName, message))
       await noteKeyFailure(trx, { podName, failureClass: OUTDATED_RUNNER, message }, failureRules);

@@ -10,8 +10,8 @@ export interface NotingFailures {
   readonly failureRules: FailureRules;
 }
 
-export const outdatedMessage = (podName: string, version?: string): string =>
-  `GitHub no longer serves the version of the runner ${podName}${version === undefined ? '' : ` (${version})`}: the pool needs a newer image`;
+export const outdatedMessage = (version?: string): string =>
+  version === undefined ? 'GitHub refused the runner' : `the runner has the version ${version}`;
 
 /** What the cluster or a person does to a pod does not count against its key. */
 const NOT_THE_WORKERS_FAULT = new Set(['evicted', 'node_lost', 'pod_deleted']);
@@ -32,20 +32,21 @@ export async function noteHealth(
     status,
     failedIdle,
     failureReason,
+    message,
     newlyStuck,
     wasStuck,
     isWatched,
   }: PodTransition,
 ): Promise<void> {
-  const note = (failureClass: string, message: string): Promise<void> =>
-    noteKeyFailure(db, { podName, failureClass, message }, failureRules);
+  const note = (failureClass: string, sentence: string): Promise<void> =>
+    noteKeyFailure(db, { podName, failureClass, message: sentence }, failureRules);
   const reason = failureReason ?? 'unknown';
   if (newlyStuck !== null && FAILS_TO_START.has(newlyStuck))
-    await note(newlyStuck, `the pod ${podName} does not start: ${newlyStuck}`);
+    await note(newlyStuck, `the pod ${podName} does not start: ${message ?? newlyStuck}`);
   if (failedIdle && reason === OUTDATED_RUNNER) {
-    await note(OUTDATED_RUNNER, outdatedMessage(podName));
+    await note(OUTDATED_RUNNER, outdatedMessage());
   } else if (failedIdle && !NOT_THE_WORKERS_FAULT.has(reason)) {
-    await note(reason, `the runner ${podName} failed before it had a job: ${reason}`);
+    await note(reason, `the runner ${podName} failed before it had a job: ${message ?? reason}`);
   }
   if (isWatched && was === 'pending' && status === 'running')
     await noteKeySuccess(db, podName, 'started', wasStuck);

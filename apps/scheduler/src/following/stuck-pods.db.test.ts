@@ -29,7 +29,16 @@ describe('a pod that does not start (C8, P5)', () => {
       'image-pull-error',
       'image_pull',
       'Back-off pulling image',
-      [{ pool: 'linux', failureClass: 'image_pull', failures: 1 }],
+      [
+        {
+          pool: 'linux',
+          failureClass: 'image_pull',
+          failures: 1,
+          message: expect.stringMatching(
+            /^the pod \S+ does not start: ImagePullBackOff: Back-off pulling image$/,
+          ),
+        },
+      ],
     ],
     ['unschedulable', 'unschedulable', '0/1 nodes are available: 1 Insufficient cpu.', []],
   ])(

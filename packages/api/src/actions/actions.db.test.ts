@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables, useTestDatabase } from '@paddock/testing/use-test-database';
 import { API } from '../endpoints.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
@@ -24,6 +25,13 @@ describe('the audit (F7)', () => {
       { endpoint: 'revokeToken', person: 'grace', from, at, subject, note: null },
       { endpoint: 'createToken', person: 'ada', from, at, subject, note: 'for the build' },
     ]);
+  });
+
+  test('names an entity by its login today', async () => {
+    await putInstallation(database.db, { entity_id: 9, login: 'wonka' });
+    for (const subject of ['entity:9', 'environment'])
+      await ask(API.turnSwitch, database.db, { subject, how: 'pause' }, 'ada');
+    expect((await list()).map(({ login }) => login)).toEqual([null, 'wonka']);
   });
 
   test('takes the action back when it cannot be written', async () => {

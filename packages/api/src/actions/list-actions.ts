@@ -54,6 +54,7 @@ export const actionRow = z.object({
   subject: z
     .record(z.string(), z.union([z.string(), z.number()]))
     .describe('What it was done to, as {"token": "ci"}'),
+  login: z.string().nullable().describe('Of the entity that it was about, as far as it is known'),
   note: z.string().nullable(),
   operation: z.uuid().nullable().describe('The operation that it asked for'),
 });
@@ -67,6 +68,11 @@ const COLUMNS = [
   'came_from as from',
   'endpoint',
   'subject',
+  sql<
+    string | null
+  >`(select login from installations i where i.entity_id = actions.entity_id order by updated_at desc limit 1)`.as(
+    'login',
+  ),
   'note',
   'operation',
 ] as const;

@@ -167,6 +167,20 @@ describe('the diagnoses (G3)', () => {
       '0 bob holds back the making of workers for well.',
     ]);
     const [away, held, full, , , , stops] = await told();
+    for (const [index, failure] of ['image_pull', 'pod_refused', 'image_pull'].entries()) {
+      const job = await putJob(db, { k8s_pool: `failing-${index}`, repo_id: 9 });
+      await putKey(db, job, 'workers_failing');
+      await sql`update demand_keys set failures = 2, failure_class = ${failure}, failing_since = now(), failure_message = ${`says ${index}`}
+        where demand_key = ${job.demand_key}`.execute(db);
+    }
+    const failing = (await told()).filter((sentence) => /^[1-9].*says/.test(sentence));
+    expect(failing).toEqual([
+      expect.stringMatching(
+        /^2 In 2 pools; of the oldest job: .* the pool failing-0 .*: says 0\.$/,
+      ),
+      expect.stringMatching(/^1 Workers for \S+ in the pool failing-1 .*: says 1\.$/),
+    ]);
+    await db.deleteFrom('jobs').where('k8s_pool', 'like', 'failing-%').execute();
     expect(await told('gpu')).toEqual([away, held]);
     expect(await told('linux')).toEqual([away, full, stops, ...LINUX.slice(1)]);
     await expect(told('gpux')).rejects.toThrow('There is no pool of the name gpux.');

@@ -77,7 +77,7 @@ function hindrancesOf(pool: string | undefined) {
     [
       sql`select coalesce(wait_reason, '') as name, null as subject, count(distinct entity_id) as many, sum(jobs)::bigint as jobs,
         min(since) as since, min(paused_until) filter (where paused_until > now()) as until, null as by, null as message, ${POOLS} as pools, (array_agg(job order by oldest, job))[1] as job
-        from held where wait_reason <> 'making_stopped' group by 1`,
+        from held where wait_reason <> 'making_stopped' group by wait_reason, case wait_reason when 'workers_failing' then failure_class end`,
       sql`select 'making_stopped', coalesce('entity:' || min(login), ${SUBJECT}), 1, coalesce(sum(jobs), 0)::bigint,
         s.since, null, switched_by, note, case when subject_type = 'pool' then array[subject_id] else coalesce(${POOLS} filter (where k8s_pool is not null), '{}') end, (array_agg(job order by oldest, job))[1]
         from switches s left join held on wait_reason = 'making_stopped' and case subject_type
@@ -108,7 +108,7 @@ function hindrancesOf(pool: string | undefined) {
       select demand_key, count(*) as jobs, (array_agg(job_id order by created_at, job_id))[1] as job, min(created_at) as oldest
       from jobs where wants_worker group by 1
     ), held as materialized (
-      select demand_key, entity_id, k8s_pool, wait_reason, paused_until, jobs, job, oldest, greatest(wait_since, oldest) as since
+      select demand_key, entity_id, k8s_pool, wait_reason, failure_class, paused_until, jobs, job, oldest, greatest(wait_since, oldest) as since
       from waiting join demand_keys using (demand_key) where wait_reason is not null and ${isOf}
     ) ${causes}`;
 }

@@ -59,11 +59,22 @@ const install = (entityId: number, appId: number, more: object) =>
 
 const HELD = /suspended.*: 1 job of acme waits, no.*workers \(1\).* ones \(2\).* acme lifts/;
 const TOLD = { wait_until: FUTURE, wait_message: 'slow down.' };
+const REFUSED = {
+  refused_since: new Date(),
+  refused_until: FUTURE,
+  refused_reason: 'installation_refused',
+  refused_message: 'Bad key.',
+} as const;
 const LEFT = { registrations_left: 0, registrations_reset_at: FUTURE };
 
 test.each([
   ['suspended', { suspended_at: new Date() }, HELD],
   ['deleted', { deleted_at: new Date() }, /^The App is removed.*An owner of acme installs/],
+  [
+    'refused',
+    REFUSED,
+    /^GitHub refuses what Paddock asks for acme: Bad key\. Look at the App’s key/,
+  ],
   ['asked to wait', TOLD, /no more calls for .*down\.$/],
   ['without calls', { core_wait_until: FUTURE }, /of sweeps for acme until 2099-01-31T00:00:00Z/],
   ['without budget', LEFT, /no more registrations/],
@@ -84,6 +95,7 @@ describe('the installations', () => {
       suspended_at: new Date(0),
     });
     await install(7, 2, { suspended_at: new Date('2026-01-30T09:00:00Z') });
+    await install(7, 3, REFUSED);
     await install(7, 1, { repository_selection: 'selected' });
   });
 
@@ -99,6 +111,7 @@ describe('the installations', () => {
         repositories: 'selected',
       },
       expect.objectContaining({ id: 702, state: 'suspended', since: '2026-01-30T09:00:00.000Z' }),
+      expect.objectContaining({ id: 703, state: 'refused', since: expect.any(String) }),
       expect.objectContaining({ id: 901, state: 'deleted', since: '2026-01-31T09:00:00.000Z' }),
     ]);
   });

@@ -16,8 +16,8 @@ const statedInstallation = z.object({
   entity: z.object({ id: z.int(), login: z.string(), type: z.enum(['Organization', 'User']) }),
   app: z.int(),
   id: z.int(),
-  state: z.enum(['installed', 'suspended', 'deleted']),
-  since: instant.nullable().describe('Since when it is suspended or deleted'),
+  state: z.enum(['installed', 'refused', 'suspended', 'deleted']),
+  since: instant.nullable().describe('Since when it is so; null: it is installed'),
   repositories: z.string().nullable().describe('`all` or `selected`; null: GitHub has not said'),
 });
 
@@ -31,10 +31,10 @@ const COLUMNS = [
   'installation_id as id',
   sql<
     Installation['state']
-  >`case when deleted_at is not null then 'deleted' when suspended_at is not null then 'suspended' else 'installed' end`.as(
+  >`case when deleted_at is not null then 'deleted' when suspended_at is not null then 'suspended' when refused_since is not null then 'refused' else 'installed' end`.as(
     'state',
   ),
-  sql<Date | null>`coalesce(deleted_at, suspended_at)`.as('since'),
+  sql<Date | null>`coalesce(deleted_at, suspended_at, refused_since)`.as('since'),
   'repository_selection as repositories',
 ] as const;
 
@@ -89,7 +89,9 @@ export const findInstallationEndpoint = endpoint({
       .describe('Null: another installation took its place, or only deliveries name it'),
     follows: z
       .array(z.string())
-      .describe('What follows where it is suspended, deleted or without budget, and who ends it'),
+      .describe(
+        'What follows where it is refused, suspended, deleted or without budget, and who ends it',
+      ),
     events: z
       .array(installationEvent)
       .describe(`The last ${MOST_EVENTS} deliveries about the installation, the newest first`),

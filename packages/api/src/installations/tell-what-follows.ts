@@ -16,6 +16,7 @@ export async function tellWhatFollows(
 ): Promise<string[]> {
   const rows = await rowsOf<Omit<InstallationFacts, 'state' | 'login' | 'usedUp'>>(db)`
     select (select count(*) from jobs where installation_id = ${id} and status in ('pending', 'running') and wants_worker) as waiting,
+      (select refused_message from installations where entity_id = ${entity.id} and app_id = ${app}) as refusal,
       count(assigned_at) as busy, count(*) - count(assigned_at) as idle
     from workers where entity_id = ${entity.id} and installation_id = ${id} and ${LIVE}`;
   const usedUp = await rowsOf<InstallationFacts['usedUp'][number]>(db)`

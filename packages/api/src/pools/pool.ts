@@ -20,10 +20,10 @@ export const findPoolEndpoint = endpoint({
   name: 'findPool',
   path: '/api/v1/pools/{pool}',
   summary:
-    'Says what is wrong with a pool: what befell its workers, what to do, what changed last, and how it is set.',
+    'Says what is wrong with a pool: the troubles of its workers, what to do, what changed last, and how it is set.',
   input: z.object({ pool: z.string().min(1).max(200) }),
   output: z.object({
-    troubles: z.array(trouble).describe('What befell its workers in the last day'),
+    troubles: z.array(trouble).describe('What went wrong with its workers in the last day'),
     changes: z
       .array(z.object({ version: z.int(), at: instant, lines: z.array(z.string()) }))
       .describe(

@@ -221,7 +221,7 @@ describe('one pool', () => {
     );
   });
 
-  test('says how it is set, what befell its workers, what to do, and what changed last (P5)', async () => {
+  test('says how it is set, what went wrong with its workers, what to do, and what changed last (P5)', async () => {
     const pool = await ask(findPoolEndpoint, database.dbOf('console'), { pool: 'linux' });
     expect(pool).toMatchObject({
       settings: { image: 'ghcr.io/acme/runner:2', 'resources.requests.cpu': '2' },

@@ -68,7 +68,7 @@ const operationItem = (operation: OperationRow): Item => ({
 const actionItem = (action: ActionRow): Item => ({
   kind: 'action',
   at: action.at.toISOString(),
-  what: `${action.person} ${textOf(tellAction(action.endpoint, action.subject))}`,
+  what: `${action.person} ${textOf(tellAction(action))}`,
   action,
 });
 

@@ -122,7 +122,7 @@ const findFailures = (trx: Trx, demandKey: number): Promise<FailingFacts | undef
       'failures',
       sql<Date>`failing_since`.as('since'),
       'paused_until as pausedUntil',
-      sql<string>`failure_message`.as('message'),
+      sql<string>`left(failure_message, ${LONGEST_FAILURE})`.as('message'),
     ])
     .where('demand_key', '=', demandKey)
     .where('failures', '>', 0)

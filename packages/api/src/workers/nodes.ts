@@ -35,8 +35,9 @@ const messageIn = (text: string) =>
 const SAID = messageIn(`failure_info ->> 'message'`);
 
 /**
- * What befell the workers for which `fits` holds, by pool or node, the latest first: those whose pods
- * do not start, those that were made in the last day and failed, and pods that the cluster refuses.
+ * What went wrong with the workers for which `fits` holds, by pool or node, the latest first: those
+ * whose pods do not start, those that were made in the last day and failed, and pods that the
+ * cluster refuses.
  */
 export async function findTroubles(db: Db, by: 'k8s_pool' | 'k8s_node', fits: RawBuilder<unknown>) {
   const rows = await rowsOf<Row>(db)`
@@ -45,7 +46,7 @@ export async function findTroubles(db: Db, by: 'k8s_pool' | 'k8s_node', fits: Ra
       from workers where ${LIVE} and stuck_reason is not null and stuck_at is not null and ${fits}
       union all
       (select k8s_pool, k8s_node, pod_name, coalesce(stop_reason, 'unknown'), ${SAID}, completed_at from workers
-        where completed_at is not null and status = 'failed' and not ${HAS_ENDED_WELL} and created_at > now() - interval '1 day' and ${fits}
+        where completed_at is not null and not ${HAS_ENDED_WELL} and created_at > now() - interval '1 day' and ${fits}
         order by created_at desc limit ${MOST})
       union all
       select k8s_pool, null, null, failure_class, ${messageIn('failure_message')}, coalesce(case n when 1 then failing_since else failed_at end, now())
@@ -68,7 +69,7 @@ const node = z.object({
   node: z.string(),
   workers: z.int().describe('Those that live'),
   busy: z.int().describe('Those of them that have a job'),
-  troubles: z.array(trouble).describe('What befell workers there in the last day'),
+  troubles: z.array(trouble).describe('What went wrong with workers there in the last day'),
 });
 
 export const listNodesEndpoint = endpoint({

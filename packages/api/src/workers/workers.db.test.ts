@@ -23,6 +23,8 @@ const STOPS: Partial<Record<(typeof STATES)[number], string>> = {
   ended: 'drained',
   failed: 'offline',
 };
+/** Its version is refused by GitHub: it may end with 0, and has failed all the same. */
+const REFUSED = { status: 'completed', stop_reason: 'outdated_runner' } as const;
 
 beforeAll(async () => {
   for (let n = 0; n < 60; n += 1) {
@@ -40,6 +42,7 @@ beforeAll(async () => {
       stop_reason: n % 20 === 3 ? 'unwanted' : (STOPS[state] ?? null),
       completed_at: state === 'ended' || state === 'failed' ? at(40) : null,
       created_at: at(Math.floor(n / 3)),
+      ...(n === 9 && REFUSED),
     });
   }
   // Of three workers two have one instant, and the other one is older by less than a millisecond.
@@ -152,7 +155,7 @@ const row = () =>
     .select(['stopping_at', 'stop_reason'])
     .executeTakeFirstOrThrow();
 
-test('nodes tell the workers on them, and what befell some in the last day, the latest first', async () => {
+test('nodes tell the workers on them, and what went wrong with some in the last day, the latest first', async () => {
   await emptyTables(database.db, ['workers']);
   const now = new Date();
   await put({ k8s_node: 'a', status: 'running', assigned_at: now });

@@ -147,7 +147,7 @@ export const noteUnservedKeys = (trx: Trx, rules: FailureRules) =>
       group by demand_key, entity_id, scope_repo_id, k8s_pool
     ),
     charged as materialized (
-      select b.*, now() as began_at, coalesce(k.failure_message, 'GitHub gives idle runners no job although one waits.') as message
+      select b.*, now() as began_at, 'a job waited while a runner was idle past its deadline' as message
       from blamed b left join demand_keys k on k.demand_key = b.demand_key and k.failure_class = ${NOT_ASSIGNED}
       -- A replacement: it was made in the transaction that noted the last failure, or later.
       where k.failed_at is null or b.made_at >= k.failed_at

@@ -53,6 +53,8 @@ export interface PodTransition {
   wasStopped: boolean;
   /** Why, if it failed. */
   failureReason: string | null;
+  /** Why it failed or does not start, in the cluster's words. */
+  message: string | null;
   /** Why its pod does not start, if that is new. */
   newlyStuck: string | null;
   /** Why it did not start until now. */
@@ -163,7 +165,7 @@ export const recordPodStates = (db: Db, states: readonly PodState[], unexplained
       from locked l
       where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName"
       returning w.pod_name as "podName", w.k8s_pool as pool, w.delivery_guid as "deliveryGuid", w.entity_id as "entityId", l.was, w.status, w.unexplained_until is not null as unexplained,
-        case when w.status = 'failed' then w.stop_reason end as "failureReason",
+        case when w.status = 'failed' then w.stop_reason end as "failureReason", w.failure_info ->> 'message' as message,
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
         l."wasStuck", w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
         w.assigned_at is not null as "hadJob",

@@ -9,20 +9,22 @@ export interface Acted {
     | 'installation'
     | 'repository';
   readonly id: string;
+  /** What people call it, where the id is a number of GitHub's. */
+  readonly name?: string | null;
 }
 
 export type Told = readonly (string | Acted)[];
 
 type Subject = Readonly<Record<string, string | number>>;
 
-/** What a switch holds back: its subject is as `pool:gpu` or `discover-jobs:acme/api`. */
-export function tellSwitch(subject: string): Told {
+/** What a switch holds back: its subject is as `pool:gpu` or `discover-jobs:acme/api`; `login` is an entity's. */
+export function tellSwitch(subject: string, login: string | null = null): Told {
   const [kind = '', ...rest] = subject.split(':');
   const id = rest.join(':');
   if (subject === 'environment') return ['the making of all workers'];
   if (subject === 'sweeps') return ['all sweeps'];
   if (kind === 'pool') return ['the making of workers of the pool ', { kind: 'pool', id }];
-  if (kind === 'entity') return ['the making of workers for ', { kind: 'entity', id }];
+  if (kind === 'entity') return ['the making of workers for ', { kind: 'entity', id, name: login }];
   if (id !== '')
     return ['resyncs of ', { kind: id.includes('/') ? 'repository' : 'installation', id }];
   return [`the sweep ${subject}`];
@@ -38,10 +40,10 @@ const handled = ({ operation, how }: Subject): Told => [
 ];
 
 /** What a person did, by the endpoint's name, to follow the person's own. */
-const TELLS: Readonly<Record<string, (of: Subject) => Told>> = {
-  turnSwitch: ({ subject, how }) => [
+const TELLS: Readonly<Record<string, (of: Subject, login: string | null) => Told>> = {
+  turnSwitch: ({ subject, how }, login) => [
     how === 'pause' ? 'stopped ' : 'let go on ',
-    ...tellSwitch(String(subject)),
+    ...tellSwitch(String(subject), login),
   ],
   tryAgain: ({ name, pool = '', kind = pool }) => [
     `had tried again what ${String(name).replaceAll('_', ' ')} held back ${kind}`.trimEnd(),
@@ -69,11 +71,18 @@ const TELLS: Readonly<Record<string, (of: Subject) => Told>> = {
   endSessions: ({ person }) => [`ended the sessions of ${person}`],
 };
 
+interface Action {
+  readonly endpoint: string;
+  readonly subject: Subject;
+  /** Of the entity that it was about. */
+  readonly login: string | null;
+}
+
 /** What a person did, to follow the person's name; an endpoint of another version stands for itself. */
-export function tellAction(endpoint: string, subject: Subject): Told {
-  const told = TELLS[endpoint]?.(subject).filter((part) => part !== '');
+export function tellAction({ endpoint, subject, login }: Action): Told {
+  const told = TELLS[endpoint]?.(subject, login).filter((part) => part !== '');
   return told ?? [[endpoint, ...Object.values(subject)].join(' ')];
 }
 
 export const textOf = (told: Told): string =>
-  told.map((part) => (typeof part === 'string' ? part : part.id)).join('');
+  told.map((part) => (typeof part === 'string' ? part : (part.name ?? part.id))).join('');

@@ -184,7 +184,11 @@ const how = 'pause';
 
 test.each([
   ['turnSwitch', { how, subject: 'pool:gpu' }, 'stopped the making of workers of the pool gpu'],
-  ['turnSwitch', { how: 'resume', subject: 'entity:90' }, 'let go on the making of workers for 90'],
+  [
+    'turnSwitch',
+    { how: 'resume', subject: 'entity:90' },
+    'let go on the making of workers for acme',
+  ],
   ['turnSwitch', { how, subject: 'discover-jobs:acme/api' }, 'stopped resyncs of acme/api'],
   ['turnSwitch', { how, subject: 'upkeep' }, 'stopped the sweep upkeep'],
   ['drain', { of: 'pool', name: 'gpu', dryRun: 'true' }, 'counted what to drain in the pool gpu'],
@@ -194,5 +198,5 @@ test.each([
   ['handleFailedOperations', { operation: 'o', how: 'discard' }, 'discarded the operation o'],
   ['ofAnotherVersion', { pool: 'gpu' }, 'ofAnotherVersion gpu'],
 ])('%s of %j is “%s”', (endpoint, subject, text) => {
-  expect(textOf(tellAction(endpoint, subject))).toBe(text);
+  expect(textOf(tellAction({ endpoint, subject, login: 'acme' }))).toBe(text);
 });

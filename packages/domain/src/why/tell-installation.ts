@@ -1,7 +1,10 @@
+import { tellCause } from './diagnose-fleet.ts';
 import { count, instant, withoutStop } from './reason-explanations.ts';
 
 export interface InstallationFacts {
-  readonly state: 'installed' | 'suspended' | 'deleted';
+  readonly state: 'installed' | 'refused' | 'suspended' | 'deleted';
+  /** GitHub's words, where it is refused. */
+  readonly refusal: string | null;
   readonly login: string;
   readonly waiting: number;
   readonly busy: number;
@@ -16,13 +19,17 @@ export interface InstallationFacts {
 
 /** What follows from the state of an installation and from used-up budgets, a sentence each. */
 export function tellInstallation(facts: InstallationFacts): string[] {
-  const { state, login, waiting, busy, idle, usedUp } = facts;
+  const { state, refusal, login, waiting, busy, idle, usedUp } = facts;
   const held = `${count(waiting, 'job')} of ${login} wait${waiting === 1 ? 's' : ''}, no worker is made, busy workers (${busy}) go on to the end of their jobs, and idle ones (${idle}) are deregistered only afterwards`;
   const sentences = usedUp.map(
     ({ what, until, message }) =>
       `GitHub allows no more ${what} for ${login} until ${instant(until)}; then Paddock goes on by itself${message === null ? '' : `: ${withoutStop(message)}`}.`,
   );
   if (state === 'installed') return sentences;
+  if (state === 'refused') {
+    const { sentence, advice } = tellCause('installation_refused', login, refusal);
+    return [`${sentence} ${advice}`, ...sentences];
+  }
   const [because, act] =
     state === 'suspended'
       ? ['While the App is suspended, GitHub gives it no access', 'lifts the suspension']

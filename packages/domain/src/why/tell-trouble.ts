@@ -1,6 +1,6 @@
 import { count, withoutStop } from './reason-explanations.ts';
 
-/** What befell workers: how many, by one reason, with the words about it. */
+/** What went wrong with workers: how many, by one reason, with the words about it. */
 interface WorkerTrouble {
   /** A reason of a failure or a stop, why a pod does not start, or `pod_refused`. */
   readonly reason: string;

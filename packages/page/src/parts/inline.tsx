@@ -48,24 +48,21 @@ export const Thing = ({ kind, id, name = null, as = id }: ThingProps) =>
 export const OfPool = ({ pool }: { pool: string }) =>
   pool === NO_POOL ? <>{poolName(pool)}</> : <Thing kind="pool" id={pool} />;
 
-/** A sentence with its things as links; `names` by id, where a thing has a better one. */
-export const Sentence = ({ of, names }: { of: Told; names?: Record<string, string> }) => (
+/** A sentence with its things as links. */
+export const Sentence = ({ of }: { of: Told }) => (
   <>
     {of.map((part) =>
-      typeof part === 'string' ? (
-        part
-      ) : (
-        <Thing key={part.id} {...part} as={names?.[part.id] ?? part.id} />
-      ),
+      typeof part === 'string' ? part : <Thing key={part.id} {...part} as={part.name ?? part.id} />,
     )}
   </>
 );
 
-/** A sentence with its commands as such, and its jobs as links. */
+/** A sentence with its commands as such, its jobs as links, and its instants as the page has them. */
 export const Words = ({ of }: { of: string }) => (
   <>
     {partsOf(of).map((part) => {
       if (typeof part === 'string') return part;
+      if ('at' in part) return <At key={part.at} at={part.at} />;
       if ('code' in part) return <code key={part.code}>{part.code}</code>;
       return <Thing key={part.job} kind="job" id={part.job} as={`Job ${part.job}`} />;
     })}

@@ -77,4 +77,12 @@ test('an advice leads to the job that it names (G3)', () => {
     ' explains the last one.',
   ]);
   expect(partsOf('Take `paused` out.')).toEqual(['Take ', { code: 'paused' }, ' out.']);
+  const [real, unreal] = ['2026-01-31T09:00:00Z', '2026-13-31T09:00:00Z'];
+  expect(partsOf(`Until ${real}, not ${unreal} or \`.`)).toEqual([
+    'Until ',
+    { at: real },
+    ', not ',
+    unreal,
+    ' or `.',
+  ]);
 });

@@ -24,7 +24,7 @@ export const plain = (word: string): string => word.replaceAll('_', ' ');
 const TONES: Readonly<Record<string, readonly string[]>> = {
   good: ['success', 'idle', 'ended', 'OK', 'installed', 'good'],
   busy: ['running', 'busy', 'RUNNING'],
-  wait: ['waiting', 'pending', 'QUEUED', 'suspended'],
+  wait: ['waiting', 'pending', 'QUEUED', 'suspended', 'refused'],
   bad: ['failure', 'timed out', 'action required', 'startup failure', 'failed', 'stuck', 'ERROR'],
 };
 
@@ -85,12 +85,17 @@ export function instantIn(seconds: number, instants: readonly number[]): string 
   return spanS <= 86_400 ? time : `${iso.slice(5, 10)}${time === '00:00' ? '' : ` ${time}`}`;
 }
 
-/** Text with its commands. The terminal's command for a job names that job, which here is a link. */
+/**
+ * Text with its commands and instants. The terminal's command for a job names that job, which here is
+ * a link.
+ */
 export const partsOf = (
   said: string,
-): (string | { readonly job: string } | { readonly code: string })[] =>
-  said.split('`').map((part, index) => {
+): (string | { readonly at: string } | { readonly job: string } | { readonly code: string })[] =>
+  said.split(/(`[^`]*`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/).map((part, index) => {
     if (index % 2 === 0) return part;
-    const [, job] = /^paddock why (\d+)$/.exec(part) ?? [];
-    return job === undefined ? { code: part } : { job };
+    // A stranger's words may look like an instant.
+    if (!part.startsWith('`')) return Number.isNaN(Date.parse(part)) ? part : { at: part };
+    const [, job] = /^`paddock why (\d+)`$/.exec(part) ?? [];
+    return job === undefined ? { code: part.slice(1, -1) } : { job };
   });

@@ -1,6 +1,6 @@
 import type { AnswerOf, Item } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
-import { Ago, At, Chip, Link, Thing } from '../parts/inline.tsx';
+import { Ago, At, Chip, Link, Thing, Words } from '../parts/inline.tsx';
 import { ListView } from '../parts/list.tsx';
 import { type Column, column, Facts, figure, Table, wide } from '../parts/table.tsx';
 import { View } from '../parts/view.tsx';
@@ -53,7 +53,7 @@ export const Installation = ({ fields: { installation: id = '' } }: ViewProps) =
       <>
         {follows.map((sentence) => (
           <p class="trouble" key={sentence}>
-            {sentence}
+            <Words of={sentence} />
           </p>
         ))}
         <Facts

@@ -1,6 +1,17 @@
 import { duration } from '@paddock/domain/text/duration';
 import type { AnswerOf } from '../answers.ts';
-import { Ago, At, Chip, Link, Meter, OfPool, Outside, Thing, Took } from '../parts/inline.tsx';
+import {
+  Ago,
+  At,
+  Chip,
+  Link,
+  Meter,
+  OfPool,
+  Outside,
+  Thing,
+  Took,
+  Words,
+} from '../parts/inline.tsx';
 import { type Column, column, Facts, figure, Table, Timeline, wide } from '../parts/table.tsx';
 import { Answer, Heading, View } from '../parts/view.tsx';
 import { at, type ViewProps } from '../paths.ts';
@@ -122,7 +133,9 @@ function Why({ answer }: { answer: AnswerOf<'whyJob'> }) {
   const { sentence, since, actor, place, lastStarts, caps, workers, earlier } = answer;
   return (
     <section class={`why ${actor ?? 'none'}`} aria-label={`Why job ${answer.job.id}`}>
-      <p class="sentence">{sentence}</p>
+      <p class="sentence">
+        <Words of={sentence} />
+      </p>
       <Facts
         of={{
           Since: since && (
@@ -131,7 +144,7 @@ function Why({ answer }: { answer: AnswerOf<'whyJob'> }) {
             </>
           ),
           'Who can act': actor && ACTORS[actor],
-          'What to do': actor && answer.advice,
+          'What to do': actor && <Words of={answer.advice} />,
           Place: place && placeInWords(place),
           'Last starts':
             lastStarts &&

@@ -26,11 +26,11 @@ export const Actions = ({ query }: ViewProps) => (
 
 const ACTIONS: readonly Column<Item<'listActions'>>[] = [
   column('At', (row) => <At at={row.at} />),
-  wide('What', ({ person, endpoint, subject, note }) => (
+  wide('What', (action) => (
     <>
-      <Link to={at`/actions?person=${person}`}>{person}</Link>{' '}
-      <Sentence of={tellAction(endpoint, subject)} />
-      {note !== null && <span class="quiet">: {note}</span>}
+      <Link to={at`/actions?person=${action.person}`}>{action.person}</Link>{' '}
+      <Sentence of={tellAction(action)} />
+      {action.note !== null && <span class="quiet">: {action.note}</span>}
     </>
   )),
   column('Operation', ({ operation }) => (
@@ -80,12 +80,7 @@ export const Switches = ({ query }: ViewProps) => (
 );
 
 const SWITCHES: readonly Column<Item<'listSwitches'>>[] = [
-  wide('Held back', ({ subject, name }) => (
-    <Sentence
-      of={tellSwitch(subject)}
-      {...(name !== null && { names: { [subject.slice('entity:'.length)]: name } })}
-    />
-  )),
+  wide('Held back', ({ subject, name }) => <Sentence of={tellSwitch(subject, name)} />),
   wide('Note', ({ note }) => note ?? ''),
   column('By', ({ by }) => by),
   figure('Since', ({ since }) => <Ago at={since} />),

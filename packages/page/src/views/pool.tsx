@@ -196,7 +196,7 @@ function PoolState({ name, troubles, changes }: AnswerOf<'findPool'> & { name: s
   return (
     <>
       <Table
-        caption="What befell its workers in the last day"
+        caption="What went wrong with its workers in the last day"
         isPart
         columns={TROUBLES}
         rows={troubles}

@@ -53,7 +53,7 @@ export const WORKERS: readonly Column<Item<'listWorkers'>>[] = [
   figure('Made', ({ createdAt }) => <Ago at={createdAt} />),
 ];
 
-/** Where workers live, and what befell them there: those with the latest trouble first. */
+/** Where workers live, and what went wrong with them: those with the latest trouble first. */
 export const Nodes = () => (
   <View<AnswerOf<'listNodes'>> path="/nodes" tables={['workers']} title="Nodes">
     {({ items }) => (
@@ -72,7 +72,7 @@ const NODES: readonly Column<Item<'listNodes'>>[] = [
   column('Node', ({ node }) => <Thing kind="node" id={node} />),
   figure('Workers', ({ workers }) => number(workers)),
   figure('At work', ({ busy }) => number(busy)),
-  wide('What befell some in the last day', ({ troubles }) =>
+  wide('What went wrong with some in the last day', ({ troubles }) =>
     troubles.map(({ sentence, advice, worker, lastAt }) => (
       <p key={sentence}>
         {sentence} {advice} <Thing kind="worker" id={worker} as={<Ago at={lastAt} />} />
