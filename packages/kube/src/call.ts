@@ -221,27 +221,30 @@ export function objectPath(
 }
 
 /**
- * Asks the API server for its version, which passes no node, webhook or quota. Resolves to
- * undefined if it answers, else to why not. Never throws.
+ * Asks the API server whether it is ready: that passes no node, webhook or quota, and takes no right
+ * by default. One that has just started does not know anybody's rights yet. Resolves to undefined if
+ * it is ready, else to why not. Never throws.
  */
 export async function probeCluster(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    await readVersion(cluster, signal);
-    return undefined;
+    if ((await callText(cluster, { ...READINESS, signal })) === 'ok') return undefined;
+    return `${describe(READINESS)}: the answer is not "ok"; is ${cluster.server} a Kubernetes API server?`;
   } catch (error) {
     const failure = classifyKubeError(error);
     return isUnanswered(failure) ? failure.message : undefined;
   }
 }
 
+const READINESS = { method: 'GET' as HttpMethod, path: '/readyz' };
+
 /**
  * The version of the API server, as `v1.33.1`. Throws KubeError, also for the page of a proxy in its place.
  */
-export async function readVersion(cluster: Cluster, signal?: AbortSignal): Promise<string> {
-  const { gitVersion } = asRecord(await callJson(cluster, { ...VERSION, signal }));
+export async function readVersion(cluster: Cluster): Promise<string> {
+  const { gitVersion } = asRecord(await callJson(cluster, VERSION));
   if (typeof gitVersion === 'string') return gitVersion;
   const message = `${describe(VERSION)}: the answer is no version; is ${cluster.server} a Kubernetes API server?`;
   throw new KubeError({ kind: 'unavailable', message });

@@ -284,10 +284,12 @@ test.each([
   { status: 503, reason: 'ServiceUnavailable' },
   { status: 429, reason: 'TooManyRequests' },
   { status: 401, reason: 'Unauthorized' },
+  // So soon after its start, an API server knows nobody's rights.
+  { status: 403, reason: 'Forbidden' },
 ])(
   'no key fails for a creation that ends with %j while the API server answers no probe (C11)',
   async (fault) => {
-    world.kube.failNext({ path: '^/version$', status: 503 });
+    world.kube.failNext({ path: '^/readyz$', status: 503 });
     await failOnce(fault);
     expect(await world.failing()).toEqual([]);
     await waitFor('the outage to be noted', async () => (await world.outages()).length === 1);

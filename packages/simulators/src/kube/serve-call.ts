@@ -33,9 +33,12 @@ export interface ApiService extends ObjectService {
   callFailed(): void;
 }
 
-/** The server's version: a path without an object. */
-const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'version' } as const;
-const VERSION_ANSWER = { major: '1', minor: '33', gitVersion: 'v1.33.1', platform: 'linux/amd64' };
+/** What paths without an object answer: the server's version, and whether it is ready. */
+const WITHOUT_OBJECT = new Map([
+  ['/version', '{"major":"1","minor":"33","gitVersion":"v1.33.1","platform":"linux/amd64"}'],
+  ['/readyz', 'ok'],
+]);
+const ofServer = { method: 'GET', verb: 'get', resource: 'server' } as const;
 
 /** A caller asks whether it has a right. It has all but those denied. */
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -62,8 +65,9 @@ export async function serveCall(
       const allowed = !service.denied.includes(rightIn(await readBody(request)));
       return sendJson(response, 201, { status: { allowed } });
     }
-    const call = request.url === VERSION.path ? VERSION : parseCall(request);
-    if (call === undefined) throw notFound('path', request.url ?? '');
+    const { url: path = '' } = request;
+    const call = WITHOUT_OBJECT.has(path) ? { ...ofServer, path } : parseCall(request);
+    if (call === undefined) throw notFound('path', path);
     service.count(call);
     const fault = takeFault(
       service.faults,
@@ -73,7 +77,7 @@ export async function serveCall(
     if (fault !== undefined) service.callFailed();
     const isFatal = fault !== undefined && fault.empty !== true && fault.change === undefined;
     if (isFatal && fault.afterCommit !== true) return fail(fault, response);
-    if (call.resource === 'version') return sendJson(response, 200, VERSION_ANSWER);
+    if (call.resource === 'server') return void response.end(WITHOUT_OBJECT.get(path));
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request, fault?.change);
     if (isFatal) return fail(fault, response);
