@@ -81,7 +81,7 @@ async function provision(
     if (worker.refusedForMs !== null)
       return awaitGitHub({ retryAfterMs: worker.refusedForMs, message: 'GitHub refuses us there' });
   }
-  if (worker.isWatched) await dryRun(parts, worker, pool, task);
+  if (worker.isWatched) await dryRun(parts, worker, pool, { task, hasSecret });
 
   if (!hasSecret) {
     // 5. Register the runner.

@@ -13,6 +13,7 @@ import { describeReal } from '../scenes/real-cluster.scene.ts';
 import { useEvidence } from '../scenes/use-scheduler-world.scene.ts';
 
 const RUNNERS = '/api/v1/namespaces/runners';
+const QUOTA = `${RUNNERS}/resourcequotas/full`;
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 const WEBHOOKS = `${REGISTRATION}/validatingwebhookconfigurations`;
 const CHANGING = `${REGISTRATION}/mutatingwebhookconfigurations`;
@@ -42,13 +43,13 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
     webhook.close();
   });
 
-  const setQuota = async () => {
-    const hard = { pods: '0' };
+  const setQuota = async (more = {}) => {
+    const hard = { pods: '0', ...more };
     const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'full' } };
     await world.admin('POST', `${RUNNERS}/resourcequotas`, { ...quota, spec: { hard } });
     // As the controller would, which does not run here.
-    const status = { hard, used: hard };
-    await world.admin('PATCH', `${RUNNERS}/resourcequotas/full/status`, { status });
+    const status = { hard, used: { pods: '0', secrets: '0' } };
+    await world.admin('PATCH', `${QUOTA}/status`, { status });
   };
   const installWebhook = (configurations = WEBHOOKS, name = 'failing', path = 'broken') =>
     world.admin('POST', configurations, {
@@ -82,8 +83,8 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
   test.each([
     [
       'a quota',
-      setQuota,
-      `${RUNNERS}/resourcequotas/full`,
+      () => setQuota(),
+      QUOTA,
       /exceeded quota: full, requested: pods=1, used: pods=0, limited: pods=0/,
     ],
     [
@@ -121,6 +122,21 @@ describeReal('a real API server that refuses a pod', { hasNode: false }, (world)
       expect(await seen.failures()).toEqual([]);
     },
   );
+
+  test('by a quota that its own Secret has used up: it has its pod as soon as the quota takes one (C11)', async () => {
+    await setQuota({ secrets: '1' });
+    await waitUntilRefused(true);
+    await world.queueJob();
+    await world.settle(4);
+    expect((await world.failing())[0]?.pauses).toBeGreaterThan(0);
+    const raised = { hard: { pods: '1', secrets: '1' } };
+    await world.admin('PATCH', QUOTA, { spec: raised });
+    await world.admin('PATCH', `${QUOTA}/status`, { status: raised });
+    await waitUntilRefused(false);
+    await world.drive('its pod', async () => (await world.pods()).length === 1);
+    expect(await seen.runners()).toHaveLength(1);
+    await world.admin('DELETE', QUOTA);
+  });
 
   test('by a webhook that relabels new pods: none is kept, and the reason says what changed (C11, H3)', async () => {
     const marks = { labels: { a: 'b' }, annotations: { a: 'b' } };

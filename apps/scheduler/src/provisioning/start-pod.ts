@@ -18,19 +18,19 @@ const LONGEST_SECRET_PAUSE_MS = 1_000;
 
 /**
  * Asks the cluster whether it would take the worker's Secret and pod, and creates nothing. So no
- * registration is spent on a pod that the cluster would refuse. Throws KubeError. A cluster whose
- * webhooks allow no dry run counts as willing.
+ * registration is spent on a pod that the cluster would refuse. A Secret that is there may have used
+ * up its quota. Throws KubeError. A cluster whose webhooks allow no dry run counts as willing.
  */
 export async function dryRun(
   { cluster }: Provisioning,
   worker: WorkerToProvision,
   pool: Pool,
-  task: Task,
+  { task, hasSecret }: { readonly task: Task; readonly hasSecret: boolean },
 ): Promise<void> {
   requireTimeLeft(task);
   // One after the other: an API server with no room for two calls at once would refuse one of them.
   for (const create of [
-    () => createSecret(cluster, secretOf(worker, 'a trial'), { dryRun: true }),
+    async () => hasSecret || createSecret(cluster, secretOf(worker, 'a trial'), { dryRun: true }),
     () => createPod(cluster, podOf(worker, pool), { dryRun: true }),
   ])
     await create().catch((error: unknown) => {
