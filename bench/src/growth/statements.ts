@@ -226,6 +226,7 @@ export const periodicStatements = {
   findEndedPods: (trx) =>
     endedPods.findEndedPods(trx, { ...GRACES, kept: 2_000, limit: 10_000, except: [] }),
   markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
+  markPodsThere: (trx, { endedNames }) => endedPods.markPodsThere(trx, endedNames),
   findKnownScopes: (trx) =>
     registrations.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
   findWorkersByName: (trx, { podNames, endedNames }) =>

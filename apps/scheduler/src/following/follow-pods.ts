@@ -1,4 +1,4 @@
-import { markPodsDeleted } from '@paddock/db/workers/ended-pods';
+import { markPodsDeleted, markPodsThere } from '@paddock/db/workers/ended-pods';
 import { holdLease } from '@paddock/db/leases/leases';
 import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
@@ -184,6 +184,7 @@ export async function takeList(
   const { withoutRow } = await recordPods(parts, pods);
   parts.events.podsWithoutRow(namespace, withoutRow);
   const present = new Set(pods.map(({ name }) => name));
+  await markPodsThere(parts.db, [...present]);
   const judged = judgeAbsence(
     { known, present, unconfirmed, nowMs: performance.now() },
     parts.confirmAfterMs ?? CONFIRM_AFTER_MS,

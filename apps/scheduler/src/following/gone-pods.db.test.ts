@@ -65,6 +65,15 @@ describe('a pod that is gone', () => {
     });
   });
 
+  test('a list that lacks the pod of an ended worker for once makes no leftover of it (C8, E7)', async () => {
+    const name = await pods.startWorker('succeeded');
+    await pods.relist();
+    await pods.take([], [name]);
+    expect(await pods.row(name)).toMatchObject({ pod_deleted_at: expect.any(Date) });
+    await pods.relist();
+    expect(await pods.row(name)).toMatchObject({ status: 'completed', pod_deleted_at: null });
+  });
+
   test('one empty list takes no worker for lost, two take all (C8, P1, P6)', async () => {
     await pods.makeWorkers(10);
     await pods.relist();

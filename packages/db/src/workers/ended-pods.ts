@@ -57,3 +57,15 @@ export async function markPodsDeleted(db: Db, podNames: readonly string[]): Prom
       and completed_at is not null and pod_deleted_at is null`.execute(db);
   return Number(numAffectedRows);
 }
+
+/**
+ * Notes that these pods are there, although a list lacked them, or the cluster was restored. Else
+ * nobody would delete those of ended workers.
+ */
+export async function markPodsThere(db: Db, podNames: readonly string[]): Promise<void> {
+  await sql`
+    update workers set pod_deleted_at = null
+    where pod_name in (select pod_name from workers where pod_name = any(${podNames}) and pod_deleted_at is not null order by pod_name for update)`.execute(
+    db,
+  );
+}
