@@ -106,6 +106,18 @@ describe('what our rows say of installations (A12)', () => {
     expect((await rows())[0]).toMatchObject({ installation_id: id, deleted_at: null });
   });
 
+  test('an installation that GitHub did not know for a moment is there again once it is listed', async () => {
+    await check();
+    const { github, organization } = scene.world;
+    await github.failNext({ path: '/app/installations$', status: 200, body: [] });
+    const path = `/app/installations/${organization.installationId}$`;
+    await github.failNext({ path, status: 404 });
+    expect(await check()).toMatchObject({ gone: 1 });
+    expect(await check()).toMatchObject({ repaired: 1 });
+    expect((await rows())[0]).toMatchObject({ login: 'acme', deleted_at: null });
+    expect(await check()).toMatchObject({ repaired: 0 });
+  });
+
   test('is not ended by a list that is empty by mistake, nor by one that lacks more than the cap', async () => {
     await check();
     const before = await rows();

@@ -60,10 +60,12 @@ const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
 
 /**
  * Stores statements about installations, in their order. For one entity and App, a later
- * installation replaces an earlier one, a deletion is final, and otherwise the later statement
- * wins. The higher id is the later one, unless it was deleted before the other was stated. Of two with one instant the second wins: GitHub states a suspension and its end within a
- * second. So callers leave out repeated deliveries. The end of a suspension states the instant of
- * its beginning: it wins over a list that GitHub gave in between.
+ * installation replaces an earlier one, and otherwise the later statement wins. A deletion is final
+ * for what was stated before we learnt of it, as its own instant is that of an earlier change. The
+ * higher id is the later one, unless it was deleted before the other was stated. Of two with one
+ * instant the second wins: GitHub states a suspension and its end within a second. So callers leave
+ * out repeated deliveries. The end of a suspension states the instant of its beginning: it wins over
+ * a list that GitHub gave in between.
  */
 export async function storeInstallations(
   trx: Trx,
@@ -97,6 +99,7 @@ export async function storeInstallations(
         or (excluded.installation_id = e.installation_id and e.deleted_at is null
           and (excluded.deleted_at is not null or excluded.stated_at >= e.stated_at
             or (excluded.suspended_at is null and excluded.stated_at > e.suspended_at)))
+        or (excluded.installation_id = e.installation_id and excluded.deleted_at is null and excluded.stated_at > e.deleted_at)
         or (excluded.installation_id < e.installation_id and e.deleted_at is not null
           and excluded.deleted_at is null and excluded.stated_at > e.stated_at)`.execute(trx);
   }

@@ -21,7 +21,7 @@ export interface InstallationDifferences<
   readonly unlisted: readonly K[];
 }
 
-/** Compares them with our rows. A deleted or replaced installation never comes back. */
+/** Compares them with our rows, which were read before. A replaced installation never comes back. */
 export function compareInstallations<L extends ListedInstallation, K extends KnownInstallation>(
   listed: readonly L[],
   known: readonly K[],
@@ -37,8 +37,7 @@ export function compareInstallations<L extends ListedInstallation, K extends Kno
 }
 
 function isChanged(listed: ListedInstallation, row: KnownInstallation | undefined): boolean {
-  if (row === undefined || listed.installationId > row.installationId) return true;
-  if (row.isDeleted) return listed.installationId !== row.installationId;
+  if (row === undefined || row.isDeleted || listed.installationId > row.installationId) return true;
   if (listed.installationId < row.installationId) return false;
   return (
     listed.login !== row.login ||

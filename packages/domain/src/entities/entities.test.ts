@@ -216,7 +216,7 @@ describe('compareInstallations (A12)', () => {
       ['installed again', { installationId: 8 }, {}, true],
       ['installed again after a deletion', { installationId: 8 }, { isDeleted: true }, true],
       ['so, with a lower id', { installationId: 6 }, { isDeleted: true }, true],
-      ['deleted since it was listed', { login: 'acme-inc' }, { isDeleted: true }, false],
+      ['there after all', {}, { isDeleted: true }, true],
       ['replaced since it was listed', {}, { installationId: 8, login: 'other' }, false],
     ],
   )('%s', (_name, says, row, isNews) => {
