@@ -1,4 +1,7 @@
 import type { Octokit } from '@octokit/rest';
+import { z } from 'zod';
+import { ask } from './read-answer.ts';
+import { LONGEST_WAIT_MS, untilReset } from './waits.ts';
 
 /** GitHub's newest word on one hourly budget. */
 export type RateBudget = {
@@ -31,9 +34,10 @@ export function createRateBudgets() {
       const [limit = NaN, remaining = NaN, reset = NaN] = ['limit', 'remaining', 'reset'].map(
         (name) => Number(headers[`x-ratelimit-${name}`]),
       );
-      // Not every number of seconds is an instant, and PostgreSQL knows none of the Stone Age.
-      const resetAt = new Date(reset < 0 ? NaN : reset * 1000).getTime();
-      if (![limit, remaining, resetAt].every(Number.isFinite)) return;
+      // The budget of the latest instant counts, so an odd one would count for ever.
+      const resetMs = untilReset(headers, Date.now()) ?? Infinity;
+      if (![limit, remaining].every(Number.isFinite) || resetMs > 2 * LONGEST_WAIT_MS) return;
+      const resetAt = reset * 1000;
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
       const left = Math.max(0, Math.floor(remaining));
       budgets.set(`${caller} ${resource}`, { limit, remaining: left, resetAt });
@@ -43,15 +47,20 @@ export function createRateBudgets() {
   };
 }
 
+const budget = z
+  .object({ limit: z.number(), remaining: z.number(), reset: z.int().min(0).max(253_402_300_799) })
+  .transform(({ reset, ...of }) => ({ ...of, resetAt: reset * 1000 }));
+const rateLimits = z.object({
+  resources: z.object({
+    core: budget.optional(),
+    actions_runner_registration: budget.optional(),
+  } satisfies Record<RateResource, unknown>),
+});
+
 /** What GitHub says of an installation's budgets, by a call that counts against none. */
 export async function readBudgets(
   octokit: Octokit,
 ): Promise<Partial<Record<RateResource, RateBudget>>> {
-  const { resources } = (await octokit.rest.rateLimit.get()).data;
-  return Object.fromEntries(
-    RESOURCES.flatMap((resource) => {
-      const budget = resources[resource];
-      return budget === undefined ? [] : [[resource, { ...budget, resetAt: budget.reset * 1000 }]];
-    }),
-  );
+  const { resources } = (await ask(octokit, 'GET /rate_limit', rateLimits)).data;
+  return Object.fromEntries(Object.entries(resources).filter(([, named]) => named !== undefined));
 }

@@ -174,7 +174,7 @@ export function openClient(
     baseUrl,
     userAgent: 'paddock',
     log: SILENT,
-    request: { fetch, ...(signal === undefined ? {} : { signal }) },
+    request: { fetch, log: SILENT, ...(signal === undefined ? {} : { signal }) },
   });
   octokit.hook.before('request', (request) => {
     if (correlationId !== undefined) request.headers['x-correlation-id'] = correlationId;
@@ -263,7 +263,7 @@ type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'H
  * page. It counts as a failure of the network.
  */
 function refuseText({ status, data, url }: Answer, { method }: Asked): void {
-  if (typeof data !== 'string' || (status !== 200 && status !== 201)) return;
+  if (typeof data !== 'string' || (data === '' && status !== 200 && status !== 201)) return;
   const message = `an answer with status ${status} that is not JSON, which counts as 502: check the proxies between Paddock and GitHub`;
   throw new RequestError(message, 502, {
     request: { method, url, headers: {} },

@@ -1,6 +1,26 @@
+import { z } from 'zod';
 import type { AppClient } from './connect.ts';
 import { UnusableAnswerError } from './errors.ts';
+import { ask } from './read-answer.ts';
 import { ifNoneMatch, PER_PAGE, unlessUnchanged } from './read-pages.ts';
+
+/** An entry of the log without a GUID or an instant, or with an id that no number holds, is of no use. */
+const entry = z.object({
+  // Octokit reads a number beyond JavaScript's as a bigint, and cannot put a bigint into a path.
+  id: z
+    .union([z.int(), z.bigint()])
+    .transform(String)
+    .pipe(z.string().regex(/^\d{1,19}$/)),
+  guid: z.string(),
+  delivered_at: z.string().transform(Date.parse).pipe(z.number().positive()),
+  throttled_at: z.unknown().optional(),
+  status_code: z.unknown().optional(),
+  status: z.unknown().optional(),
+  event: z.string(),
+  action: z.string().nullish(),
+  installation_id: z.int().nullish(),
+  repository_id: z.int().nullish(),
+});
 
 /**
  * One attempt at a delivery, from the App's log. Attempts of the same event share the GUID; the log
@@ -53,23 +73,24 @@ export async function listDeliveries(
   if ('deliveries' in answer) return { ...answer, answeredAt: undefined };
   const { data, headers } = answer;
   const answeredAt = clockIn(headers.date);
-  const deliveries = data.filter(isReadable).map((delivery) => ({
-    // Octokit reads such a number as a bigint, and cannot put a bigint into a path.
-    id: String(delivery.id),
-    guid: delivery.guid,
-    // An odd one that lies ahead would count as the end of all that was read.
-    deliveredAt: new Date(
-      Math.min(Date.parse(delivery.delivered_at), Number(answeredAt ?? Infinity)),
-    ),
-    isThrottled: typeof delivery.throttled_at === 'string',
-    // An attempt without an answer may have no status, although the description requires one.
-    statusCode: HTTP_STATUS.test(String(delivery.status_code)) ? delivery.status_code : 0,
-    status: delivery.status,
-    event: delivery.event,
-    action: delivery.action,
-    installationId: delivery.installation_id,
-    repositoryId: delivery.repository_id,
-  }));
+  const deliveries = data.flatMap((one) => {
+    const { data: said } = entry.safeParse(one);
+    if (said === undefined) return [];
+    return {
+      id: said.id,
+      guid: said.guid,
+      // An odd one that lies ahead would count as the end of all that was read.
+      deliveredAt: new Date(Math.min(said.delivered_at, Number(answeredAt ?? Date.now()))),
+      isThrottled: typeof said.throttled_at === 'string',
+      // An attempt without an answer may have no status, although the description requires one.
+      statusCode: HTTP_STATUS.test(String(said.status_code)) ? Number(said.status_code) : 0,
+      status: String(said.status),
+      event: said.event,
+      action: said.action ?? null,
+      installationId: said.installation_id ?? null,
+      repositoryId: said.repository_id ?? null,
+    };
+  });
   const nextCursor = cursorOfNextPage(headers.link);
   if (data.length === 0 && nextCursor !== undefined)
     throw new UnusableAnswerError(
@@ -102,19 +123,18 @@ export async function readDelivery(
   { octokit }: AppClient,
   deliveryId: string,
 ): Promise<DeliveryBody> {
-  const { data }: { data: DeliveryAnswer } = await octokit.request(
-    `GET /app/hook/deliveries/${encodeURIComponent(deliveryId)}`,
-  );
+  const path = `/app/hook/deliveries/${encodeURIComponent(deliveryId)}`;
+  const { data } = await ask(octokit, `GET ${path}`, withBody);
   const payload = data.request?.payload ?? undefined;
   if (payload === undefined)
     throw new UnusableAnswerError('GitHub’s log has no body of the delivery.');
   return { event: data.event, payload: JSON.stringify(payload, withoutBigints) };
 }
 
-type DeliveryAnswer = {
-  readonly event: string;
-  readonly request?: { readonly payload: object | null };
-};
+const withBody = z.object({
+  event: z.string(),
+  request: z.object({ payload: z.unknown().optional() }).nullish(),
+});
 
 /** Octokit reads numbers beyond JavaScript's as bigints. No field of use is one. */
 const withoutBigints = (_key: string, value: unknown): unknown =>
@@ -128,17 +148,7 @@ export async function redeliver({ octokit }: AppClient, deliveryId: string): Pro
   await octokit.request(`POST /app/hook/deliveries/${encodeURIComponent(deliveryId)}/attempts`);
 }
 
-type Entry = Awaited<ReturnType<typeof askForPage>>['data'][number];
-
 const HTTP_STATUS = /^\d{3}$/;
-
-/** An entry without a GUID or an instant, or with an id that no number holds, is of no use. */
-const isReadable = ({ id, guid, delivered_at: at, ...of }: Entry): boolean =>
-  /^\d{1,19}$/.test(String(id)) &&
-  typeof guid === 'string' &&
-  typeof at === 'string' &&
-  Date.parse(at) > 0 &&
-  [of.installation_id ?? 0, of.repository_id ?? 0].every(Number.isSafeInteger);
 
 const askForPage = (
   { octokit }: AppClient,
@@ -152,7 +162,7 @@ const askForPage = (
     readonly etag?: string | undefined;
   },
 ) =>
-  octokit.rest.apps.listWebhookDeliveries({
+  ask(octokit, 'GET /app/hook/deliveries', z.array(z.unknown()), {
     ...ifNoneMatch(etag),
     per_page: perPage,
     ...(cursor === undefined ? {} : { cursor }),
@@ -171,10 +181,13 @@ function cursorOfNextPage(link: string | undefined): string | undefined {
   const address = /<([^<>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
   return address === undefined
     ? undefined
-    : (new URL(address).searchParams.get('cursor') ?? undefined);
+    : (URL.parse(address)?.searchParams.get('cursor') ?? undefined);
 }
+
+/** No clock that anybody uses is a day off. */
+const DAY_MS = 86_400_000;
 
 function clockIn(date: string | undefined): Date | undefined {
   const ms = Date.parse(date ?? '');
-  return Number.isNaN(ms) ? undefined : new Date(ms);
+  return Math.abs(ms - Date.now()) < DAY_MS ? new Date(ms) : undefined;
 }

@@ -135,7 +135,7 @@ describe('classifyGitHubError', () => {
 
   test('a refusal without a body has its status for words', () => {
     expect(classifyGitHubError(failed(403, {}, '', ''))).toMatchObject({
-      kind: 'forbidden',
+      kind: 'unavailable',
       message: 'nothing instead of an answer, with status 403',
     });
   });

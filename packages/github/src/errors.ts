@@ -1,6 +1,7 @@
 import type { Wait } from '@paddock/domain/entities/waits';
 import { RequestError } from '@octokit/request-error';
-import { asList, asRecord } from '@paddock/domain/pools/as-record';
+import { isRefusal } from '@paddock/domain/entities/refused-subject';
+import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { isAnswer } from '@paddock/runtime/reach';
 import { isRateLimited, waitsNamedBy } from './waits.ts';
 
@@ -50,10 +51,7 @@ export class WaitError extends Error {
   readonly operation: string;
   readonly ms: number;
 
-  constructor(
-    request: { readonly method: string; readonly url: string },
-    { ms, message }: Pick<Wait, 'ms' | 'message'>,
-  ) {
+  constructor(request: Asked, { ms, message }: Pick<Wait, 'ms' | 'message'>) {
     super(message);
     this.name = 'WaitError';
     this.operation = describeOperation(request);
@@ -78,6 +76,17 @@ export class UnaskedError extends Error {
  */
 export class UnusableAnswerError extends Error {
   override readonly name = 'UnusableAnswerError';
+  readonly operation: string;
+
+  constructor(message: string, request?: Asked) {
+    super(message);
+    this.operation = request === undefined ? 'reading a list' : describeOperation(request);
+  }
+}
+
+interface Asked {
+  readonly method: string;
+  readonly url: string;
 }
 
 /**
@@ -113,6 +122,8 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   if (isRateLimited(answer)) return { ...base, kind: 'rate_limited', ...wait };
   const kind =
     error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
+  // GitHub refuses with an object. A proxy's page says nothing of what GitHub has or allows.
+  if (isRefusal({ kind }) && !isRecord(data)) return { ...base, kind: 'unavailable', ...wait };
   return { ...base, kind, ...wait };
 }
 
@@ -168,7 +179,7 @@ function classifyThrown(error: unknown): GitHubFailure {
   }
   const message = redact(error instanceof Error ? error.message : String(error));
   if (error instanceof UnusableAnswerError)
-    return { kind: 'unusable', message, operation: 'reading a list' };
+    return { kind: 'unusable', message, operation: error.operation };
   return { kind: isTimeout(error) ? 'timeout' : 'unknown', message, operation: 'unknown' };
 }
 
@@ -244,7 +255,7 @@ const NEVER_SENT_CODES = new Set([
 ]);
 
 /** Method and path. */
-function describeOperation(request: { readonly method: string; readonly url: string }): string {
+function describeOperation(request: Asked): string {
   const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
   return `${request.method} ${path}`;
 }

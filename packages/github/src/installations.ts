@@ -1,52 +1,86 @@
+import { id } from '@paddock/domain/deliveries/payload-fields';
 import { asRecord } from '@paddock/domain/pools/as-record';
+import { z } from 'zod';
 import type { AppClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
+import { ask, isThat } from './read-answer.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 
+/** What an owner has accepted, or an App asks for: the level by the permission. */
+const permissions = z.record(z.string(), z.unknown()).transform(textsOf);
+
 /** Where an App is installed. */
-export type GitHubInstallation = {
-  readonly id: number;
-  readonly appId: number;
-  /** The entity's id, which outlives its login. */
-  readonly entityId: number;
-  readonly login: string;
-  readonly entityType: 'Organization' | 'User' | 'Enterprise';
-  readonly selection: 'all' | 'selected';
-  /** ISO text; null when the App is not suspended. */
-  readonly suspendedAt: string | null;
-  /** What its owner has accepted of the App's permissions; empty: GitHub does not say. */
-  readonly permissions: Readonly<Record<string, string>>;
-  /** The page where its owner changes it. */
-  readonly settingsUrl: string;
-};
+const installation = z
+  .object({
+    id,
+    app_id: id,
+    account: z.union([
+      z.object({ id, login: z.string().min(1) }),
+      z.object({ id, slug: z.string().min(1) }),
+    ]),
+    target_type: z.enum(['Organization', 'User', 'Enterprise']),
+    repository_selection: z.enum(['all', 'selected']),
+    suspended_at: z.string().nullish(),
+    permissions: permissions.nullish(),
+    html_url: z.string(),
+  })
+  .transform(({ account, ...one }) => ({
+    id: one.id,
+    appId: one.app_id,
+    /** The entity's id, which outlives its login. */
+    entityId: account.id,
+    login: 'login' in account ? account.login : account.slug,
+    entityType: one.target_type,
+    selection: one.repository_selection,
+    /** ISO text; null when the App is not suspended. */
+    suspendedAt: one.suspended_at ?? null,
+    /** What its owner has accepted of the App's permissions; empty: GitHub does not say. */
+    permissions: one.permissions ?? {},
+    /** The page where its owner changes it. */
+    settingsUrl: one.html_url,
+  }));
+
+export type GitHubInstallation = Readonly<z.infer<typeof installation>>;
 
 /** The App's installation of that id; undefined when GitHub answers 404. */
 export async function findInstallation(
   { octokit }: AppClient,
-  { id }: { readonly id: number },
+  { id: installationId }: { readonly id: number },
 ): Promise<GitHubInstallation | undefined> {
-  return foundOrNot(async () => {
-    const { data } = await octokit.rest.apps.getInstallation({ installation_id: id });
-    return parseInstallation(data);
-  });
+  const schema = isThat(installation, installationId);
+  return foundOrNot(
+    async () => (await ask(octokit, `GET /app/installations/${installationId}`, schema)).data,
+  );
 }
 
-/** All installations of the App, suspended ones included, but none whose account is gone. */
+/**
+ * All installations of the App, suspended ones included, but none whose account is gone, and none
+ * that cannot be read: a caller that misses one asks for it by its id.
+ */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
-  const listed = await readPages(async (page) => {
-    const { data, headers } = await octokit.rest.apps.listInstallations({
-      per_page: PER_PAGE,
-      page,
-    });
-    return { items: data, link: headers.link };
+  return readPages(async (page) => {
+    const query = { per_page: PER_PAGE, page };
+    const { data, headers } = await ask(
+      octokit,
+      'GET /app/installations',
+      z.array(z.unknown()),
+      query,
+    );
+    const items = data.flatMap((one) => installation.safeParse(one).data ?? []);
+    return { items, link: headers.link };
   });
-  return listed.filter(({ account }) => account !== null).map(parseInstallation);
 }
 
-export type GitHubAppFacts = {
-  readonly permissions: Readonly<Record<string, string>>;
+const appFacts = z.object({
+  slug: z.string().optional(),
+  html_url: z.string(),
+  owner: z.unknown().optional(),
+  permissions,
   /** The webhook events of the App. Without `workflow_job` no job is announced. */
-  readonly events: readonly string[];
+  events: z.array(z.string()),
+});
+
+export type GitHubAppFacts = Readonly<Pick<z.infer<typeof appFacts>, 'permissions' | 'events'>> & {
   /** The page where its owner changes it. */
   readonly settingsUrl: string;
   /** When GitHub answered, by its clock, in milliseconds since the epoch. */
@@ -54,52 +88,31 @@ export type GitHubAppFacts = {
 };
 
 /** The App itself, as GitHub knows it. */
-export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFacts> {
-  const { data, headers } = await octokit.rest.apps.getAuthenticated();
-  if (data === null) throw new Error(`GitHub answered nothing about App ${appId}.`);
+export async function getApp({ octokit }: AppClient): Promise<GitHubAppFacts> {
+  const { data, headers } = await ask(octokit, 'GET /app', appFacts);
   const { slug, html_url: page } = data;
   const { type, login } = asRecord(data.owner);
   const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
   const origin = URL.canParse(page) ? new URL(page).origin : '';
   const time = Date.parse(headers.date ?? '');
   return {
-    permissions: textsOf(data.permissions),
+    permissions: data.permissions,
     events: data.events,
-    settingsUrl: `${origin}${ofOrganization}/settings/apps/${slug}`,
+    settingsUrl: `${origin}${ofOrganization}/settings/apps/${slug ?? ''}`,
     githubTime: Number.isNaN(time) ? undefined : time,
   };
 }
 
-const textsOf = (permissions: object): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(permissions).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
+function textsOf(levels: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(levels).flatMap(([of, level]) =>
+      typeof level === 'string' ? [[of, level]] : [],
     ),
   );
+}
 
 /** Where GitHub sends the App's deliveries; empty: nowhere. */
 export async function getWebhookUrl({ octokit }: AppClient): Promise<string> {
-  const { data } = await octokit.rest.apps.getWebhookConfigForApp();
-  return data.url ?? '';
-}
-
-type InstallationAnswer = Awaited<
-  ReturnType<AppClient['octokit']['rest']['apps']['getInstallation']>
->['data'];
-
-function parseInstallation(installation: InstallationAnswer): GitHubInstallation {
-  const { account: entity, target_type: type } = installation;
-  if (entity === null)
-    throw new Error(`GitHub's answer lacks the account of installation ${installation.id}.`);
-  return {
-    id: installation.id,
-    appId: installation.app_id,
-    entityId: entity.id,
-    login: 'login' in entity ? entity.login : entity.slug,
-    entityType: type === 'User' || type === 'Enterprise' ? type : 'Organization',
-    selection: installation.repository_selection,
-    suspendedAt: installation.suspended_at,
-    permissions: textsOf(asRecord(installation.permissions)),
-    settingsUrl: installation.html_url,
-  };
+  const schema = z.object({ url: z.string().nullish() });
+  return (await ask(octokit, 'GET /app/hook/config', schema)).data.url ?? '';
 }

@@ -1,6 +1,9 @@
+import { id } from '@paddock/domain/deliveries/payload-fields';
 import { readRunnerName } from '@paddock/domain/workers/worker-name';
+import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
+import { ask, isThat, total } from './read-answer.ts';
 import {
   ifNoneMatch,
   type ListIfChanged,
@@ -10,37 +13,78 @@ import {
 } from './read-pages.ts';
 import type { RepositoryName } from './repositories.ts';
 
-/** A workflow job as GitHub answers it. Instants are GitHub's own ISO texts. */
-export type GitHubJob = {
-  readonly id: number;
-  readonly runId: number;
-  readonly runAttempt: number;
-  readonly name: string;
-  readonly workflowName: string | null;
-  readonly htmlUrl: string | null;
-  /**
-   * `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`, or any later word of
-   * GitHub's.
-   */
-  readonly status: string;
-  /** Once set, the job is over, even if the status says otherwise. */
-  readonly conclusion: string | null;
-  readonly labels: readonly string[];
-  readonly runnerId: number | null;
-  readonly runnerName: string | null;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly completedAt: string | null;
-};
+const runAttempt = z
+  .int32()
+  .positive()
+  .nullish()
+  .transform((value) => value ?? 1);
 
-export type GitHubRun = {
-  readonly id: number;
-  /** Undefined: GitHub does not say. */
-  readonly repoId: number | undefined;
-  readonly attempt: number;
-  readonly status: string | null;
-  readonly conclusion: string | null;
-};
+/**
+ * A workflow job as GitHub answers it, of the run if one is given. What decides about jobs and
+ * workers must be there; the rest, `unknown`, is checked where it is stored.
+ */
+const jobOf = (runId?: number) =>
+  z
+    .object({
+      id,
+      run_id: runId === undefined ? id : z.literal(runId),
+      run_attempt: runAttempt,
+      /**
+       * `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`, or any later word
+       * of GitHub's.
+       */
+      status: z.string(),
+      /** Once set, the job is over, even if the status says otherwise. */
+      conclusion: z.string().nullable(),
+      runner_id: z.int().nullable(),
+      runner_name: z.string().nullable(),
+      name: z.unknown().optional(),
+      workflow_name: z.unknown().optional(),
+      html_url: z.unknown().optional(),
+      labels: z.unknown().optional(),
+      created_at: z.unknown().optional(),
+      started_at: z.unknown().optional(),
+      completed_at: z.unknown().optional(),
+    })
+    .transform((job) => ({
+      id: job.id,
+      runId: job.run_id,
+      runAttempt: job.run_attempt,
+      name: job.name,
+      workflowName: job.workflow_name,
+      htmlUrl: job.html_url,
+      status: job.status,
+      conclusion: job.conclusion || null,
+      labels: job.labels,
+      runnerId: job.runner_id || null,
+      runnerName: readRunnerName(job.runner_name ?? '') || null,
+      createdAt: job.created_at,
+      startedAt: job.started_at,
+      completedAt: job.completed_at,
+    }));
+
+export type GitHubJob = Readonly<z.infer<ReturnType<typeof jobOf>>>;
+
+const run = z
+  .object({
+    id,
+    run_attempt: runAttempt,
+    status: z.string().nullable(),
+    conclusion: z.string().nullable(),
+    repository: z.object({ id }).optional(),
+  })
+  .transform(({ run_attempt: attempt, repository, ...of }) => ({
+    ...of,
+    attempt,
+    /** Undefined: GitHub does not say. */
+    repoId: repository?.id,
+  }));
+
+export type GitHubRun = Readonly<z.infer<typeof run>>;
+
+const runs = z.object({ workflow_runs: z.array(run), total_count: total });
+
+const RUNS = '/repos/{owner}/{repo}/actions/runs';
 
 /** One run; undefined when GitHub answers 404. */
 export const findRun = (
@@ -48,8 +92,9 @@ export const findRun = (
   { owner, repo }: RepositoryName,
   runId: number,
 ): Promise<GitHubRun | undefined> =>
-  foundOrNot(async () =>
-    parseRun((await octokit.rest.actions.getWorkflowRun({ owner, repo, run_id: runId })).data),
+  foundOrNot(
+    async () =>
+      (await ask(octokit, `GET ${RUNS}/{runId}`, isThat(run, runId), { owner, repo, runId })).data,
   );
 
 /** One job; undefined when GitHub answers 404. */
@@ -58,11 +103,10 @@ export const findJob = (
   { owner, repo }: RepositoryName,
   jobId: number,
 ): Promise<GitHubJob | undefined> =>
-  foundOrNot(async () =>
-    parseJob(
-      (await octokit.rest.actions.getJobForWorkflowRun({ owner, repo, job_id: jobId })).data,
-    ),
-  );
+  foundOrNot(async () => {
+    const route = 'GET /repos/{owner}/{repo}/actions/jobs/{jobId}';
+    return (await ask(octokit, route, isThat(jobOf(), jobId), { owner, repo, jobId })).data;
+  });
 
 /**
  * All jobs of a run, those of earlier attempts included (each re-run has new job ids); undefined
@@ -86,12 +130,13 @@ export async function listRunJobsIfChanged(
   { owner, repo }: RepositoryName,
   { runId, etags }: { readonly runId: number; readonly etags: readonly string[] },
 ): Promise<ListIfChanged<GitHubJob> | undefined> {
-  const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
+  const query = { owner, repo, runId, filter: 'all', per_page: PER_PAGE };
+  const schema = z.object({ jobs: z.array(jobOf(runId)), total_count: total });
   const fetchPage = async (page: number, etag: string | undefined) => {
     const asked = { ...query, page, ...ifNoneMatch(etag) };
-    const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun(asked);
-    const { jobs, total_count: total } = data;
-    return { items: jobs.map(parseJob), total, link: headers.link, etag: headers.etag };
+    const { data, headers } = await ask(octokit, `GET ${RUNS}/{runId}/jobs`, schema, asked);
+    const { jobs: items, total_count: count } = data;
+    return { items, total: count, link: headers.link, etag: headers.etag };
   };
   return foundOrNot(() => readPagesIfChanged(fetchPage, { etags }));
 }
@@ -114,13 +159,13 @@ export async function listNewestRuns(
   etag: string | undefined,
 ): Promise<{ readonly runs: readonly GitHubRun[]; readonly etag: string | undefined } | undefined> {
   try {
-    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({
+    const { data, headers } = await ask(octokit, `GET ${RUNS}`, runs, {
       owner,
       repo,
       per_page: NEWEST_RUNS,
       ...ifNoneMatch(etag),
     });
-    return { runs: data.workflow_runs.map(parseRun), etag: headers.etag };
+    return { runs: data.workflow_runs, etag: headers.etag };
   } catch (error) {
     return unlessUnchanged(error);
   }
@@ -141,45 +186,9 @@ export async function listRuns(
   const query = { owner, repo, status, per_page: PER_PAGE };
   const fetchPage = async (page: number, etag: string | undefined) => {
     const asked = { ...query, page, ...ifNoneMatch(etag) };
-    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo(asked);
-    const { workflow_runs: runs, total_count: total } = data;
-    return { items: runs.map(parseRun), total, link: headers.link, etag: headers.etag };
+    const { data, headers } = await ask(octokit, `GET ${RUNS}`, runs, asked);
+    const { workflow_runs: items, total_count: count } = data;
+    return { items, total: count, link: headers.link, etag: headers.etag };
   };
   return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS, mayLack: true });
-}
-
-type JobAnswer = Awaited<
-  ReturnType<InstallationClient['octokit']['rest']['actions']['listJobsForWorkflowRun']>
->['data']['jobs'][number];
-type RunAnswer = Awaited<
-  ReturnType<InstallationClient['octokit']['rest']['actions']['getWorkflowRun']>
->['data'];
-
-function parseJob(job: JobAnswer): GitHubJob {
-  return {
-    id: job.id,
-    runId: job.run_id,
-    runAttempt: job.run_attempt ?? 1,
-    name: job.name,
-    workflowName: job.workflow_name,
-    htmlUrl: job.html_url,
-    status: job.status,
-    conclusion: job.conclusion,
-    labels: job.labels,
-    runnerId: job.runner_id || null,
-    runnerName: readRunnerName(job.runner_name ?? '') || null,
-    createdAt: job.created_at,
-    startedAt: job.started_at,
-    completedAt: job.completed_at,
-  };
-}
-
-function parseRun(run: RunAnswer): GitHubRun {
-  return {
-    id: run.id,
-    repoId: (run.repository as RunAnswer['repository'] | undefined)?.id,
-    attempt: run.run_attempt ?? 1,
-    status: run.status,
-    conclusion: run.conclusion,
-  };
 }

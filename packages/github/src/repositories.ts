@@ -1,21 +1,38 @@
+import { id } from '@paddock/domain/deliveries/payload-fields';
+import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
+import { ask, isThat, total } from './read-answer.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 
 /** A repository as GitHub's paths name it. */
 export type RepositoryName = { readonly owner: string; readonly repo: string };
 
 /** A repository under its present name. */
-export type GitHubRepository = {
-  readonly id: number;
-  readonly owner: string;
-  readonly name: string;
-  readonly private: boolean;
-  /** ISO text; null if it has never had a push. */
-  readonly pushedAt: string | null;
-  /** It may have new runs: it is neither archived nor disabled. */
-  readonly canRun: boolean;
-};
+const repository = z
+  .object({
+    id,
+    owner: z.object({ login: z.string().min(1) }),
+    name: z.string().min(1),
+    private: z.boolean(),
+    pushed_at: z.string().nullish(),
+    archived: z.boolean().optional(),
+    disabled: z.boolean().optional(),
+  })
+  .transform((one) => ({
+    id: one.id,
+    owner: one.owner.login,
+    name: one.name,
+    private: one.private,
+    /** ISO text; null if it has never had a push. */
+    pushedAt: one.pushed_at ?? null,
+    /** It may have new runs: it is neither archived nor disabled. */
+    canRun: one.archived !== true && one.disabled !== true,
+  }));
+
+export type GitHubRepository = Readonly<z.infer<typeof repository>>;
+
+const repositories = z.object({ repositories: z.array(repository), total_count: total });
 
 /**
  * A repository by its id, which outlives its names. Undefined when GitHub answers 404, which can
@@ -26,13 +43,8 @@ export async function findRepository(
   repositoryId: number,
 ): Promise<GitHubRepository | undefined> {
   return foundOrNot(async () => {
-    const { data }: { data: RepositoryAnswer } = await octokit.request(
-      'GET /repositories/{repository_id}',
-      {
-        repository_id: repositoryId,
-      },
-    );
-    return parseRepository(data);
+    const schema = isThat(repository, repositoryId);
+    return (await ask(octokit, `GET /repositories/${repositoryId}`, schema)).data;
   });
 }
 
@@ -41,8 +53,8 @@ export async function findRepositoryByName(
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
 ): Promise<GitHubRepository | undefined> {
-  return foundOrNot(async () =>
-    parseRepository((await octokit.rest.repos.get({ owner, repo })).data),
+  return foundOrNot(
+    async () => (await ask(octokit, 'GET /repos/{owner}/{repo}', repository, { owner, repo })).data,
   );
 }
 
@@ -51,41 +63,9 @@ export async function listRepositories({
   octokit,
 }: InstallationClient): Promise<GitHubRepository[]> {
   return readPages(async (page) => {
-    const { data, headers } = await octokit.rest.apps.listReposAccessibleToInstallation({
-      per_page: PER_PAGE,
-      page,
-    });
-    return {
-      items: data.repositories.map(parseRepository),
-      total: data.total_count,
-      link: headers.link,
-    };
+    const query = { per_page: PER_PAGE, page };
+    const route = 'GET /installation/repositories';
+    const { data, headers } = await ask(octokit, route, repositories, query);
+    return { items: data.repositories, total: data.total_count, link: headers.link };
   });
 }
-
-const parseRepository = ({
-  id,
-  owner,
-  name,
-  private: isPrivate,
-  pushed_at: pushedAt,
-  ...state
-}: RepositoryFields): GitHubRepository => ({
-  id,
-  owner: owner.login,
-  name,
-  private: isPrivate,
-  pushedAt: pushedAt ?? null,
-  canRun: state.archived !== true && state.disabled !== true,
-});
-
-type RepositoryFields = Pick<RepositoryAnswer, 'id' | 'name' | 'private'> & {
-  readonly archived?: boolean;
-  readonly disabled?: boolean;
-  readonly owner: { readonly login: string };
-  readonly pushed_at?: string | null;
-};
-
-type RepositoryAnswer = Awaited<
-  ReturnType<InstallationClient['octokit']['rest']['repos']['get']>
->['data'];

@@ -1,6 +1,9 @@
 import type { GroupAccess } from '@paddock/domain/pools/runner-group';
+import { id } from '@paddock/domain/deliveries/payload-fields';
+import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, type GitHubFailure } from './errors.ts';
+import { ask, total } from './read-answer.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 
 /** Every organisation has it, under this id; repositories have no other. */
@@ -50,7 +53,7 @@ export async function ensureRunnerGroup(
     return defaultGroup();
   }
   const {
-    id,
+    id: groupId,
     visibility,
     allows_public_repositories: allowsPublicRepositories,
     restricted_to_workflows: isRestricted = false,
@@ -58,7 +61,7 @@ export async function ensureRunnerGroup(
   } = group;
   const workflows = isRestricted ? selected : null;
   const repositories = await listRepositories(client, org, group);
-  return { id, access: { visibility, allowsPublicRepositories, workflows, repositories } };
+  return { id: groupId, access: { visibility, allowsPublicRepositories, workflows, repositories } };
 }
 
 /** GitHub's permanent refusal, by plan or permission. Throws any other failure on. */
@@ -73,25 +76,24 @@ function refusalOf(error: unknown): GitHubFailure {
  */
 export type OnGroupRefused = (org: string, name: string, failure: GitHubFailure) => void;
 
-/**
- * GitHub has these endpoints, but Octokit's list of methods lacks them. We trust their described
- * answers.
- */
+/** Whose jobs it takes must be there: a group that seems open would get jobs that it refuses. */
+const groupAnswer = z.object({
+  id,
+  name: z.string(),
+  visibility: z.enum(['all', 'private', 'selected']),
+  allows_public_repositories: z.boolean(),
+  restricted_to_workflows: z.boolean().optional(),
+  selected_workflows: z.array(z.string()).optional(),
+});
 
-type GroupAnswer = {
-  readonly id: number;
-  readonly name: string;
-  readonly visibility: RunnerGroupSettings['visibility'];
-  readonly allows_public_repositories: boolean;
-  readonly restricted_to_workflows?: boolean;
-  readonly selected_workflows?: readonly string[];
-};
+type GroupAnswer = Readonly<z.infer<typeof groupAnswer>>;
+const groupList = z.object({ runner_groups: z.array(groupAnswer), total_count: total });
+const repositoryList = z.object({
+  repositories: z.array(z.object({ id, full_name: z.string() })),
+  total_count: total,
+});
 
 const GROUPS = '/orgs/{org}/actions/runner-groups';
-/** Any text to the compiler, because Octokit's own type of the answer is looser. */
-const LIST_GROUPS: string = `GET ${GROUPS}`;
-const MAKE_GROUP: string = `POST ${GROUPS}`;
-const LIST_REPOSITORIES: string = `GET ${GROUPS}/{runner_group_id}/repositories`;
 
 async function findRunnerGroup(
   { octokit }: InstallationClient,
@@ -99,12 +101,9 @@ async function findRunnerGroup(
   name: string,
 ): Promise<GroupAnswer | undefined> {
   const groups = await readPages(async (page) => {
-    const { data, headers } = await octokit.request(LIST_GROUPS, { org, per_page: PER_PAGE, page });
-    const {
-      runner_groups: items,
-      total_count: total,
-    }: { runner_groups: GroupAnswer[]; total_count: number } = data;
-    return { items, total, link: headers.link };
+    const query = { org, per_page: PER_PAGE, page };
+    const { data, headers } = await ask(octokit, `GET ${GROUPS}`, groupList, query);
+    return { items: data.runner_groups, total: data.total_count, link: headers.link };
   });
   return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
 }
@@ -121,17 +120,10 @@ async function listRepositories(
   if (group.visibility !== 'selected') return null;
   try {
     const repositories = await readPages(async (page) => {
-      const { data, headers } = await octokit.request(LIST_REPOSITORIES, {
-        org,
-        runner_group_id: group.id,
-        per_page: PER_PAGE,
-        page,
-      });
-      const {
-        repositories: items,
-        total_count: total,
-      }: { repositories: { id: number; full_name: string }[]; total_count: number } = data;
-      return { items, total, link: headers.link };
+      const query = { org, groupId: group.id, per_page: PER_PAGE, page };
+      const route = `GET ${GROUPS}/{groupId}/repositories`;
+      const { data, headers } = await ask(octokit, route, repositoryList, query);
+      return { items: data.repositories, total: data.total_count, link: headers.link };
     });
     return repositories.map(({ full_name: fullName }) => fullName);
   } catch (error) {
@@ -148,8 +140,7 @@ async function createRunnerGroup(
   const { name, visibility, allowsPublicRepositories } = settings;
   try {
     const body = { org, name, visibility, allows_public_repositories: allowsPublicRepositories };
-    const { data }: { data: GroupAnswer } = await client.octokit.request(MAKE_GROUP, body);
-    return data;
+    return (await ask(client.octokit, `POST ${GROUPS}`, groupAnswer, body)).data;
   } catch (error) {
     // Another replica was quicker.
     const found =

@@ -1,7 +1,10 @@
+import { id } from '@paddock/domain/deliveries/payload-fields';
 import { asRecord } from '@paddock/domain/pools/as-record';
 import { readRunnerName } from '@paddock/domain/workers/worker-name';
+import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, foundOrNot } from './errors.ts';
+import { ask, isThat, total } from './read-answer.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 
 /**
@@ -15,14 +18,23 @@ export type RegistrationScope =
 
 /**
  * A self-hosted runner as GitHub sees it. GitHub's view lags: `busy` may be false for minutes into
- * a job.
+ * a job. An answer that lacks a fact which decides about it is refused: we would conclude that a
+ * runner is missing or idle. It is offline by this word alone.
  */
-export type GitHubRunner = {
-  readonly id: number;
-  readonly name: string;
-  readonly online: boolean;
-  readonly busy: boolean;
-};
+const runner = z
+  .object({ id, name: z.string(), status: z.string(), busy: z.boolean() })
+  .transform(({ name, status, ...of }) => ({
+    ...of,
+    name: readRunnerName(name),
+    online: status !== 'offline',
+  }));
+
+export type GitHubRunner = Readonly<z.infer<typeof runner>>;
+
+/** The body of a 204. */
+const NOTHING = z.union([z.undefined(), z.literal('')]);
+
+const runners = z.object({ runners: z.array(runner), total_count: total });
 
 export type JitRequest = {
   readonly name: string;
@@ -46,15 +58,15 @@ export async function createJitConfig(
     runner_group_id: runnerGroupId,
   });
   // Our own error texts: a proxy between us and GitHub may answer anything.
-  const { runner, encoded_jit_config: jitConfig } = asRecord(data);
+  const { runner: made, encoded_jit_config: jitConfig } = asRecord(data);
   const without = (what: string) =>
     new Error(
       `GitHub registered the runner ${name} in ${describeScope(scope)}, but its answer lacks the ${what}.`,
     );
   if (typeof jitConfig !== 'string' || jitConfig === '') throw without('JIT config');
-  const { id } = asRecord(runner);
-  if (!Number.isSafeInteger(id)) throw without('id');
-  return { runnerId: Number(id), jitConfig };
+  const runnerId = id.safeParse(asRecord(made)['id']).data;
+  if (runnerId === undefined) throw without('id');
+  return { runnerId, jitConfig };
 }
 
 /** The runner of exactly this name, if it is registered in the scope. */
@@ -64,7 +76,7 @@ export async function findRunner(
   name: string,
 ): Promise<GitHubRunner | undefined> {
   // Enterprise Servers that do not know the filter answer all runners.
-  return (await listRunners(client, scope, { name })).find((runner) => runner.name === name);
+  return (await listRunners(client, scope, { name })).find((one) => one.name === name);
 }
 
 /** All runners of the scope, page by page (100 each). */
@@ -75,15 +87,8 @@ export function listRunners(
 ): Promise<GitHubRunner[]> {
   return readPages(async (page) => {
     const query = { per_page: PER_PAGE, page, ...filter };
-    const { data, headers } = await octokit.request(`GET ${runnersOf(scope)}`, query);
-    const { runners: items, total_count: total } = asRecord(data);
-    if (!Array.isArray(items))
-      throw new Error(`GitHub answered without a list of the runners of ${describeScope(scope)}.`);
-    return {
-      items: items.map(parseRunner),
-      total: typeof total === 'number' ? total : undefined,
-      link: headers.link,
-    };
+    const { data, headers } = await ask(octokit, `GET ${runnersOf(scope)}`, runners, query);
+    return { items: data.runners, total: data.total_count, link: headers.link };
   });
 }
 
@@ -93,9 +98,8 @@ export async function getRunner(
   scope: RegistrationScope,
   runnerId: number,
 ): Promise<GitHubRunner | undefined> {
-  return foundOrNot(async () =>
-    parseRunner((await octokit.request(`GET ${runnersOf(scope)}/${runnerId}`)).data),
-  );
+  const path = `${runnersOf(scope)}/${runnerId}`;
+  return foundOrNot(async () => (await ask(octokit, `GET ${path}`, isThat(runner, runnerId))).data);
 }
 
 /**
@@ -109,31 +113,12 @@ export async function deleteRunner(
   runnerId: number,
 ): Promise<'deleted' | 'absent' | 'busy'> {
   try {
-    const remove = () => octokit.request(`DELETE ${runnersOf(scope)}/${runnerId}`);
+    const remove = () => ask(octokit, `DELETE ${runnersOf(scope)}/${runnerId}`, NOTHING);
     return (await foundOrNot(remove)) === undefined ? 'absent' : 'deleted';
   } catch (error) {
     if (classifyGitHubError(error).status === 422) return 'busy';
     throw error;
   }
-}
-
-/**
- * Refuses an answer that lacks a fact which decides about a runner: we would conclude that a runner
- * is missing or idle.
- */
-function parseRunner(answer: unknown): GitHubRunner {
-  const { id, name, status, busy } = asRecord(answer);
-  if (
-    typeof id !== 'number' ||
-    typeof name !== 'string' ||
-    typeof status !== 'string' ||
-    typeof busy !== 'boolean'
-  ) {
-    throw new Error(
-      'GitHub listed a runner without its id, its name, its status or whether it is busy.',
-    );
-  }
-  return { id, name: readRunnerName(name), online: status === 'online', busy };
 }
 
 /** How long GitHub serves a version of the runner. */

@@ -13,6 +13,12 @@ type Headers = Readonly<Record<string, string | number | undefined>>;
 /** GitHub's advice after a secondary limit without a header that says how long. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
+/**
+ * GitHub's budgets are hourly. A longer wait is a mistake of somebody between us and GitHub, which
+ * would bind until a person ends it. GitHub repeats a true one.
+ */
+export const LONGEST_WAIT_MS = 3_600_000;
+
 /** Used where GitHub refused for too many calls, and the wait is over already or missing. */
 const SHORTEST_WAIT_MS = 1_000;
 
@@ -40,8 +46,10 @@ export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'messa
   const resetMs = isExhausted(headers) ? untilReset(headers, now) : undefined;
   const atLeast = isRefused ? SHORTEST_WAIT_MS : 0;
   const unsaid = isRefused && resetMs === undefined ? SECONDARY_LIMIT_WAIT_MS : 0;
-  const ofAll = retryAfterMs === undefined ? unsaid : Math.max(retryAfterMs, atLeast);
-  const ofBudget = Math.max(resetMs ?? 0, resetMs === undefined ? 0 : atLeast);
+  const asked = retryAfterMs === undefined ? unsaid : Math.max(retryAfterMs, atLeast);
+  const ofAll = Math.min(asked, LONGEST_WAIT_MS);
+  const untilFull = Math.max(resetMs ?? 0, resetMs === undefined ? 0 : atLeast);
+  const ofBudget = Math.min(untilFull, LONGEST_WAIT_MS);
   const resource = headers['x-ratelimit-resource'];
   return [
     ...(ofAll > 0 ? [{ ms: ofAll }] : []),
@@ -55,7 +63,7 @@ const isExhausted = (headers: Headers): boolean =>
   /^(?:0|-\d+)$/.test(String(headers['x-ratelimit-remaining']));
 
 /** Milliseconds, negative once it is over; undefined without a reset instant. */
-function untilReset(headers: Headers, now: number): number | undefined {
+export function untilReset(headers: Headers, now: number): number | undefined {
   const resetAt = secondsToMs(headers['x-ratelimit-reset']);
   // The reset is an instant of GitHub's clock, which may differ from ours.
   const theirs = Date.parse(String(headers['date']));

@@ -5,7 +5,7 @@ import {
   readInstallation,
   readInstallationTarget,
 } from './installation-event.ts';
-import { entity, type Entity, id } from './payload-fields.ts';
+import { describeIssues, entity, type Entity, id } from './payload-fields.ts';
 import { isWorkflowJobAction, type JobStatement, readWorkflowJob } from './workflow-job-event.ts';
 
 /** The subject of a delivery; null where the delivery does not say. */
@@ -53,7 +53,10 @@ export function parseDelivery(event: string, body: unknown): ParsedDelivery | Ma
     return readEvent(event, body);
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    return { kind: 'malformed', problem: `the body is not a ${event} payload: ${describe(error)}` };
+    return {
+      kind: 'malformed',
+      problem: `the body is not a ${event} payload: ${describeIssues(error)}`,
+    };
   }
 }
 
@@ -126,12 +129,6 @@ function aboutOf(body: object): Omit<About, 'event'> {
     repoId: owned?.id ?? null,
   };
 }
-
-const describe = (error: z.ZodError): string =>
-  error.issues
-    .slice(0, 5)
-    .map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
-    .join('; ');
 
 /**
  * Says why a body cannot belong to this event, whose header is not signed. Undefined if it can.

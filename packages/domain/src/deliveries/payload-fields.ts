@@ -37,3 +37,10 @@ export const entity = z.object({
   type: z.enum(['Organization', 'User']),
 });
 export type Entity = z.infer<typeof entity>;
+
+/** What is wrong with foreign JSON, for people. */
+export const describeIssues = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.map(String).join('.') || 'it'}: ${issue.message}`)
+    .join('; ');
