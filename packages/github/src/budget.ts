@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import { ask } from './read-answer.ts';
+import { readAnswer } from './read-answers.ts';
 import { LONGEST_WAIT_MS, untilReset } from './waits.ts';
 
 /** GitHub's newest word on one hourly budget. */
@@ -61,6 +61,6 @@ const rateLimits = z.object({
 export async function readBudgets(
   octokit: Octokit,
 ): Promise<Partial<Record<RateResource, RateBudget>>> {
-  const { resources } = (await ask(octokit, 'GET /rate_limit', rateLimits)).data;
+  const { resources } = readAnswer(await octokit.rest.rateLimit.get(), rateLimits).data;
   return Object.fromEntries(Object.entries(resources).filter(([, named]) => named !== undefined));
 }

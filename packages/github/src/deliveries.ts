@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { AppClient } from './connect.ts';
 import { UnusableAnswerError } from './errors.ts';
-import { ask } from './read-answer.ts';
-import { ifNoneMatch, PER_PAGE, unlessUnchanged } from './read-pages.ts';
+import { ifNoneMatch, PER_PAGE, readAnswer, unlessUnchanged } from './read-answers.ts';
 
 /** An entry of the log without a GUID or an instant, or with an id that no number holds, is of no use. */
 const entry = z.object({
@@ -124,7 +123,7 @@ export async function readDelivery(
   deliveryId: string,
 ): Promise<DeliveryBody> {
   const path = `/app/hook/deliveries/${encodeURIComponent(deliveryId)}`;
-  const { data } = await ask(octokit, `GET ${path}`, withBody);
+  const { data } = readAnswer(await octokit.request(`GET ${path}`), withBody);
   const payload = data.request?.payload ?? undefined;
   if (payload === undefined)
     throw new UnusableAnswerError('GitHub’s log has no body of the delivery.');
@@ -150,7 +149,7 @@ export async function redeliver({ octokit }: AppClient, deliveryId: string): Pro
 
 const HTTP_STATUS = /^\d{3}$/;
 
-const askForPage = (
+const askForPage = async (
   { octokit }: AppClient,
   {
     cursor,
@@ -162,11 +161,14 @@ const askForPage = (
     readonly etag?: string | undefined;
   },
 ) =>
-  ask(octokit, 'GET /app/hook/deliveries', z.array(z.unknown()), {
-    ...ifNoneMatch(etag),
-    per_page: perPage,
-    ...(cursor === undefined ? {} : { cursor }),
-  });
+  readAnswer(
+    await octokit.rest.apps.listWebhookDeliveries({
+      ...ifNoneMatch(etag),
+      per_page: perPage,
+      ...(cursor === undefined ? {} : { cursor }),
+    }),
+    z.array(z.unknown()),
+  );
 
 /**
  * Tells a removed Link header from a last page of exactly a hundred entries, which has none either.

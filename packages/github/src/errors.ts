@@ -51,7 +51,10 @@ export class WaitError extends Error {
   readonly operation: string;
   readonly ms: number;
 
-  constructor(request: Asked, { ms, message }: Pick<Wait, 'ms' | 'message'>) {
+  constructor(
+    request: { readonly method: string; readonly url: string },
+    { ms, message }: Pick<Wait, 'ms' | 'message'>,
+  ) {
     super(message);
     this.name = 'WaitError';
     this.operation = describeOperation(request);
@@ -76,17 +79,13 @@ export class UnaskedError extends Error {
  */
 export class UnusableAnswerError extends Error {
   override readonly name = 'UnusableAnswerError';
+  /** The path that was asked for. */
   readonly operation: string;
 
-  constructor(message: string, request?: Asked) {
+  constructor(message: string, url?: string) {
     super(message);
-    this.operation = request === undefined ? 'reading a list' : describeOperation(request);
+    this.operation = url === undefined ? 'reading a list' : pathOf(url);
   }
-}
-
-interface Asked {
-  readonly method: string;
-  readonly url: string;
 }
 
 /**
@@ -255,10 +254,10 @@ const NEVER_SENT_CODES = new Set([
 ]);
 
 /** Method and path. */
-function describeOperation(request: Asked): string {
-  const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
-  return `${request.method} ${path}`;
-}
+const describeOperation = (request: { readonly method: string; readonly url: string }): string =>
+  `${request.method} ${pathOf(request.url)}`;
+
+const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : url);
 
 // Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (such as a JIT
 // config).

@@ -3,8 +3,7 @@ import { asRecord } from '@paddock/domain/pools/as-record';
 import { z } from 'zod';
 import type { AppClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
-import { ask, isThat } from './read-answer.ts';
-import { PER_PAGE, readPages } from './read-pages.ts';
+import { isThat, PER_PAGE, readAnswer, readPages } from './read-answers.ts';
 
 /** What an owner has accepted, or an App asks for: the level by the permission. */
 const permissions = z.record(z.string(), z.unknown()).transform(textsOf);
@@ -47,10 +46,10 @@ export async function findInstallation(
   { octokit }: AppClient,
   { id: installationId }: { readonly id: number },
 ): Promise<GitHubInstallation | undefined> {
-  const schema = isThat(installation, installationId);
-  return foundOrNot(
-    async () => (await ask(octokit, `GET /app/installations/${installationId}`, schema)).data,
-  );
+  return foundOrNot(async () => {
+    const answer = await octokit.rest.apps.getInstallation({ installation_id: installationId });
+    return readAnswer(answer, isThat(installation, installationId)).data;
+  });
 }
 
 /**
@@ -59,13 +58,8 @@ export async function findInstallation(
  */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
   return readPages(async (page) => {
-    const query = { per_page: PER_PAGE, page };
-    const { data, headers } = await ask(
-      octokit,
-      'GET /app/installations',
-      z.array(z.unknown()),
-      query,
-    );
+    const answer = await octokit.rest.apps.listInstallations({ per_page: PER_PAGE, page });
+    const { data, headers } = readAnswer(answer, z.array(z.unknown()));
     const items = data.flatMap((one) => installation.safeParse(one).data ?? []);
     return { items, link: headers.link };
   });
@@ -89,7 +83,7 @@ export type GitHubAppFacts = Readonly<Pick<z.infer<typeof appFacts>, 'permission
 
 /** The App itself, as GitHub knows it. */
 export async function getApp({ octokit }: AppClient): Promise<GitHubAppFacts> {
-  const { data, headers } = await ask(octokit, 'GET /app', appFacts);
+  const { data, headers } = readAnswer(await octokit.rest.apps.getAuthenticated(), appFacts);
   const { slug, html_url: page } = data;
   const { type, login } = asRecord(data.owner);
   const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
@@ -113,6 +107,6 @@ function textsOf(levels: Record<string, unknown>): Record<string, string> {
 
 /** Where GitHub sends the App's deliveries; empty: nowhere. */
 export async function getWebhookUrl({ octokit }: AppClient): Promise<string> {
-  const schema = z.object({ url: z.string().nullish() });
-  return (await ask(octokit, 'GET /app/hook/config', schema)).data.url ?? '';
+  const answer = await octokit.rest.apps.getWebhookConfigForApp();
+  return readAnswer(answer, z.object({ url: z.string().nullish() })).data.url ?? '';
 }

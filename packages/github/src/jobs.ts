@@ -3,14 +3,16 @@ import { readRunnerName } from '@paddock/domain/workers/worker-name';
 import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
-import { ask, isThat, total } from './read-answer.ts';
 import {
   ifNoneMatch,
+  isThat,
   type ListIfChanged,
   PER_PAGE,
+  readAnswer,
   readPagesIfChanged,
+  totalCount,
   unlessUnchanged,
-} from './read-pages.ts';
+} from './read-answers.ts';
 import type { RepositoryName } from './repositories.ts';
 
 const runAttempt = z
@@ -82,9 +84,7 @@ const run = z
 
 export type GitHubRun = Readonly<z.infer<typeof run>>;
 
-const runs = z.object({ workflow_runs: z.array(run), total_count: total });
-
-const RUNS = '/repos/{owner}/{repo}/actions/runs';
+const runs = z.object({ workflow_runs: z.array(run), total_count: totalCount });
 
 /** One run; undefined when GitHub answers 404. */
 export const findRun = (
@@ -92,10 +92,10 @@ export const findRun = (
   { owner, repo }: RepositoryName,
   runId: number,
 ): Promise<GitHubRun | undefined> =>
-  foundOrNot(
-    async () =>
-      (await ask(octokit, `GET ${RUNS}/{runId}`, isThat(run, runId), { owner, repo, runId })).data,
-  );
+  foundOrNot(async () => {
+    const answer = await octokit.rest.actions.getWorkflowRun({ owner, repo, run_id: runId });
+    return readAnswer(answer, isThat(run, runId)).data;
+  });
 
 /** One job; undefined when GitHub answers 404. */
 export const findJob = (
@@ -104,8 +104,8 @@ export const findJob = (
   jobId: number,
 ): Promise<GitHubJob | undefined> =>
   foundOrNot(async () => {
-    const route = 'GET /repos/{owner}/{repo}/actions/jobs/{jobId}';
-    return (await ask(octokit, route, isThat(jobOf(), jobId), { owner, repo, jobId })).data;
+    const answer = await octokit.rest.actions.getJobForWorkflowRun({ owner, repo, job_id: jobId });
+    return readAnswer(answer, isThat(jobOf(), jobId)).data;
   });
 
 /**
@@ -130,13 +130,14 @@ export async function listRunJobsIfChanged(
   { owner, repo }: RepositoryName,
   { runId, etags }: { readonly runId: number; readonly etags: readonly string[] },
 ): Promise<ListIfChanged<GitHubJob> | undefined> {
-  const query = { owner, repo, runId, filter: 'all', per_page: PER_PAGE };
-  const schema = z.object({ jobs: z.array(jobOf(runId)), total_count: total });
+  const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
+  const schema = z.object({ jobs: z.array(jobOf(runId)), total_count: totalCount });
   const fetchPage = async (page: number, etag: string | undefined) => {
     const asked = { ...query, page, ...ifNoneMatch(etag) };
-    const { data, headers } = await ask(octokit, `GET ${RUNS}/{runId}/jobs`, schema, asked);
-    const { jobs: items, total_count: count } = data;
-    return { items, total: count, link: headers.link, etag: headers.etag };
+    const answer = await octokit.rest.actions.listJobsForWorkflowRun(asked);
+    const { data, headers } = readAnswer(answer, schema);
+    const { jobs: items, total_count: total } = data;
+    return { items, total, link: headers.link, etag: headers.etag };
   };
   return foundOrNot(() => readPagesIfChanged(fetchPage, { etags }));
 }
@@ -159,12 +160,9 @@ export async function listNewestRuns(
   etag: string | undefined,
 ): Promise<{ readonly runs: readonly GitHubRun[]; readonly etag: string | undefined } | undefined> {
   try {
-    const { data, headers } = await ask(octokit, `GET ${RUNS}`, runs, {
-      owner,
-      repo,
-      per_page: NEWEST_RUNS,
-      ...ifNoneMatch(etag),
-    });
+    const query = { owner, repo, per_page: NEWEST_RUNS, ...ifNoneMatch(etag) };
+    const answer = await octokit.rest.actions.listWorkflowRunsForRepo(query);
+    const { data, headers } = readAnswer(answer, runs);
     return { runs: data.workflow_runs, etag: headers.etag };
   } catch (error) {
     return unlessUnchanged(error);
@@ -186,9 +184,10 @@ export async function listRuns(
   const query = { owner, repo, status, per_page: PER_PAGE };
   const fetchPage = async (page: number, etag: string | undefined) => {
     const asked = { ...query, page, ...ifNoneMatch(etag) };
-    const { data, headers } = await ask(octokit, `GET ${RUNS}`, runs, asked);
-    const { workflow_runs: items, total_count: count } = data;
-    return { items, total: count, link: headers.link, etag: headers.etag };
+    const answer = await octokit.rest.actions.listWorkflowRunsForRepo(asked);
+    const { data, headers } = readAnswer(answer, runs);
+    const { workflow_runs: items, total_count: total } = data;
+    return { items, total, link: headers.link, etag: headers.etag };
   };
   return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS, mayLack: true });
 }

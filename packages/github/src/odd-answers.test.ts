@@ -22,7 +22,8 @@ const altering = (
       if (!path.test(new URL(answer.url).pathname)) return answer;
       const [text, headers] = [await answer.text(), new Headers(answer.headers)];
       const { status = answer.status, text: body = text } = alter(text, headers) ?? {};
-      return new Response(body, { status, headers });
+      const odd = new Response(body, { status, headers });
+      return Object.defineProperty(odd, 'url', { value: answer.url });
     },
   });
 
@@ -58,7 +59,7 @@ describe('an answer that lacks what decides is refused, with what was asked and 
       const failure = await failureOf(listRunJobs(client, API, runId));
       expect(failure).toMatchObject({ kind: 'unusable' });
       expect(failure && tellFailure(failure)).toContain(
-        `GET /repos/acme/api/actions/runs/${runId}/jobs cannot be used: jobs.0.${field}: `,
+        `to /repos/acme/api/actions/runs/${runId}/jobs cannot be used: jobs.0.${field}: `,
       );
     },
   );
@@ -72,7 +73,7 @@ describe('an answer that lacks what decides is refused, with what was asked and 
   ])('runners %s', async (_what, change) => {
     await createJitConfig(small.client, ACME, jit());
     const client = saying(/\/runners$/, change);
-    const asked = { kind: 'unusable', operation: 'GET /orgs/acme/actions/runners' };
+    const asked = { kind: 'unusable', operation: '/orgs/acme/actions/runners' };
     expect(await failureOf(listRunners(client, ACME))).toMatchObject(asked);
     expect(await failureOf(findRunner(client, ACME, 'worker-1'))).toMatchObject(asked);
   });

@@ -2,8 +2,7 @@ import { id } from '@paddock/domain/deliveries/payload-fields';
 import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './errors.ts';
-import { ask, isThat, total } from './read-answer.ts';
-import { PER_PAGE, readPages } from './read-pages.ts';
+import { isThat, PER_PAGE, readAnswer, readPages, totalCount } from './read-answers.ts';
 
 /** A repository as GitHub's paths name it. */
 export type RepositoryName = { readonly owner: string; readonly repo: string };
@@ -32,7 +31,7 @@ const repository = z
 
 export type GitHubRepository = Readonly<z.infer<typeof repository>>;
 
-const repositories = z.object({ repositories: z.array(repository), total_count: total });
+const repositories = z.object({ repositories: z.array(repository), total_count: totalCount });
 
 /**
  * A repository by its id, which outlives its names. Undefined when GitHub answers 404, which can
@@ -43,8 +42,8 @@ export async function findRepository(
   repositoryId: number,
 ): Promise<GitHubRepository | undefined> {
   return foundOrNot(async () => {
-    const schema = isThat(repository, repositoryId);
-    return (await ask(octokit, `GET /repositories/${repositoryId}`, schema)).data;
+    const answer = await octokit.request(`GET /repositories/${repositoryId}`);
+    return readAnswer(answer, isThat(repository, repositoryId)).data;
   });
 }
 
@@ -54,7 +53,7 @@ export async function findRepositoryByName(
   { owner, repo }: RepositoryName,
 ): Promise<GitHubRepository | undefined> {
   return foundOrNot(
-    async () => (await ask(octokit, 'GET /repos/{owner}/{repo}', repository, { owner, repo })).data,
+    async () => readAnswer(await octokit.rest.repos.get({ owner, repo }), repository).data,
   );
 }
 
@@ -64,8 +63,8 @@ export async function listRepositories({
 }: InstallationClient): Promise<GitHubRepository[]> {
   return readPages(async (page) => {
     const query = { per_page: PER_PAGE, page };
-    const route = 'GET /installation/repositories';
-    const { data, headers } = await ask(octokit, route, repositories, query);
+    const answer = await octokit.rest.apps.listReposAccessibleToInstallation(query);
+    const { data, headers } = readAnswer(answer, repositories);
     return { items: data.repositories, total: data.total_count, link: headers.link };
   });
 }

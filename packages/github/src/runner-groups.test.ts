@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { listDeliveries } from './deliveries.ts';
 import { listInstallations } from './installations.ts';
 import { listRunJobs, listRuns } from './jobs.ts';
-import { type ListAnswer, readPages } from './read-pages.ts';
+import { type ListAnswer, readPages } from './read-answers.ts';
 import { listRepositories } from './repositories.ts';
 import { createRunnerGroups, ensureRunnerGroup } from './runner-groups.ts';
 import { createJitConfig, listRunners } from './runners.ts';

@@ -3,8 +3,7 @@ import { id } from '@paddock/domain/deliveries/payload-fields';
 import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, type GitHubFailure } from './errors.ts';
-import { ask, total } from './read-answer.ts';
-import { PER_PAGE, readPages } from './read-pages.ts';
+import { PER_PAGE, readAnswer, readPages, totalCount } from './read-answers.ts';
 
 /** Every organisation has it, under this id; repositories have no other. */
 export const DEFAULT_RUNNER_GROUP_ID = 1;
@@ -87,13 +86,17 @@ const groupAnswer = z.object({
 });
 
 type GroupAnswer = Readonly<z.infer<typeof groupAnswer>>;
-const groupList = z.object({ runner_groups: z.array(groupAnswer), total_count: total });
+const groupList = z.object({ runner_groups: z.array(groupAnswer), total_count: totalCount });
 const repositoryList = z.object({
   repositories: z.array(z.object({ id, full_name: z.string() })),
-  total_count: total,
+  total_count: totalCount,
 });
 
 const GROUPS = '/orgs/{org}/actions/runner-groups';
+/** Any text to the compiler: Octokit's list of methods lacks these, and its answers have no type. */
+const LIST_GROUPS: string = `GET ${GROUPS}`;
+const MAKE_GROUP: string = `POST ${GROUPS}`;
+const LIST_REPOSITORIES: string = `GET ${GROUPS}/{runner_group_id}/repositories`;
 
 async function findRunnerGroup(
   { octokit }: InstallationClient,
@@ -102,7 +105,8 @@ async function findRunnerGroup(
 ): Promise<GroupAnswer | undefined> {
   const groups = await readPages(async (page) => {
     const query = { org, per_page: PER_PAGE, page };
-    const { data, headers } = await ask(octokit, `GET ${GROUPS}`, groupList, query);
+    const answer = await octokit.request(LIST_GROUPS, query);
+    const { data, headers } = readAnswer(answer, groupList);
     return { items: data.runner_groups, total: data.total_count, link: headers.link };
   });
   return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
@@ -120,9 +124,11 @@ async function listRepositories(
   if (group.visibility !== 'selected') return null;
   try {
     const repositories = await readPages(async (page) => {
-      const query = { org, groupId: group.id, per_page: PER_PAGE, page };
-      const route = `GET ${GROUPS}/{groupId}/repositories`;
-      const { data, headers } = await ask(octokit, route, repositoryList, query);
+      const query = { org, runner_group_id: group.id, per_page: PER_PAGE, page };
+      const { data, headers } = readAnswer(
+        await octokit.request(LIST_REPOSITORIES, query),
+        repositoryList,
+      );
       return { items: data.repositories, total: data.total_count, link: headers.link };
     });
     return repositories.map(({ full_name: fullName }) => fullName);
@@ -140,7 +146,7 @@ async function createRunnerGroup(
   const { name, visibility, allowsPublicRepositories } = settings;
   try {
     const body = { org, name, visibility, allows_public_repositories: allowsPublicRepositories };
-    return (await ask(client.octokit, `POST ${GROUPS}`, groupAnswer, body)).data;
+    return readAnswer(await client.octokit.request(MAKE_GROUP, body), groupAnswer).data;
   } catch (error) {
     // Another replica was quicker.
     const found =

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { waitFor } from '@paddock/testing/wait-for';
 import { findRun, listRunJobs, listRunJobsIfChanged, listRuns } from './jobs.ts';
-import type { ListIfChanged } from './read-pages.ts';
+import type { ListIfChanged } from './read-answers.ts';
 import { findRepository, findRepositoryByName, listRepositories } from './repositories.ts';
 import {
   createJitConfig,

@@ -4,8 +4,7 @@ import { readRunnerName } from '@paddock/domain/workers/worker-name';
 import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, foundOrNot } from './errors.ts';
-import { ask, isThat, total } from './read-answer.ts';
-import { PER_PAGE, readPages } from './read-pages.ts';
+import { isThat, PER_PAGE, readAnswer, readPages, totalCount } from './read-answers.ts';
 
 /**
  * Where a runner registers. A runner of an organisation may run any job of its repositories that
@@ -34,7 +33,7 @@ export type GitHubRunner = Readonly<z.infer<typeof runner>>;
 /** The body of a 204. */
 const NOTHING = z.union([z.undefined(), z.literal('')]);
 
-const runners = z.object({ runners: z.array(runner), total_count: total });
+const runners = z.object({ runners: z.array(runner), total_count: totalCount });
 
 export type JitRequest = {
   readonly name: string;
@@ -87,7 +86,8 @@ export function listRunners(
 ): Promise<GitHubRunner[]> {
   return readPages(async (page) => {
     const query = { per_page: PER_PAGE, page, ...filter };
-    const { data, headers } = await ask(octokit, `GET ${runnersOf(scope)}`, runners, query);
+    const answer = await octokit.request(`GET ${runnersOf(scope)}`, query);
+    const { data, headers } = readAnswer(answer, runners);
     return { items: data.runners, total: data.total_count, link: headers.link };
   });
 }
@@ -98,8 +98,10 @@ export async function getRunner(
   scope: RegistrationScope,
   runnerId: number,
 ): Promise<GitHubRunner | undefined> {
-  const path = `${runnersOf(scope)}/${runnerId}`;
-  return foundOrNot(async () => (await ask(octokit, `GET ${path}`, isThat(runner, runnerId))).data);
+  return foundOrNot(async () => {
+    const answer = await octokit.request(`GET ${runnersOf(scope)}/${runnerId}`);
+    return readAnswer(answer, isThat(runner, runnerId)).data;
+  });
 }
 
 /**
@@ -113,8 +115,12 @@ export async function deleteRunner(
   runnerId: number,
 ): Promise<'deleted' | 'absent' | 'busy'> {
   try {
-    const remove = () => ask(octokit, `DELETE ${runnersOf(scope)}/${runnerId}`, NOTHING);
-    return (await foundOrNot(remove)) === undefined ? 'absent' : 'deleted';
+    const answer = await foundOrNot(() =>
+      octokit.request(`DELETE ${runnersOf(scope)}/${runnerId}`),
+    );
+    if (answer === undefined) return 'absent';
+    readAnswer(answer, NOTHING);
+    return 'deleted';
   } catch (error) {
     if (classifyGitHubError(error).status === 422) return 'busy';
     throw error;

@@ -1,7 +1,7 @@
 import { findUnresolved, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
 import { type DeliveryBody, listDeliveries } from '@paddock/github/deliveries';
 import { classifyGitHubError } from '@paddock/github/errors';
-import { PER_PAGE } from '@paddock/github/read-pages';
+import { PER_PAGE } from '@paddock/github/read-answers';
 import { done, type Outcome, poison } from '@paddock/queue/kind';
 import type { SweepContext } from '../sweep.ts';
 import { bringingOf } from './bring-delivery.ts';

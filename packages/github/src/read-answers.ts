@@ -1,4 +1,27 @@
+import { describeIssues } from '@paddock/domain/deliveries/payload-fields';
+import { z } from 'zod';
 import { classifyGitHubError, UnusableAnswerError } from './errors.ts';
+
+/**
+ * What the schema names of an answer. Throws an UnusableAnswerError that says what is wrong:
+ * something between us and GitHub may answer anything, and a field that is missing must not read as
+ * “no” or “none”.
+ */
+export function readAnswer<T, H>(
+  { data, headers, url }: { readonly data: unknown; readonly headers: H; readonly url: string },
+  schema: z.ZodType<T>,
+): { readonly data: T; readonly headers: H } {
+  const read = schema.safeParse(data);
+  if (read.success) return { data: read.data, headers };
+  throw new UnusableAnswerError(describeIssues(read.error), url);
+}
+
+/** The object that was asked for, by its id, and no other. */
+export const isThat = <T extends { readonly id: number }>(schema: z.ZodType<T>, id: number) =>
+  schema.refine((one) => one.id === id, { path: ['id'], error: `it is not ${id}` });
+
+/** How many items a list has, on all pages. */
+export const totalCount = z.int().nonnegative();
 
 /** The paging facts of a list's page. */
 export interface ListAnswer<T> {
