@@ -46,7 +46,7 @@ export async function findTroubles(db: Db, by: 'k8s_pool' | 'k8s_node', fits: Ra
       from workers where ${LIVE} and stuck_reason is not null and stuck_at is not null and ${fits}
       union all
       (select k8s_pool, k8s_node, pod_name, coalesce(stop_reason, 'unknown'), ${SAID}, completed_at from workers
-        where completed_at is not null and not ${HAS_ENDED_WELL} and created_at > now() - interval '1 day' and ${fits}
+        where completed_at is not null and status = 'failed' and not ${HAS_ENDED_WELL} and created_at > now() - interval '1 day' and ${fits}
         order by created_at desc limit ${MOST})
       union all
       select k8s_pool, null, null, failure_class, ${messageIn('failure_message')}, coalesce(case n when 1 then failing_since else failed_at end, now())

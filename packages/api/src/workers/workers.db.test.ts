@@ -23,8 +23,6 @@ const STOPS: Partial<Record<(typeof STATES)[number], string>> = {
   ended: 'drained',
   failed: 'offline',
 };
-/** Its version is refused by GitHub: it may end with 0, and has failed all the same. */
-const REFUSED = { status: 'completed', stop_reason: 'outdated_runner' } as const;
 
 beforeAll(async () => {
   for (let n = 0; n < 60; n += 1) {
@@ -42,7 +40,6 @@ beforeAll(async () => {
       stop_reason: n % 20 === 3 ? 'unwanted' : (STOPS[state] ?? null),
       completed_at: state === 'ended' || state === 'failed' ? at(40) : null,
       created_at: at(Math.floor(n / 3)),
-      ...(n === 9 && REFUSED),
     });
   }
   // Of three workers two have one instant, and the other one is older by less than a millisecond.

@@ -18,7 +18,7 @@ import type { FailureInfo } from '@paddock/db/schema/columns';
 import type { Db } from '@paddock/db/schema/tables';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
-import { GOOD_ENDS, OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
+import { GOOD_ENDS } from '@paddock/domain/workers/stop-reasons';
 import { LIVE } from '@paddock/db/states/states';
 import { entity, entityIdOf, pool as poolName } from '../lists/named.ts';
 import { pageInput, pageOf, type Placed, toPage } from '../lists/page.ts';
@@ -46,12 +46,12 @@ export const workerRow = z.object({
 export type WorkerRow = z.output<typeof workerRow>;
 
 /** SQL: the worker ended well, or Paddock wanted it no longer. */
-export const HAS_ENDED_WELL = sql`(status = 'completed' and stop_reason is distinct from ${sql.lit(OUTDATED_RUNNER)} or status = 'failed' and coalesce(stop_reason, '') in ('unwanted', ${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
+export const HAS_ENDED_WELL = sql`(status = 'completed' or status = 'failed' and coalesce(stop_reason, '') in ('unwanted', ${sql.join(GOOD_ENDS.map((one) => sql.lit(one)))}))`;
 
 /** SQL: the columns of a WorkerRow, of the worker `w`. */
 const WORKER_COLUMNS = sql`
   w.pod_name as name,
-  case when ${HAS_ENDED_WELL} then 'ended' when w.status in ('completed', 'failed') then 'failed' when w.stopping_at is not null then 'stopping' else w.status::text end as state,
+  case when ${HAS_ENDED_WELL} then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
   json_build_object('id', w.entity_id, 'login', w.entity_name) as entity, w.repo_full_name as repository, w.k8s_pool as pool,
   w.k8s_node as node, w.is_warm as warm, w.assigned_job_id as job,
   case when w.stuck_reason is not null then json_build_object('reason', w.stuck_reason, 'since', ${isoText('w.stuck_at')}) end as stuck,
@@ -214,7 +214,7 @@ export function listWorkers(
     case 'ended':
       return readListed(db, WORKERS, ended(HAS_ENDED_WELL));
     case 'failed':
-      return readListed(db, WORKERS, ended(sql`not ${HAS_ENDED_WELL}`));
+      return readListed(db, WORKERS, ended(sql`status = 'failed' and not ${HAS_ENDED_WELL}`));
     case undefined:
       return readListed(db, WORKERS, newestOf(WORKERS, [alive(), ended()], page));
     default:

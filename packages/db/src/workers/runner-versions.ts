@@ -124,14 +124,15 @@ export async function findEndWithoutJob(
 }
 
 /**
- * Notes that GitHub refused the version of the worker's runner: this explains its end, which counts
- * against no waiting job. False: it has a known job by now, or this was noted before.
+ * Notes that GitHub refused the version of the worker's runner, which may have ended with 0 all the
+ * same: the worker failed, and its end counts against no waiting job. False: it has a known job by now, or this was noted before.
  */
 export const markOutdatedRunner = (db: Db, podName: string, message: string): Promise<boolean> =>
   changeWorker(
     db,
     podName,
     {
+      status: 'failed',
       stop_reason: OUTDATED_RUNNER,
       unexplained_until: null,
       failure_info: sql`coalesce(failure_info, jsonb_build_object('version', 1, 'message', ${message}::text))`,
