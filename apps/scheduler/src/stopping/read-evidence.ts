@@ -20,6 +20,7 @@ import {
   type RegistrationScope,
 } from '@paddock/github/runners';
 import type { Cluster } from '@paddock/kube/connect';
+import { unless } from '@paddock/kube/errors';
 import { readJobInLog } from '@paddock/kube/runner-log';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
@@ -90,7 +91,9 @@ export async function readEvidence(
 export const placeOf = ({ namespace, podName }: WorkerToStop) => ({ namespace, name: podName });
 
 async function readPod({ cluster, worker, seen }: StopAttempt): Promise<Partial<StopEvidence>> {
-  const pod = await findPod(cluster, placeOf(worker));
+  const reading = findPod(cluster, placeOf(worker));
+  // Its namespace may be gone, too, with our rights there: then the follower's word must do.
+  const pod = await (worker.podlessForMs === null ? reading : unless('forbidden', reading));
   // A pod of another uid that has taken the name is not ours.
   if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid))
     return { pod: podSays(undefined) };

@@ -246,6 +246,20 @@ describe('a worker without a pod (A3)', () => {
     expect(await scene.row(podName)).toMatchObject(GONE);
   });
 
+  test('which is gone with its namespace and our rights there: GitHub’s word ends it (H3)', async () => {
+    const podName = await scene.startUnregistered();
+    await scene.losePod(podName);
+    await scene.follow();
+    const refusal = { status: 403, reason: 'Forbidden', times: 1_000 };
+    world.kube.failNext({ path: '/namespaces/', ...refusal });
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running' });
+    await world.deleteRunner(podName);
+    await world.makeDue();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject(GONE);
+  });
+
   test('which was never made: deregistered, then ended', async () => {
     world.kube.setQuota(0);
     const podName = await scene.makeWorker();
