@@ -201,6 +201,16 @@ describe('a call', () => {
   });
 
   test.each([
+    ['is not ready is away', 500, 201, /500 Internal Server Error$/],
+    ['has just started, and knows nobody’s rights, is away', 403, 403, /403 Forbidden$/],
+    ['lets us ask for our own rights alone is there', 403, 201, /^undefined$/],
+  ])('a server that %s', async (_how, readiness, review, said) => {
+    answer = (asked, response) =>
+      void response.writeHead(asked.url?.endsWith('/readyz') ? readiness : review).end();
+    expect(String(await probeCluster(cluster, AbortSignal.timeout(5_000)))).toMatch(said);
+  });
+
+  test.each([
     [200, '{"message":"please log in"}'],
     [200, '<html>please log in'],
     [404, '{"message":"no such host"}'],

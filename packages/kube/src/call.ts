@@ -221,24 +221,37 @@ export function objectPath(
 }
 
 /**
- * Asks the API server whether it is ready: that passes no node, webhook or quota, and takes no right
- * by default. One that has just started does not know anybody's rights yet. Resolves to undefined if
- * it is ready, else to why not. Never throws.
+ * Asks the API server whether it is ready, which passes no node, webhook or quota. One that has just
+ * started knows nobody's rights and refuses everything (403), first even this question. It is not
+ * ready before it lets us ask for our own rights, as everybody may. Resolves to undefined if it is
+ * ready, else to why not. Never throws.
  */
 export async function probeCluster(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    if ((await callText(cluster, { ...READINESS, signal })) === 'ok') return undefined;
-    return `${describe(READINESS)}: the answer is not "ok"; is ${cluster.server} a Kubernetes API server?`;
-  } catch (error) {
-    const failure = classifyKubeError(error);
-    return isUnanswered(failure) ? failure.message : undefined;
-  }
+  const ask = (call: Call) => callText(cluster, { ...call, signal }).catch(classifyKubeError);
+  const said = await ask(READINESS);
+  if (typeof said === 'string')
+    return said === 'ok'
+      ? undefined
+      : `${describe(READINESS)}: the answer is not "ok"; is ${cluster.server} a Kubernetes API server?`;
+  const isAnswered =
+    said.status === 403
+      ? typeof (await ask(reviewOf(OWN_RIGHT))) === 'string'
+      : !isUnanswered(said);
+  return isAnswered ? undefined : said.message;
 }
 
-const READINESS = { method: 'GET' as HttpMethod, path: '/readyz' };
+const READINESS: Call = { method: 'GET', path: '/readyz' };
+const OWN_RIGHT = { nonResourceAttributes: { verb: 'get', path: READINESS.path } };
+
+/** Asks whether we have a right, as everybody may of themselves. */
+export const reviewOf = (spec: object): Call => ({
+  method: 'POST',
+  path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+  body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec },
+});
 
 /**
  * The version of the API server, as `v1.33.1`. Throws KubeError, also for the page of a proxy in its place.
@@ -250,4 +263,4 @@ export async function readVersion(cluster: Cluster): Promise<string> {
   throw new KubeError({ kind: 'unavailable', message });
 }
 
-const VERSION = { method: 'GET' as HttpMethod, path: '/version' };
+const VERSION: Call = { method: 'GET', path: '/version' };

@@ -2,7 +2,7 @@ import { asRecord } from '@paddock/domain/pools/as-record';
 import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { every } from '@paddock/runtime/pause';
-import { callJson } from './call.ts';
+import { callJson, reviewOf } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { classifyKubeError, isAway } from './errors.ts';
 
@@ -34,8 +34,6 @@ export function rightsOf(service: Service, hasHooks = false): string[] {
   );
 }
 
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-
 /**
  * The rights that a service lacks in a namespace, as `resource verb`. Everybody may ask this of
  * themselves. Throws KubeError.
@@ -52,8 +50,7 @@ export async function findMissingRights(
     const [of = '', subresource] = path.split('/');
     const [resource, group] = of.split('.');
     const spec = { resourceAttributes: { namespace, verb, group, resource, subresource } };
-    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
-    const answer = await callJson(cluster, { method: 'POST', path: REVIEWS, body });
+    const answer = await callJson(cluster, reviewOf(spec));
     if (asRecord(asRecord(answer)['status'])['allowed'] === false) missing.push(right);
   }
   return missing;
