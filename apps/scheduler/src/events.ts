@@ -70,7 +70,7 @@ const TABLE = {
     line.info('a change of the pools gave jobs another pool, or their first', { version, count }),
 
   unfitStopped: (workers: readonly WorkerOfTask[]) =>
-    line.info('stopping idle workers that lack a label of their changed pool', listed(workers)),
+    line.info('stopping workers without a job that do not fit their changed pool', listed(workers)),
 
   // Matching waiting jobs with workers.
   demandMatched: ({ reserved, ended, stopped, takenBack }: Matched) =>

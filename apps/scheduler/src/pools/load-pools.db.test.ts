@@ -89,7 +89,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   test('idle workers that lack a label which their pool has got are stopped, and are no supply; others stay (B4, C2)', async () => {
     const linux = { k8s_pool: 'small', registered_labels: '["linux","self-hosted"]' };
     const put = async (given: object) =>
-      (await putWorker(world.db, { ...linux, ...given })).pod_name;
+      (await putWorker(world.db, { namespace: 'runners', ...linux, ...given })).pod_name;
     const idle = await put({ status: 'running' });
     const surplus = await put({ stopping_at: new Date(), stop_reason: 'surplus' });
     await put({ status: 'running', assigned_at: new Date() });
@@ -119,11 +119,26 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     );
   });
 
+  test('workers without a pod are stopped where their pool has left the namespace; pods stay (B4, C2)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, unfit } = await startReplica(path);
+    const there = { k8s_pool: 'small', namespace: 'runners' };
+    const { pod_name: reserved } = await putWorker(world.db, there);
+    await putWorker(world.db, { ...there, pod_uid: 'a-uid' });
+    await putWorker(world.db, { ...there, namespace: 'later' });
+    await pools.once();
+    expect(unfit).toEqual([]);
+    write('paddock.yaml', yaml('linux').replace('namespace: runners', 'namespace: later'));
+    await pools.once();
+    expect(unfit).toEqual([reserved]);
+  });
+
   test('idle workers of an organisation in another runner group than their pool has now are stopped (B4, C2)', async () => {
     const path = write('paddock.yaml', yaml('linux'));
     const { pools, unfit } = await startReplica(path);
     const pools_version = (await inForce())?.version ?? 0;
-    const made = { k8s_pool: 'small', pools_version, registered_at: new Date() };
+    const at = { namespace: 'runners', registered_at: new Date() };
+    const made = { k8s_pool: 'small', pools_version, ...at };
     const { pod_name: idle } = await putWorker(world.db, made);
     await putWorker(world.db, { ...made, scope_repo_id: 5 });
     await putWorker(world.db, { ...made, registered_at: null });

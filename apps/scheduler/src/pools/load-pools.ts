@@ -143,7 +143,7 @@ export function createPoolsLoader({
   };
 }
 
-/** They would count as supply of jobs that GitHub never gives them. */
+/** They would count as supply of jobs that they never get. */
 const stopUnfit = (db: Db): Promise<readonly WorkerOfTask[]> =>
   db.transaction().execute(async (trx) => {
     const workers = await drainWorkers(trx, UNFIT);

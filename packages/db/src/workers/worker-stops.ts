@@ -116,7 +116,10 @@ export async function findListableRunners(
 /** One worker, all of a pool, or all of `UNFIT`. */
 export type Drained = { readonly podName: string } | { readonly pool: string } | typeof UNFIT;
 
-/** Workers that were registered without a label that their pool has now, or in another runner group: its jobs may ask for these. */
+/**
+ * Workers that were registered without a label that their pool has now, or in another runner group: its jobs may ask for these.
+ * And those without a pod in a namespace that the pool has left: what refuses their pods there may never pass.
+ */
 export const UNFIT = 'unfit';
 
 const reasonOf = (drained: Drained): StopReason => (drained === UNFIT ? 'pool_changed' : 'drained');
@@ -131,7 +134,7 @@ function isMeant(drained: Drained) {
   if (drained === UNFIT)
     return sql<boolean>`exists (
       select from ${POOLS_IN_FORCE} where p ->> 'name' = k8s_pool and (
-        not p -> 'labels' <@ registered_labels
+        not p -> 'labels' <@ registered_labels or pod_uid is null and namespace <> p ->> 'namespace'
         or registered_at is not null and scope_repo_id = 0 and exists (
           select from pools_documents made cross join jsonb_array_elements(made.content -> 'pools') former
           where made.version = pools_version and former ->> 'name' = k8s_pool and former -> 'runnerGroup' <> p -> 'runnerGroup')))`;

@@ -14,7 +14,7 @@ export const STOP_REASONS = {
   warm_expired:
     'The idle runner had been kept ready for as long as GitHub keeps its registration, or its pool had changed.',
   pool_changed:
-    'The idle runner lacked a label that its pool had got, or was in another runner group.',
+    'It did not fit its changed pool: it lacked a label, was in another runner group, or had no pod yet and the pool has another namespace.',
   drained: 'A person asked for it.',
   pod_gone: 'The pod is gone.',
 } as const;
