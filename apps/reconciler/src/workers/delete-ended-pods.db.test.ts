@@ -217,4 +217,11 @@ describe('pods of ended workers (E7)', () => {
     expect(await sweep()).toMatchObject({ absent: 1, secrets: 0 });
     expect(await marked()).toEqual([name]);
   });
+
+  test('whose Secrets may still exist are told of in one line (E6)', async () => {
+    const names = [await putEnded({ secretLeft: true }), await putEnded({ secretLeft: true })];
+    expect(await sweep()).toMatchObject({ secrets: 2 });
+    const told = scene.told('secretsForgotten') as [readonly string[]][];
+    expect(told.map(([some]) => some.toSorted())).toEqual([names.toSorted()]);
+  });
 });

@@ -22,9 +22,9 @@ export async function deleteEndedPods(context: SweepContext, pass: Pass): Promis
     /** Running, although the worker's row has ended: left alone. */
     left: 0,
     failed: 0,
-    /** Secrets that may have outlived their worker: removed again by each pass until they are gone. */
-    secrets: 0,
   };
+  /** Whose Secrets may have outlived them: removed again by each pass until they are gone. */
+  const secrets: string[] = [];
   const ended = await findEndedPods(db, {
     succeededGraceMs: config.podGraceSucceededMs,
     failedGraceMs: config.podGraceFailedMs,
@@ -39,17 +39,20 @@ export async function deleteEndedPods(context: SweepContext, pass: Pass): Promis
       const result = await deleteOne(context, pod, pass);
       counts[result]++;
       if (result === 'left' || result === 'failed') return false;
-      if (pod.secretLeft) counts.secrets++;
+      if (pod.secretLeft) secrets.push(pod.podName);
       if (pass.dryRun) return true;
-      if (pod.secretLeft) {
-        // A later pass finds the pod again, so that a Secret survives no failed task.
-        await enqueueAlone(db, [removeSecretTask(pod.podName)]);
-        events.secretsForgotten([pod.podName]);
-      } else await markPodsDeleted(db, [pod.podName]);
+      // With a Secret left, a later pass finds the pod again, so that it survives no failed task.
+      if (!pod.secretLeft) await markPodsDeleted(db, [pod.podName]);
       return !pod.secretLeft;
     },
   });
-  return done(counts);
+  const again = pass.dryRun ? [] : secrets;
+  await enqueueAlone(
+    db,
+    again.map((podName) => removeSecretTask(podName)),
+  );
+  events.secretsForgotten(again);
+  return done({ ...counts, secrets: secrets.length });
 }
 
 /** Reads the pod before deleting it: only the pod can prove that nothing runs in it. */
