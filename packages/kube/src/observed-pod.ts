@@ -59,7 +59,7 @@ export interface ObservedPod {
 /** Reduces a pod of the API server. Pure. */
 export function observePod(pod: WireJson<V1Pod>): ObservedPod {
   const { metadata = {}, spec, status = {} } = pod;
-  const phase = PHASES.find((known) => known === status.phase) ?? 'Pending';
+  const phase = PHASES.find((known) => known === status.phase) ?? 'Unknown';
   const ended = phase === 'Succeeded' || phase === 'Failed';
   const main = status.containerStatuses ?? [];
   const conditions = status.conditions ?? [];

@@ -1,4 +1,4 @@
-import { isRecord } from '@paddock/domain/pools/as-record';
+import { asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { callStream, networkError, objectPath, readJson, type Call } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { KubeError, kindOf, readStatus } from './errors.ts';
@@ -47,6 +47,7 @@ export async function* podChanges(
     for await (const chunk of answer) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
+      if (rest.length > LONGEST_LINE) throw noEvent('a line without an end');
       yield* readChanges(lines);
     }
   } catch (error) {
@@ -75,12 +76,14 @@ const TYPES: ReadonlyMap<unknown, 'added' | 'modified' | 'deleted'> = new Map([
 
 function readChange(line: string): PodChange {
   const { type, object } = parseLine(line);
-  if (type === 'BOOKMARK')
-    return { type: 'bookmark', resourceVersion: readPod(object).metadata?.resourceVersion ?? '' };
   const known = TYPES.get(type);
-  if (known !== undefined) {
-    const pod = observePod(readPod(object));
-    return { type: known, pod, resourceVersion: pod.resourceVersion };
+  if (known !== undefined || type === 'BOOKMARK') {
+    const { resourceVersion } = asRecord(asRecord(object)['metadata']);
+    if (typeof resourceVersion !== 'string' || resourceVersion === '')
+      throw noEvent('an object without a version');
+    return known === undefined
+      ? { type: 'bookmark', resourceVersion }
+      : { type: known, pod: observePod(readPod(object)), resourceVersion };
   }
   const { code = 500, reason, message = 'no reason given' } = readStatus(object);
   throw new KubeError({
@@ -98,8 +101,11 @@ function parseLine(line: string): Record<string, unknown> {
   } catch {
     // Reported like any other line that is no event.
   }
-  throw new KubeError({
-    kind: 'unavailable',
-    message: 'The watch of pods sent a line that is not an event in JSON.',
-  });
+  throw noEvent('a line that is not an event in JSON');
 }
+
+/** Several times what etcd keeps of one object. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+
+const noEvent = (what: string) =>
+  new KubeError({ kind: 'unavailable', message: `The watch of pods sent ${what}.` });

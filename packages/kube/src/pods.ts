@@ -1,5 +1,6 @@
 import { PatchStrategy, type V1Pod } from '@kubernetes/client-node';
-import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
+import { describeIssues } from '@paddock/domain/deliveries/payload-fields';
+import { z } from 'zod';
 import { changedByAdmission } from './admission.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
@@ -71,7 +72,8 @@ function hintsOf(
 }
 
 const readIfThere = async (cluster: Cluster, name: ObjectName) => {
-  const found = await unless('not_found', coreApi(cluster).readNamespacedPod(name));
+  const path = objectPath(name.namespace, 'pods', name.name);
+  const found = await unless('not_found', callJson(cluster, { method: 'GET', path }));
   return found === undefined ? undefined : readPod(found);
 };
 
@@ -169,39 +171,70 @@ export async function listPods(
   signal?: AbortSignal,
 ): Promise<{ readonly pods: ObservedPod[]; readonly resourceVersion: string }> {
   const pods: ObservedPod[] = [];
+  const asked = new Set<string>();
   let next: string | undefined;
   for (;;) {
-    const page = asRecord(
-      await callJson(cluster, {
-        method: 'GET',
-        path: objectPath(selection.namespace, 'pods'),
-        query: {
-          labelSelector: instanceSelector(selection.instance),
-          limit: selection.pageSize ?? PAGE_SIZE,
-          continue: next,
-        },
-        signal,
-      }),
-    );
-    const { resourceVersion, continue: rest } = asRecord(page['metadata']);
-    if (typeof resourceVersion !== 'string')
-      throw new KubeError({
-        kind: 'unavailable',
-        message: 'The answer to a list of pods is not a PodList.',
-      });
-    for (const pod of asList(page['items'])) pods.push(observePod(readPod(pod)));
-    if (typeof rest !== 'string' || rest === '') return { pods, resourceVersion };
+    const query = {
+      labelSelector: instanceSelector(selection.instance),
+      limit: selection.pageSize ?? PAGE_SIZE,
+      continue: next,
+    };
+    const path = objectPath(selection.namespace, 'pods');
+    const answer = await callJson(cluster, { method: 'GET', path, query, signal });
+    const { data: page, error } = podList.safeParse(answer);
+    const problem = error && describeIssues(error);
+    const { resourceVersion = '', continue: rest = '' } = page?.metadata ?? {};
+    if (page === undefined || asked.has(rest)) {
+      const message = `The answer to a list of pods is not a PodList: ${problem ?? 'it goes in a circle'}`;
+      throw new KubeError({ kind: 'unavailable', message });
+    }
+    for (const pod of page.items) pods.push(observePod(readPod(pod)));
+    if (rest === '') return { pods, resourceVersion };
+    asked.add(rest);
     next = rest;
   }
 }
 
-/** Checks that the answer is an object. Its fields are not checked. */
+/** A list without its items must not read as a namespace without pods. */
+const podList = z.looseObject({
+  kind: z.literal('PodList'),
+  metadata: z.looseObject({ resourceVersion: z.string().min(1), continue: z.string().optional() }),
+  items: z.array(z.unknown()),
+});
+
+const text = z.string().min(1);
+const texts = z.record(z.string(), z.string()).optional();
+const containers = z
+  .array(z.looseObject({ name: text, state: z.looseObject({}).optional() }))
+  .optional();
+
+/** What every pod has, and the form of what we read. */
+const podAnswer = z.looseObject({
+  kind: z.literal('Pod').optional(),
+  metadata: z.looseObject({
+    name: text,
+    uid: text,
+    // A pod that was only tried has none.
+    resourceVersion: z.string().optional(),
+    labels: texts,
+    annotations: texts,
+  }),
+  spec: z.looseObject({ containers: z.array(z.looseObject({ name: text })) }),
+  status: z.looseObject({
+    phase: text,
+    conditions: z.array(z.looseObject({ type: text, status: text })).optional(),
+    containerStatuses: containers,
+    initContainerStatuses: containers,
+  }),
+});
+
+/**
+ * Checks the form of an answer: what lacks a part of a pod must not read as a pod that is another, or
+ * that has not started.
+ */
 export function readPod(value: unknown): WireJson<V1Pod> {
-  if (!isRecord(value) || !isRecord(value['metadata'])) {
-    throw new KubeError({
-      kind: 'unavailable',
-      message: 'The answer to a call for a pod is not a Pod.',
-    });
-  }
-  return value;
+  const { error } = podAnswer.safeParse(value);
+  if (error === undefined) return value as WireJson<V1Pod>;
+  const message = `The answer to a call for a pod is not a Pod: ${describeIssues(error)}`;
+  throw new KubeError({ kind: 'unavailable', message });
 }

@@ -214,7 +214,10 @@ async function followServer(
 ): Promise<void> {
   const server = createServer((request, response) => {
     if (request.url?.includes('watch=true') === true) answer(request, response);
-    else response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
+    else {
+      const list = { kind: 'PodList', metadata: { resourceVersion: '5' }, items: [] };
+      response.end(JSON.stringify(list));
+    }
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -245,8 +248,12 @@ test('a server that goes silent within a watch is noticed when the time of the w
   expect(watches).toBe(2);
 });
 
-const event = (version: number) =>
-  `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: `pod-${version}`, resourceVersion: String(version) } } })}\n`;
+const event = (version: number): string => {
+  const name = `pod-${version}`;
+  const metadata = { name, uid: name, resourceVersion: String(version) };
+  const object = { metadata, spec: { containers: [] }, status: { phase: 'Pending' } };
+  return `${JSON.stringify({ type: 'ADDED', object })}\n`;
+};
 
 test('changes that came while earlier ones were handled, before the connection broke, are passed on and not asked for again (C8)', async () => {
   const versions: (string | null)[] = [];
