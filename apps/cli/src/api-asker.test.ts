@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { useHttpServer } from '@paddock/testing/use-http-server';
 import { runCommand } from './run-command.ts';
+import { readPlace } from './settings.ts';
 
 const TOKEN = 'paddock_0123456789abcdef_secret';
 
@@ -136,5 +137,16 @@ describe('the terminal over the API (D12)', () => {
     expect((await paddock(['pools'], environment)).stderr).toMatch(
       /^GET http:\/\/paddock\.invalid/,
     );
+  });
+});
+
+test('PGSSLMODE and PGPASSFILE count for the terminal as for the services (A11, D12)', () => {
+  const DATABASE_URL = 'postgresql://ada@db.test/paddock';
+  const libpq = { PGSSLMODE: 'require', PGPASSFILE: '/home/ada/.pgpass' };
+  expect(readPlace({ DATABASE_URL, ...libpq })).toEqual({
+    database: {
+      url: `${DATABASE_URL}?sslmode=require&passfile=%2Fhome%2Fada%2F.pgpass`,
+      schema: 'paddock',
+    },
   });
 });

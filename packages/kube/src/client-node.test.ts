@@ -126,6 +126,13 @@ describe('@kubernetes/client-node 2.0.1', () => {
     expect(JSON.parse(body)).toEqual({ spec: { containers: [{ name: 'runner' }] } });
   });
 
+  test('reads what is no pod as one, or ends in an error of JavaScript (findPod checks by a schema)', async () => {
+    answerJson({ kind: 'Status', status: 'Failure' });
+    expect(await coreOf().readNamespacedPod(pod)).toMatchObject({ kind: 'Status' });
+    answerJson({ kind: 'Pod', status: { containerStatuses: 1 } });
+    await expect(coreOf().readNamespacedPod(pod)).rejects.toThrow(TypeError);
+  });
+
   test('builds an object for each part of each listed pod (listPods reads JSON)', async () => {
     answerJson({ items: [{ metadata: {}, spec: { containers: [{ name: 'runner' }] } }] });
     const { items } = await coreOf().listNamespacedPod({ namespace: 'runners' });
