@@ -57,7 +57,9 @@ test.each([
 test.each([
   ['pools:\n\t- name: a', /^line 2: Tabs are not allowed/],
   ['pools: []\npools: []', /^line 2: Map keys must be unique/],
+  ['pools:\n  - { a: 1,\n      a: 2 }', /^line 3: Map keys must be unique/],
   ['pools: []\n---\na: 1', /^line 2: a second document begins/],
+  [`pools: *${'x'.repeat(9_000)}`, /^Unresolved alias .*x{200}…$/],
   ['pools: *nope', /^Unresolved alias .*nope/],
   [`a: ${' '.repeat(600_000)}`, /^there are more than 524288 characters/],
   [
@@ -81,4 +83,13 @@ test('follows aliases and merge keys, also hundreds of one anchor', () => {
   ]);
   const many = `pools:\n  - &a { name: a, size: 1 }\n${'  - *a\n'.repeat(500)}`;
   expect(parseYaml('p.yaml', many, shared).value?.pools).toHaveLength(501);
+});
+
+test('reads a mapping of many keys in less than the minute in which a process would not answer', () => {
+  const keys = Array.from({ length: 20_000 }, (_, n) => `  k${n}: 1`).join('\n');
+  const all = z.strictObject({ all: z.record(z.string(), z.number()) });
+  expect(parseYaml('p.yaml', `all:\n${keys}\n`, all).problems).toEqual([]);
+  expect(parseYaml('p.yaml', `all:\n${keys}\n  k7: 1\n`, all).problems).toEqual([
+    'p.yaml: line 20002: Map keys must be unique',
+  ]);
 });

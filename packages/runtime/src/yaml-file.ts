@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { closestName } from './closest-name.ts';
 import { type ReadFile, readText } from './file-reading.ts';
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
 /** The content of a YAML file. */
 export interface ReadYaml<T> {
@@ -69,7 +69,7 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
   const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {
     const meant = closestName(key, known);
-    return `there is no key \`${key}\` here${meant === undefined ? '' : `; did you mean \`${meant}\`?`}`;
+    return `there is no key \`${brief(key)}\` here${meant === undefined ? '' : `; did you mean \`${meant}\`?`}`;
   });
 }
 
@@ -108,19 +108,42 @@ export function readYaml(source: string): { content?: unknown; errors: string[] 
     lineCounter,
     prettyErrors: false,
     logLevel: 'error',
+    // The library compares each key with all before it: an hour for a file of this length.
+    uniqueKeys: false,
   });
   const errors = document.errors.map(({ code, message, pos: [position] }) => {
     const said =
       code === 'MULTIPLE_DOCS' ? 'a second document begins (---); there must be one' : message;
-    return `line ${lineCounter.linePos(position).line}: ${said}`;
+    return `line ${lineCounter.linePos(position).line}: ${brief(said)}`;
   });
+  for (const position of repeatedKeys(document))
+    errors.push(`line ${lineCounter.linePos(position).line}: Map keys must be unique`);
   if (errors.length > 0) return { errors };
   try {
     return { content: withoutHolders(document.toJS({ maxAliasCount: MOST_ALIASES })), errors };
   } catch (error) {
-    return { errors: [error instanceof Error ? error.message : String(error)] };
+    return { errors: [brief(error instanceof Error ? error.message : String(error))] };
   }
 }
+
+/** Where a key stands in a mapping that has it before. */
+function repeatedKeys(document: Document): number[] {
+  const positions: number[] = [];
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) positions.push(key.range?.[0] ?? 0);
+        seen.add(key.value);
+      }
+    },
+  });
+  return positions;
+}
+
+/** What a file says may be long, and its problems are lines of a log. */
+const brief = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
 
 /**
  * Top-level keys that begin with `x-` belong to the writer, as in many other files: a place for

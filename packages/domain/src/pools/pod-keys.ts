@@ -3,7 +3,8 @@ import { asList, asRecord, isRecord } from './as-record.ts';
 import { misplacedInResources } from './misplaced-keys.ts';
 import { type PodTemplate, RUNNER_CONTAINER } from './pod-template.ts';
 
-const amounts = z.record(z.string(), z.union([z.string(), z.number()]));
+const amount = z.union([z.string(), z.number()], 'must be an amount, such as 500m, 2Gi or 1');
+const amounts = z.record(z.string(), amount);
 
 /**
  * The pod fields that most pools need, with Kubernetes' names and shapes; the cluster judges their

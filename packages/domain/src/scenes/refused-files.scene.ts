@@ -48,7 +48,7 @@ const REFUSED_POOLS: readonly Row[] = [
     { labels: Array.from({ length: 10 }, (_, nth) => `${nth}${'é'.repeat(100)}`) },
     'labels: may have 2000 bytes of labels',
   ],
-  [limits({ cpu: true }), 'resources.limits.cpu: '],
+  [limits({ cpu: true }), 'resources.limits.cpu: must be an amount'],
   [{ resources: { claims: [{ name: 'a' }] } }, "resources.claims: is the template's"],
   [{ nodeSelector: { gpu: true } }, `nodeSelector.gpu: ${NO_STRING}`],
   [tolerating({ key: true }), `tolerations.0.key: ${NO_STRING}`],
