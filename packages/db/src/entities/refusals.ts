@@ -104,10 +104,11 @@ async function refuse(
   db: Db,
   subject: RefusedSubject,
   { appId, entityId = 0, installationId = 0, repoId = 0 }: Asked,
-  { kind, message }: Pick<Refusal, 'kind' | 'message'>,
+  refusal: Refusal,
 ): Promise<number | undefined> {
   if (subject === 'repository' && repoId === 0) return undefined;
-  const reason = refusalReason(subject, kind);
+  const reason = refusalReason(subject, refusal);
+  const { message } = refusal;
   const first = sql`now(), now() + interval '1 minute', ${reason}, ${message}`;
   const again = sql`(${COLUMNS}) = (coalesce(t.refused_since, now()),
     case when t.refused_until > now() then t.refused_until

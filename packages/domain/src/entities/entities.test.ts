@@ -320,14 +320,14 @@ test.each([
 });
 
 test.each([
-  ['repository', 'not_found', 'repository_gone'],
-  ['repository', 'forbidden', 'repository_refused'],
-  ['entity', 'not_found', 'installation_gone'],
-  ['entity', 'forbidden', 'installation_refused'],
-  ['app', 'unauthorized', 'installation_refused'],
-] as const)(
-  'where the %s is refused (%s), jobs wait with the reason %s (P5)',
-  (subject, kind, reason) => {
-    expect(refusalReason(subject, kind)).toBe(reason);
-  },
-);
+  ['not_found', 'POST /repos/acme/api/actions/runners/generate-jitconfig', 'repository_gone'],
+  ['forbidden', 'GET /api/v3/repositories/7', 'repository_refused'],
+  ['not_found', 'POST /app/installations/5/access_tokens', 'installation_gone'],
+  // As with the id of a runner group that somebody has deleted.
+  ['not_found', 'POST /orgs/acme/actions/runners/generate-jitconfig', 'installation_refused'],
+  ['forbidden', 'POST /app/installations/5/access_tokens', 'installation_refused'],
+  ['unauthorized', 'GET /app', 'installation_refused'],
+] as const)('%s of %s lets jobs wait with the reason %s (P5)', (kind, operation, reason) => {
+  const subject = refusedSubject({ kind, operation }) ?? 'app';
+  expect(refusalReason(subject, { kind, operation })).toBe(reason);
+});

@@ -32,9 +32,15 @@ export function refusedSubject({
   return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';
 }
 
-/** Why no workers are made for a refused subject, by the kind of the failure. */
-export function refusalReason(subject: RefusedSubject, kind: string): WaitReason {
+/**
+ * Why no workers are made for a refused subject. Only without a token the installation is gone: what
+ * else GitHub does not know at an entity may be a runner group.
+ */
+export function refusalReason(
+  subject: RefusedSubject,
+  { kind, operation }: { readonly kind: string; readonly operation: string },
+): WaitReason {
   const isGone = kind === 'not_found';
   if (subject === 'repository') return isGone ? 'repository_gone' : 'repository_refused';
-  return isGone ? 'installation_gone' : 'installation_refused';
+  return isGone && TOKEN_CALL.test(operation) ? 'installation_gone' : 'installation_refused';
 }
