@@ -1,5 +1,6 @@
 import { PatchStrategy, type V1Pod } from '@kubernetes/client-node';
 import { describeIssues } from '@paddock/domain/deliveries/payload-fields';
+import { podSays } from '@paddock/domain/workers/may-end';
 import { z } from 'zod';
 import { changedByAdmission } from './admission.ts';
 import { callJson, objectPath } from './call.ts';
@@ -25,7 +26,7 @@ export interface CreatedPod {
  * Creates the pod, or finds an existing one of this name, as after a lost answer. With `dryRun` the
  * cluster only says whether it would. Throws KubeError: `forbidden` for quotas and admission
  * policies, `invalid` for a manifest that the cluster refuses. A pod in which a policy has changed
- * what must stay is refused, too: it is deleted again, before its runner can begin.
+ * what must stay is refused, too: it is deleted again, unless its runner has begun meanwhile.
  */
 export async function createPod(
   cluster: Cluster,
@@ -46,7 +47,8 @@ export async function createPod(
     const { uid = '', ...marks } = made.metadata ?? {};
     const changed = changedByAdmission(pod, made);
     if (changed === undefined) return { outcome: 'created', uid, warnings };
-    if (!dryRun) await deletePod(cluster, { ...name, name: marks.name ?? name.name, uid });
+    if (!dryRun && !(await deleteUnbegun(cluster, made)))
+      return { outcome: 'created', uid, warnings: [...warnings, keptAlthough(changed)] };
     const message = `The cluster changed the new pod ${name.namespace}/${name.name} by a webhook or a policy, so Paddock does not keep it: ${changed}${hintsOf(pod, marks, warnings)}. Exempt Paddock's pods from that.`;
     throw new KubeError({ kind: 'forbidden', status: 201, reason: 'Changed', message });
   } catch (error) {
@@ -57,6 +59,30 @@ export async function createPod(
     return { outcome: 'exists', ...there };
   }
 }
+
+/**
+ * Deletes a pod that was just made. False: its runner has begun by now, as after an answer that came
+ * late, and may have a job.
+ */
+async function deleteUnbegun(
+  cluster: Cluster,
+  made: WireJson<V1Pod>,
+  tries = MOST_TRIES,
+): Promise<boolean> {
+  const pod = observePod(made);
+  const { namespace, name, uid, resourceVersion } = pod;
+  if (podSays(pod) === 'working') return false;
+  const outcome = await deletePod(cluster, { namespace, name, uid, resourceVersion });
+  const now = outcome === 'changed' ? await readIfThere(cluster, { namespace, name }) : undefined;
+  if (now === undefined || now.metadata?.uid !== uid || tries <= 1) return true;
+  return deleteUnbegun(cluster, now, tries - 1);
+}
+
+/** A node changes a pod a few times before it begins. The next attempt finds one that is left. */
+const MOST_TRIES = 5;
+
+const keptAlthough = (changed: string): string =>
+  `A node has a pod that is not as its pool asks, so Paddock keeps it: ${changed}. If the pool has not changed since, a webhook or a policy did it: exempt Paddock's pods from that.`;
 
 /** What may tell an operator which policy it was. */
 function hintsOf(
@@ -101,10 +127,7 @@ export async function findAskedPod(
   const { uid, resourceVersion, nodeName } = observePod(found);
   const changed = asked && changedByAdmission(asked, found);
   if (changed === undefined) return { uid, warnings: [] };
-  if (nodeName !== undefined) {
-    const warning = `A node has a pod that is not as its pool asks, so Paddock keeps it: ${changed}. If the pool has not changed since, a webhook or a policy did it: exempt Paddock's pods from that.`;
-    return { uid, warnings: [warning] };
-  }
+  if (nodeName !== undefined) return { uid, warnings: [keptAlthough(changed)] };
   const outcome = await deletePod(cluster, { namespace, name, uid, resourceVersion });
   // A node may have it by now.
   return outcome === 'changed' ? findAskedPod(cluster, { namespace, name }, asked) : undefined;

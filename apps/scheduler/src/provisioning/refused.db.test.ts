@@ -246,6 +246,18 @@ test.each([
   },
 );
 
+test('a pod that a webhook has changed is kept once it has begun: its runner may have a job (P2)', async () => {
+  const deleted = async () => (await world.calls())['delete pods'] ?? 0;
+  const before = await deleted();
+  const change = { spec: { serviceAccountName: 'other' }, status: { phase: 'Running' } };
+  world.kube.failNext({ ...POD, change });
+  const { pod_name: podName } = await world.reserve();
+  await world.runTasks();
+  expect((await deleted()) - before).toBe(0);
+  expect((await followed.find(podName))?.uid).toBe((await followed.row(podName)).pod_uid);
+  await followed.losePod(podName);
+});
+
 test('a worker that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
   const { pod_name: podName } = await world.reserve();
   await world.fail(podName, 'image_pull', 3);
