@@ -85,11 +85,13 @@ test('follows aliases and merge keys, also hundreds of one anchor', () => {
   expect(parseYaml('p.yaml', many, shared).value?.pools).toHaveLength(501);
 });
 
-test('reads a mapping of many keys in less than the minute in which a process would not answer', () => {
-  const keys = Array.from({ length: 20_000 }, (_, n) => `  k${n}: 1`).join('\n');
+test('reads a mapping of as many keys as fit, during which the process answers nobody, within seconds', () => {
+  const keys = Array.from({ length: 45_000 }, (_, n) => `k${n}: 1`).join();
   const all = z.strictObject({ all: z.record(z.string(), z.number()) });
-  expect(parseYaml('p.yaml', `all:\n${keys}\n`, all).problems).toEqual([]);
-  expect(parseYaml('p.yaml', `all:\n${keys}\n  k7: 1\n`, all).problems).toEqual([
-    'p.yaml: line 20002: Map keys must be unique',
+  const began = performance.now();
+  expect(parseYaml('p.yaml', `all: {${keys},\n  k7: 1}`, all).problems).toEqual([
+    'p.yaml: line 2: Map keys must be unique',
   ]);
+  // Each key held against all before it took half a minute and more.
+  expect(performance.now() - began).toBeLessThan(20_000);
 });

@@ -165,7 +165,7 @@ function* ofKind(kind: string, object: Mapping, place: Place, others: Others): G
   const from = placeOf(object, place.from);
   const metadata = asRecord(object['metadata']);
   const here = { ...place, from };
-  const scaled = String(asRecord(spec['scaleTargetRef'])['name']);
+  const scaled = textOf(asRecord(spec['scaleTargetRef'])['name']) ?? 'the set without a name';
   switch (kind) {
     case 'AutoscalingRunnerSet':
       yield { set: fromScaleSet(object, from) };

@@ -113,11 +113,16 @@ spec: { scaleTargetRef: { name: old }, minReplicas: 1, maxReplicas: 7 }
 kind: HorizontalRunnerAutoscaler
 metadata: { name: i }
 spec: { scaleTargetRef: { name: other }, maxReplicas: 8 }
+---
+kind: HorizontalRunnerAutoscaler
+metadata: { name: j }
+spec: { scaleTargetRef: {} }
 `,
     config: { pools: [{ maxWorkers: 7, warm: [{ workers: 1 }] }] },
     says: [
       'h: gives its numbers to old.',
       'i: scaleTargetRef: its numbers are left out, since no FILE has other: import it as well.',
+      'j: scaleTargetRef: its numbers are left out, since no FILE has the set without a name: import it as well.',
     ],
   },
   {

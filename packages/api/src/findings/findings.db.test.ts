@@ -4,7 +4,7 @@ import { putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { listFindingsEndpoint } from './findings.ts';
+import { findingsOf, listFindingsEndpoint } from './findings.ts';
 
 const database = useTestDatabase();
 const find = () => ask(listFindingsEndpoint, database.db);
@@ -42,4 +42,12 @@ test('what is wrong comes first, by the rights of the console (H1)', async () =>
       ['unchecked', expect.anything()],
     ],
   ]);
+});
+
+test('a sentence ends in one full stop, and a long gap in it costs no time', () => {
+  const { found, mend } = findingsOf('configuration');
+  // If the time grew with the square of the length, this would take an hour.
+  const gap = ' .'.repeat(1_000_000);
+  mend('it is wrong. .', `a${gap}b`);
+  expect(found.map(({ sentence }) => sentence)).toEqual(['it is wrong.', `a${gap}b.`]);
 });

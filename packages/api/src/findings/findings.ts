@@ -45,7 +45,7 @@ export function findingsOf(part: Part) {
     (level: Level) =>
     (...sentences: readonly string[]): void => {
       for (const sentence of sentences)
-        found.push({ level, part, sentence: `${sentence.replace(/[.\s]+$/, '')}.` });
+        found.push({ level, part, sentence: `${sentence.replace(/(?<![.\s])[.\s]+$/, '')}.` });
     };
   return { found, mend: add('mend'), remark: add('remark'), unchecked: add('unchecked') };
 }
