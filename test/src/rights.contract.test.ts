@@ -52,7 +52,7 @@ const SERVICES = ['scheduler', 'reconciler'] as const;
 const TAKES_NO_RIGHT = `
   probeCluster clusterSettings kubeRules connectCluster KubeError isTransient isAway isUnanswered
   asUnreadable isPulling levelOf jobInLog classifyKubeError podFailure runnerPod runnerSecret
-  watchRights
+  watchRights unless
 `;
 
 const importsOf = (service: string) =>
