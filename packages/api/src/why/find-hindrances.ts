@@ -120,6 +120,7 @@ const findFailures = (trx: Trx, demandKey: number): Promise<FailingFacts | undef
     .selectFrom('demand_keys')
     .select([
       'failures',
+      sql<string>`failure_class`.as('reason'),
       sql<Date>`failing_since`.as('since'),
       'paused_until as pausedUntil',
       sql<string>`left(failure_message, ${LONGEST_FAILURE})`.as('message'),

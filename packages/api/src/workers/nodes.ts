@@ -3,7 +3,7 @@ import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { POD_REFUSED } from '@paddock/domain/matching/failure-classes';
-import { tellTrouble } from '@paddock/domain/why/tell-trouble';
+import { tellTrouble } from '@paddock/domain/why/reason-explanations';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';

@@ -1,7 +1,14 @@
 import { WAIT_REASONS } from '../matching/wait-reasons.ts';
 import { tellSwitch, textOf } from '../text/tell-action.ts';
 import type { WaitAnswer } from './explain-wait.ts';
-import { type Actor, actorOn, adviceOn, count, withoutStop } from './reason-explanations.ts';
+import {
+  type Actor,
+  actorOn,
+  adviceOn,
+  count,
+  FAILING,
+  withoutStop,
+} from './reason-explanations.ts';
 
 /** What holds up work, as the rows have it: waiting jobs of one reason, or a cause without any. */
 export interface Hindrance {
@@ -110,6 +117,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   change_refused: 'Mend what it names. `paddock pools check` shows all mistakes of the file.',
   notifications_refused: 'Mend the address or its receiver; they are sent again every minute.',
   runner_outdated: 'Give the pool a newer runner image.',
+  workers_failing: FAILING,
   app_unfit: 'Mend it at GitHub; the sweep check-apps looks again.',
 };
 

@@ -7,6 +7,7 @@ import type { CapFacts, FailingFacts, ToldFacts, WaitFacts } from './wait-facts.
 const UNTIL = new Date('2026-01-31T10:01:00Z');
 const failing = (given: Partial<FailingFacts> = {}): Pick<WaitFacts, 'failing'> => ({
   failing: {
+    reason: 'pod_refused',
     failures: 3,
     since: secondsAgo(60),
     pausedUntil: UNTIL,
@@ -160,6 +161,16 @@ describe('each reason to wait (P5)', () => {
     ],
   ])('that GitHub assigns no job says whom the group admits: %j (C11)', (group, advice) => {
     expect(explainWait(factsWith({ reason: 'github_does_not_assign', group })).advice).toBe(advice);
+  });
+
+  test.each([
+    [failing(), /^Raise the quota of the namespace/],
+    [failing({ reason: 'image_pull' }), /^See whether the image is there/],
+    [failing({ reason: 'exit_code' }), /^Look at the pool’s image, template and quota/],
+    [{ failing: null }, /^Look at the pool’s image, template and quota/],
+  ])('that workers fail says what to do about such failures: %j', (facts, advice) => {
+    const { advice: told } = explainWait(factsWith({ reason: 'workers_failing', ...facts }));
+    expect(told).toMatch(advice);
   });
 
   test('that has ended since asks for nothing', () => {

@@ -90,6 +90,8 @@ export interface SwitchFacts {
 
 /** Workers of the job's key failed before they had a job, since the last success. */
 export interface FailingFacts {
+  /** The class of the failures, as `image_pull`. */
+  readonly reason: string;
   readonly failures: number;
   readonly since: Date;
   /** Null: it was not paused yet. */
