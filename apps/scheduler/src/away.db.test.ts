@@ -47,7 +47,7 @@ const github = {
 };
 const cluster = {
   service: 'default',
-  probes: () => Promise.resolve(world.kube.report().calls['get version'] ?? 0),
+  probes: () => Promise.resolve(world.kube.report().calls['get server'] ?? 0),
   goes: async () => {
     world.kube.failNext({ status: 503, times: 1_000_000 });
     world.kube.cutWatches();

@@ -8,6 +8,9 @@ import { isThat, PER_PAGE, readAnswer, readPages } from './read-answers.ts';
 /** What an owner has accepted, or an App asks for: the level by the permission. */
 const permissions = z.record(z.string(), z.unknown()).transform(textsOf);
 
+/** For people: nothing is decided by it. */
+const page = z.string().catch('');
+
 /** Where an App is installed. */
 const installation = z
   .object({
@@ -21,7 +24,7 @@ const installation = z
     repository_selection: z.enum(['all', 'selected']),
     suspended_at: z.string().nullish(),
     permissions: permissions.nullish(),
-    html_url: z.string(),
+    html_url: page,
   })
   .transform(({ account, ...one }) => ({
     id: one.id,
@@ -67,7 +70,7 @@ export async function listInstallations({ octokit }: AppClient): Promise<GitHubI
 
 const appFacts = z.object({
   slug: z.string().optional(),
-  html_url: z.string(),
+  html_url: page,
   owner: z.unknown().optional(),
   permissions,
   /** The webhook events of the App. Without `workflow_job` no job is announced. */
@@ -84,10 +87,10 @@ export type GitHubAppFacts = Readonly<Pick<z.infer<typeof appFacts>, 'permission
 /** The App itself, as GitHub knows it. */
 export async function getApp({ octokit }: AppClient): Promise<GitHubAppFacts> {
   const { data, headers } = readAnswer(await octokit.rest.apps.getAuthenticated(), appFacts);
-  const { slug, html_url: page } = data;
+  const { slug, html_url: address } = data;
   const { type, login } = asRecord(data.owner);
   const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
-  const origin = URL.canParse(page) ? new URL(page).origin : '';
+  const origin = URL.canParse(address) ? new URL(address).origin : '';
   const time = Date.parse(headers.date ?? '');
   return {
     permissions: data.permissions,

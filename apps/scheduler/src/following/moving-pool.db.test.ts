@@ -61,6 +61,8 @@ describeReal('a pool that moves to another namespace', {}, (world) => {
     await readyz('ready');
     await world.annotate(old, { 'test.paddock/end': 'succeeded' });
     await waitFor('the end to be seen', async () => (await world.row(old))?.status === 'completed');
-    expect(await world.withStatus('failed')).toEqual([]);
+    // It had no pod yet when its pool moved.
+    const failed = await world.withStatus('failed');
+    expect(failed.filter(({ stop_reason: reason }) => reason !== 'pool_changed')).toEqual([]);
   });
 });
