@@ -9,7 +9,7 @@ import { isThat, PER_PAGE, readAnswer, readPages } from './read-answers.ts';
 const permissions = z.record(z.string(), z.unknown()).transform(textsOf);
 
 /** For people: nothing is decided by it. */
-const page = z.string().catch('');
+const address = z.string().catch('');
 
 /** Where an App is installed. */
 const installation = z
@@ -24,7 +24,7 @@ const installation = z
     repository_selection: z.enum(['all', 'selected']),
     suspended_at: z.string().nullish(),
     permissions: permissions.nullish(),
-    html_url: page,
+    html_url: address,
   })
   .transform(({ account, ...one }) => ({
     id: one.id,
@@ -70,7 +70,7 @@ export async function listInstallations({ octokit }: AppClient): Promise<GitHubI
 
 const appFacts = z.object({
   slug: z.string().optional(),
-  html_url: page,
+  html_url: address,
   owner: z.unknown().optional(),
   permissions,
   /** The webhook events of the App. Without `workflow_job` no job is announced. */
@@ -87,10 +87,10 @@ export type GitHubAppFacts = Readonly<Pick<z.infer<typeof appFacts>, 'permission
 /** The App itself, as GitHub knows it. */
 export async function getApp({ octokit }: AppClient): Promise<GitHubAppFacts> {
   const { data, headers } = readAnswer(await octokit.rest.apps.getAuthenticated(), appFacts);
-  const { slug, html_url: address } = data;
+  const { slug, html_url: page } = data;
   const { type, login } = asRecord(data.owner);
   const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
-  const origin = URL.canParse(address) ? new URL(address).origin : '';
+  const origin = URL.canParse(page) ? new URL(page).origin : '';
   const time = Date.parse(headers.date ?? '');
   return {
     permissions: data.permissions,

@@ -169,8 +169,8 @@ describe('each reason to wait (P5)', () => {
     [failing({ reason: 'exit_code' }), /^Look at the pool’s image, template and quota/],
     [{ failing: null }, /^Look at the pool’s image, template and quota/],
   ])('that workers fail says what to do about such failures: %j', (facts, advice) => {
-    const { advice: told } = explainWait(factsWith({ reason: 'workers_failing', ...facts }));
-    expect(told).toMatch(advice);
+    const answer = explainWait(factsWith({ reason: 'workers_failing', ...facts }));
+    expect(answer.advice).toMatch(advice);
   });
 
   test('that has ended since asks for nothing', () => {
