@@ -185,7 +185,7 @@ test.each([
   expect((await failureOf(deleteRunner(client, ACME, 5)))?.kind).toMatch(/unavailable|unusable/);
 });
 
-test('no wait is longer than the hour of GitHub’s budgets, whatever a header says (P4, P6)', () => {
+test('a header that names years makes a wait of an hour, as GitHub’s budgets last (P4, P6)', () => {
   const now = Date.now();
   const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now) };
   const waits = waitsNamedBy(

@@ -14,8 +14,8 @@ type Headers = Readonly<Record<string, string | number | undefined>>;
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
 /**
- * GitHub's budgets are hourly. A longer wait is a mistake of somebody between us and GitHub, which
- * would bind until a person ends it. GitHub repeats a true one.
+ * GitHub's budgets last an hour. A header that names more is wrong, and the wait would stay until a
+ * person ends it. GitHub repeats a wait that is true.
  */
 export const LONGEST_WAIT_MS = 3_600_000;
 

@@ -202,7 +202,7 @@ describe('a call', () => {
 
   test.each([
     ['is not ready is away', 500, 201, /500 Internal Server Error$/],
-    ['has just started, and knows nobody’s rights, is away', 403, 403, /403 Forbidden$/],
+    ['has just started, and refuses everybody, is away', 403, 403, /403 Forbidden$/],
     ['lets us ask for our own rights alone is there', 403, 201, /^undefined$/],
   ])('a server that %s', async (_how, readiness, review, said) => {
     answer = (asked, response) =>

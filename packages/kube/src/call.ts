@@ -221,10 +221,10 @@ export function objectPath(
 }
 
 /**
- * Asks the API server whether it is ready, which passes no node, webhook or quota. One that has just
- * started knows nobody's rights and refuses everything (403), first even this question. It is not
- * ready before it lets us ask for our own rights, as everybody may. Resolves to undefined if it is
- * ready, else to why not. Never throws.
+ * Asks the API server whether it is ready; no node, webhook or quota takes part. An API server that
+ * has just started refuses everything (403), at first this question, too. It is ready once it lets
+ * us ask for our own rights, as everybody may. Resolves to undefined if it is ready, else to why
+ * not. Never throws.
  */
 export async function probeCluster(
   cluster: Cluster,

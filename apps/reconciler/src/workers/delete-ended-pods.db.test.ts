@@ -218,7 +218,7 @@ describe('pods of ended workers (E7)', () => {
     expect(await marked()).toEqual([name]);
   });
 
-  test('whose Secrets may still exist are told of in one line (E6)', async () => {
+  test('that may have left Secrets behind are one line of the log (E6)', async () => {
     const names = [await putEnded({ secretLeft: true }), await putEnded({ secretLeft: true })];
     expect(await sweep()).toMatchObject({ secrets: 2 });
     const told = scene.told('secretsForgotten') as [readonly string[]][];

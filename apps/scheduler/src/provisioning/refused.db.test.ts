@@ -296,7 +296,7 @@ test.each([
   { status: 503, reason: 'ServiceUnavailable' },
   { status: 429, reason: 'TooManyRequests' },
   { status: 401, reason: 'Unauthorized' },
-  // So soon after its start, an API server knows nobody's rights.
+  // An API server that has just started refuses everybody.
   { status: 403, reason: 'Forbidden' },
 ])(
   'no key fails for a creation that ends with %j while the API server answers no probe (C11)',

@@ -59,8 +59,8 @@ export async function markPodsDeleted(db: Db, podNames: readonly string[]): Prom
 }
 
 /**
- * Notes that these pods are there, although a list lacked them, or the cluster was restored. Else
- * nobody would delete those of ended workers.
+ * Notes that the cluster has these pods. A list may have lacked them, or a restore brought them back;
+ * the sweep deletes those of ended workers again.
  */
 export async function markPodsThere(db: Db, podNames: readonly string[]): Promise<void> {
   await sql`

@@ -323,7 +323,7 @@ test.each([
   ['not_found', 'POST /repos/acme/api/actions/runners/generate-jitconfig', 'repository_gone'],
   ['forbidden', 'GET /api/v3/repositories/7', 'repository_refused'],
   ['not_found', 'POST /app/installations/5/access_tokens', 'installation_gone'],
-  // As with the id of a runner group that somebody has deleted.
+  // A person has deleted the runner group.
   ['not_found', 'POST /orgs/acme/actions/runners/generate-jitconfig', 'installation_refused'],
   ['forbidden', 'POST /app/installations/5/access_tokens', 'installation_refused'],
   ['unauthorized', 'GET /app', 'installation_refused'],
