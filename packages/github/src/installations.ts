@@ -20,7 +20,7 @@ const installation = z
       z.object({ id, login: z.string().min(1) }),
       z.object({ id, slug: z.string().min(1) }),
     ]),
-    target_type: z.enum(['Organization', 'User', 'Enterprise']),
+    target_type: z.enum(['Organization', 'User', 'Enterprise']).catch('Organization'),
     repository_selection: z.enum(['all', 'selected']),
     suspended_at: z.string().nullish(),
     permissions: permissions.nullish(),

@@ -21,6 +21,8 @@ const runAttempt = z
   .nullish()
   .transform((value) => value ?? 1);
 
+const NOT_RUNNING = new Set(['queued', 'waiting', 'requested', 'pending', 'completed']);
+
 /**
  * A workflow job as GitHub answers it, of the run if one is given. What decides about jobs and
  * workers must be there; the rest, `unknown`, is checked where it is stored.
@@ -37,9 +39,9 @@ const jobOf = (runId?: number) =>
        */
       status: z.string(),
       /** Once set, the job is over, even if the status says otherwise. */
-      conclusion: z.string().nullable(),
-      runner_id: z.int().nullable(),
-      runner_name: z.string().nullable(),
+      conclusion: z.string().nullish(),
+      runner_id: z.int().nullish(),
+      runner_name: z.string().nullish(),
       name: z.unknown().optional(),
       workflow_name: z.unknown().optional(),
       html_url: z.unknown().optional(),
@@ -48,6 +50,11 @@ const jobOf = (runId?: number) =>
       started_at: z.unknown().optional(),
       completed_at: z.unknown().optional(),
     })
+    .refine(
+      ({ status, runner_id: runnerId, runner_name: runnerName }) =>
+        NOT_RUNNING.has(status) || (runnerId !== undefined && runnerName !== undefined),
+      { path: ['runner_name'], error: 'or `runner_id` is missing, and the job runs' },
+    )
     .transform((job) => ({
       id: job.id,
       runId: job.run_id,
@@ -72,12 +79,13 @@ const run = z
     id,
     run_attempt: runAttempt,
     status: z.string().nullable(),
-    conclusion: z.string().nullable(),
+    conclusion: z.string().nullish(),
     repository: z.object({ id }).optional(),
   })
-  .transform(({ run_attempt: attempt, repository, ...of }) => ({
+  .transform(({ run_attempt: attempt, conclusion, repository, ...of }) => ({
     ...of,
     attempt,
+    conclusion: conclusion ?? null,
     /** Undefined: GitHub does not say. */
     repoId: repository?.id,
   }));

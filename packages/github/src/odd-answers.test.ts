@@ -50,22 +50,39 @@ const without =
   };
 
 describe('an answer that lacks what decides is refused, with what was asked and what is wrong (P6)', () => {
-  test.each(['id', 'run_id', 'status', 'conclusion', 'runner_id', 'runner_name'])(
-    'a job without its %s',
+  const jobsWithout = async (field: string, status: string) => {
+    await small.queue();
+    const runId = await runOf();
+    const client = saying(/\/jobs$/, (body) => {
+      for (const job of body['jobs'] as object[]) Object.assign(job, { status });
+      return without('jobs', field)(body);
+    });
+    return { runId, asking: listRunJobs(client, API, runId) };
+  };
+
+  test.each(['id', 'run_id', 'status', 'runner_id', 'runner_name'])(
+    'a job that runs, without its %s',
     async (field) => {
-      await small.queue();
-      const runId = await runOf();
-      const client = saying(/\/jobs$/, without('jobs', field));
-      const failure = await failureOf(listRunJobs(client, API, runId));
+      const { runId, asking } = await jobsWithout(field, 'in_progress');
+      const failure = await failureOf(asking);
       expect(failure).toMatchObject({ kind: 'unusable' });
-      expect(failure && tellFailure(failure)).toContain(
-        `to /repos/acme/api/actions/runs/${runId}/jobs cannot be used: jobs.0.${field}: `,
+      expect(failure && tellFailure(failure)).toMatch(
+        `to /repos/acme/api/actions/runs/${runId}/jobs cannot be used: jobs.0.${field.replace('runner_id', 'runner_name')}: `,
       );
     },
   );
 
+  test.each([
+    ['conclusion', 'in_progress'],
+    ['runner_id', 'queued'],
+    ['runner_name', 'completed'],
+  ])('but not a job without its %s that is %s', async (field, status) => {
+    const { asking } = await jobsWithout(field, status);
+    const none = { conclusion: null, runnerId: null, runnerName: null };
+    expect(await asking).toMatchObject([{ ...none, status }]);
+  });
+
   test.each<[string, Change]>([
-    ['without a total', (body) => ({ runners: body['runners'] })],
     ['with a text for a total', (body) => ({ ...body, total_count: '1' })],
     ['without a list', () => ({ total_count: 0 })],
     ['that are no object', () => []],

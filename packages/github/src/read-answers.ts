@@ -20,13 +20,12 @@ export function readAnswer<T, H>(
 export const isThat = <T extends { readonly id: number }>(schema: z.ZodType<T>, id: number) =>
   schema.refine((one) => one.id === id, { path: ['id'], error: `it is not ${id}` });
 
-/** How many items a list has, on all pages. */
-export const totalCount = z.int().nonnegative();
+/** How many items a list has, on all pages, where the server says so. */
+export const totalCount = z.int().nonnegative().optional();
 
 /** The paging facts of a list's page. */
 export interface ListAnswer<T> {
   readonly items: readonly T[];
-  /** How many items the whole list has, where GitHub says so. */
   readonly total?: number | undefined;
   /** The Link header, unchanged. */
   readonly link: string | undefined;

@@ -112,7 +112,7 @@ async function findRunnerGroup(
     const answer = await octokit.request(LIST_GROUPS, query);
     const { data, headers } = readAnswer(answer, groupList);
     const { runner_groups: listed, total_count: total } = data;
-    const items = listed.map((group) => ({ ...group, url: answer.url }));
+    const items = listed.map((group) => Object.assign(group, { url: answer.url }));
     return { items, total, link: headers.link };
   });
   const data = groups.find((group) => group.name.toLowerCase() === name.toLowerCase());

@@ -61,7 +61,7 @@ describe('an answer that is no pod is not read as one that is another, or has no
 
 describe('an answer that is no whole list is not read as one without pods (P2)', () => {
   test.each<[string, object]>([
-    ['without a kind', { metadata: { resourceVersion: '1' }, items: [] }],
+    ['of another kind', { kind: 'Status', metadata: { resourceVersion: '1' }, items: [] }],
     ['without items', { kind: 'PodList', metadata: { resourceVersion: '1' } }],
     ['of nothing', { kind: 'PodList', metadata: { resourceVersion: '1' }, items: null }],
     ['without a version', { kind: 'PodList', metadata: {}, items: [] }],

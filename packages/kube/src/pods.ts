@@ -220,7 +220,7 @@ export async function listPods(
 
 /** A list without its items must not read as a namespace without pods. */
 const podList = z.looseObject({
-  kind: z.literal('PodList'),
+  kind: z.literal('PodList').optional(),
   metadata: z.looseObject({ resourceVersion: z.string().min(1), continue: z.string().optional() }),
   items: z.array(z.unknown()),
 });
