@@ -78,6 +78,10 @@ const failures = async () =>
   (await world.db.selectFrom('operations').select('id').where('status', '=', 'ERROR').execute())
     .length;
 const tasks = () => world.db.selectFrom('tasks').selectAll().execute();
+const noTaskRuns = () =>
+  waitFor('no task to run', async () =>
+    (await tasks()).every(({ status }) => status !== 'running'),
+  );
 
 describe('an outage is over when it is over (C11)', () => {
   test.each([github, cluster])(
@@ -89,6 +93,7 @@ describe('an outage is over when it is over (C11)', () => {
       await isAway(side);
       const before = await side.probes();
       await waitFor('probes in vain', async () => (await side.probes()) >= before + 2);
+      await noTaskRuns();
       expect((await tasks()).filter(({ attempt }) => attempt > 0)).toEqual([]);
       expect(await isOverAtOnce(side)).toBe(true);
     },
@@ -101,9 +106,7 @@ describe('an outage is over when it is over (C11)', () => {
     await isAway(github);
     for (const scheduler of [first, second]) await says(scheduler, true);
     // A claim of a dead process goes on with the next poll only, which is minutes away here.
-    await waitFor('no task to run', async () =>
-      (await tasks()).every(({ status }) => status !== 'running'),
-    );
+    await noTaskRuns();
     first.kill('SIGKILL');
     await first.exited;
     expect(await isOverAtOnce(github)).toBe(true);
