@@ -141,7 +141,7 @@ describe('the reconciler as a process', () => {
     // As ingress does. It is right to ask again for deliveries that GitHub calls successful and our
     // events lack.
     await storeEvents(database.db, [String(receiver.received[0]?.guid)]);
-    const second = await outside.start(undefined, { queue: { taskLeaseMs: 1_000 } });
+    const second = await outside.start(undefined, { queue: { taskLeaseMs: 5_000 } });
     const unresolved = () =>
       database.db
         .selectFrom('unresolved_deliveries')
@@ -171,7 +171,7 @@ describe('the reconciler as a process', () => {
     await sql`update instance set ingress_seen_at = now() - interval '1 hour', scheduler_seen_at = 'infinity'`.execute(
       database.db,
     );
-    const rules = { queue: { taskLeaseMs: 1_000 }, reconciler: { recoverTasksEverySeconds: 1 } };
+    const rules = { queue: { taskLeaseMs: 5_000 }, reconciler: { recoverTasksEverySeconds: 1 } };
     const first = await outside.start(undefined, rules);
     await waitFor('the first post', () => heard.length > 0);
     first.kill('SIGKILL');
