@@ -118,22 +118,6 @@ describe('an answer that lacks what decides is refused, with what was asked and 
       expect(failure).toMatchObject({ kind: 'unusable' });
   });
 
-  test('a group of others is left out, whatever it lacks (C7)', async () => {
-    const settings = { visibility: 'all', allowsPublicRepositories: false } as const;
-    const ensure = (client: typeof small.client, name: string) =>
-      ensureRunnerGroup(client, 'acme', { ...settings, name });
-    const { id } = await ensure(small.client, 'ci');
-    await ensure(small.client, 'other');
-    const client = altering(/\/runner-groups$/, (text) => ({
-      text: text.replace(/("name":"other","visibility":)"all"/, '$1"later word"'),
-    })).asInstallation(small.world.organization);
-    expect(await ensure(client, 'ci')).toMatchObject({ id });
-    expect(await failureOf(ensure(client, 'other'))).toMatchObject({
-      kind: 'unusable',
-      message: expect.stringContaining('visibility: '),
-    });
-  });
-
   test('an installation is left out of the list, and refused by its id', async () => {
     const { installationId: id } = small.world.organization;
     const path = /^\/app\/installations/;

@@ -86,11 +86,7 @@ const groupAnswer = z.object({
 });
 
 type GroupAnswer = Readonly<z.infer<typeof groupAnswer>>;
-/** The other groups of an organisation may be as they like. */
-const groupList = z.object({
-  runner_groups: z.array(z.looseObject({ id, name: z.string() })),
-  total_count: totalCount,
-});
+const groupList = z.object({ runner_groups: z.array(groupAnswer), total_count: totalCount });
 const repositoryList = z.object({
   repositories: z.array(z.object({ id, full_name: z.string() })),
   total_count: totalCount,
@@ -111,12 +107,9 @@ async function findRunnerGroup(
     const query = { org, per_page: PER_PAGE, page };
     const answer = await octokit.request(LIST_GROUPS, query);
     const { data, headers } = readAnswer(answer, groupList);
-    const { runner_groups: listed, total_count: total } = data;
-    const items = listed.map((group) => Object.assign(group, { url: answer.url }));
-    return { items, total, link: headers.link };
+    return { items: data.runner_groups, total: data.total_count, link: headers.link };
   });
-  const data = groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
-  return data && readAnswer({ data, headers: {}, url: data.url }, groupAnswer).data;
+  return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
 }
 
 /**
