@@ -46,9 +46,11 @@ export class Client extends pg.Client {
   constructor(options: ClientOptions = {}) {
     super(options);
     this.#onCut = options.onCut;
+    const connection = this.connection as unknown as RawConnection;
+    // node-postgres leaves one open that lacks a password. PostgreSQL waits a minute for it, and counts it.
+    connection.on('error', () => connection.stream.destroy());
     const ssl = options.ssl as TlsOptions | undefined;
-    if (ssl !== undefined && ssl !== false && ssl.isPreferred === true)
-      goOnWithoutTls(this.connection as unknown as RawConnection);
+    if (ssl !== undefined && ssl !== false && ssl.isPreferred === true) goOnWithoutTls(connection);
     const login = this as Login;
     const { passfile } = options;
     // Called when the server asks for a password: a changed file is in force at once.
@@ -125,6 +127,7 @@ interface RawConnection {
   connect(port: number | string, host?: string): void;
   attachListeners(stream: Socket): void;
   emit(event: 'sslconnect'): void;
+  on(event: 'error', listener: () => void): void;
 }
 
 const NO_TLS = 'N';

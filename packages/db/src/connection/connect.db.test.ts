@@ -3,7 +3,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
 import { readDatabaseFacts, whyUnfit } from '../database-checks.ts';
 import { createFitness, whyPooled } from './readiness.ts';
@@ -110,24 +110,26 @@ test('a database whose system has got other rules of order is told of (A11)', as
   ]);
 });
 
-/** Why our connections cannot work through a proxy that answers start-ups and statements like this. */
-async function whyPooledBehind(startUp: Buffer, answer = Buffer.of()) {
+/** Works with the URL of a server that answers start-ups and statements like this. */
+async function withServer<T>(
+  [startUp, answer = Buffer.of()]: readonly Buffer[],
+  work: (url: string, server: Server) => Promise<T>,
+): Promise<T> {
   const server = createServer((client) => {
     let isStarted = false;
     client.on('error', () => client.destroy());
     client.on('data', (data: Buffer) => {
       // A start-up message that only asks for TLS: its length, and a number in place of a version.
       if (data.length === 8 && data.readInt32BE(4) === 80_877_103) client.write('N');
-      else client.write(isStarted ? answer : startUp);
+      else client.write(isStarted ? answer : (startUp ?? answer));
       isStarted ||= data.length !== 8;
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const url = `postgresql://someone@127.0.0.1:${port}/any`;
   try {
-    return await whyPooled(clientConfig({ ...place(), url }), database.schema);
+    return await work(`postgresql://someone@127.0.0.1:${port}/any`, server);
   } finally {
     server.close();
   }
@@ -166,11 +168,22 @@ test.each([
     [said('E', Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: options\0\0'))],
     /refuses the start-up options/,
   ],
-] as const)(
-  'a proxy before PostgreSQL that %s is named (A11)',
-  async (_what, [startUp, answer], why) => {
-    const reason = await whyPooledBehind(startUp, answer);
-    expect(reason).toMatch(why);
-    expect(reason).toContain('connect to PostgreSQL itself');
-  },
-);
+] as const)('a proxy before PostgreSQL that %s is named (A11)', async (_what, answers, why) => {
+  const reason = await withServer(answers, (url) =>
+    whyPooled(clientConfig({ ...place(), url }), database.schema),
+  );
+  expect(reason).toMatch(why);
+  expect(reason).toContain('connect to PostgreSQL itself');
+});
+
+test('who has no password leaves no connection behind, on which PostgreSQL waits a minute for it (A11)', async () => {
+  const asksForPassword = said('R', int32(3));
+  await withServer([asksForPassword], async (url, server) => {
+    const connection = connectDatabase({ ...place(), url: `${url}?passfile=/absent`, poolSize: 2 });
+    await expect(sql`select 1`.execute(connection.db)).rejects.toThrow('/absent cannot be read');
+    const left = async () =>
+      new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
+    await waitFor('the end of the connection', async () => (await left()) === 0);
+    await connection.close();
+  });
+});
