@@ -2,7 +2,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { pause } from '@paddock/runtime/pause';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
 import { holdLease, renewLease, takeLease } from './leases.ts';
@@ -148,6 +148,25 @@ describe('holding a lease (A12)', () => {
     expect(fences[0]).toBeGreaterThan(1);
     await stop();
     await slow.close();
+    await tunnel.cut();
+  });
+
+  test('a renewal that is answered too late ends the work, and sets no timer into the past', async () => {
+    const tunnel = await startTunnel(database.url);
+    const late = connect(tunnel.url);
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const running = new Set<string>();
+    const { stop } = hold('late', steadyWork(running, 'late'), late.db);
+    await waitFor('the work', () => running.has('late'));
+    tunnel.setHeld(true);
+    await waitFor('the end of the work', () => running.size === 0);
+    await pause(200, new AbortController().signal);
+    tunnel.setHeld(false);
+    await waitFor('the work to go on', () => running.has('late'));
+    await stop();
+    expect(timers.mock.calls.filter(([, ms = 0]) => ms < 0)).toEqual([]);
+    timers.mockRestore();
+    await late.close();
     await tunnel.cut();
   });
 

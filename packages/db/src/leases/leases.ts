@@ -99,9 +99,9 @@ async function holdOnce(
   signal: AbortSignal,
 ): Promise<void> {
   let asked = performance.now();
-  const leftMs = () => asked + leaseMs - renewMs - performance.now();
+  const leftMs = () => Math.max(0, asked + leaseMs - renewMs - performance.now());
   const fence = await takeLease(db, name, holder, leaseMs);
-  if (fence === undefined || leftMs() <= 0) return;
+  if (fence === undefined || leftMs() === 0) return;
   const held = { name, holder, fence };
   const lost = new AbortController();
   const lose = () =>
