@@ -200,10 +200,12 @@ describe('ingress while PostgreSQL fails', () => {
         end: 'select pg_advisory_unlock_all()',
         code: '53200',
       },
-      // In the words of a server whose disk is full, and of one at a limit of its configuration.
+      // In the words of a server whose disk is full, of one at a limit of its configuration, and of
+      // one that has got another password.
       ...[
         ['53100', 'could not extend file: No space left on device'],
         ['53400', 'out of file descriptors'],
+        ['28P01', 'password authentication failed'],
       ].map(([code = '', lack = '']) => ({
         lack,
         begin: `create function lack() returns trigger language plpgsql as $$ begin
@@ -215,7 +217,7 @@ describe('ingress while PostgreSQL fails', () => {
     ])(
       '$code, $lack: 503 with the reason, which is logged once and is no outage, and stored once it has it',
       async ({ lack, begin, end, code }) => {
-        const jobId = Number(code);
+        const jobId = Number.parseInt(code, 36);
         const ingress = await startOne({ url: server.url(), schema: 'paddock' });
         await ingress.untilReady();
         await own.db.connection().execute(async (session) => {

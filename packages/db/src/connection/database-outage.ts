@@ -39,7 +39,7 @@ interface Failing {
  * Reports an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers
  * again, with its length and what it cost. The returned logger writes lines whose error says the
  * same at level `debug`, and counts them for the second line. Of lines about what PostgreSQL lacks,
- * as a full disk, it writes each once a minute.
+ * as room on its disk or our password, it writes each once a minute.
  */
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const reported = new WeakSet<object>();
@@ -127,8 +127,11 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   return { outage, log: quiet };
 }
 
-/** PostgreSQL has no room on its disk, no memory, or a limit of it is reached. */
-const isLack = (error: object): boolean => sqlStateOf(error)?.startsWith('53') === true;
+/**
+ * PostgreSQL refuses our login or has no such database, has no room on its disk, no memory, or a
+ * limit of it is reached.
+ */
+const isLack = (error: object): boolean => /^(28|3D|53)/.test(sqlStateOf(error) ?? '');
 
 /** The error or one of its causes. */
 const findCause = (error: unknown, is: (error: object) => boolean, depth = 0): unknown => {
