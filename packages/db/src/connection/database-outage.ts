@@ -146,7 +146,8 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const TAKES_WRITES = `select where current_setting('transaction_read_only') = 'off'`;
+/** Without a row, the session takes no writes. */
+export const TAKES_WRITES = `select where current_setting('transaction_read_only') = 'off'`;
 
 /** Whether PostgreSQL answers, and takes writes. */
 async function answers(config: pg.ClientConfig): Promise<boolean> {

@@ -14,7 +14,8 @@ let errors: unknown[];
 const APPLICATION = 'paddock-test-listener';
 const CONNECTED = 'connected';
 
-beforeEach(async () => {
+// With a minute no answer comes too late, however long this process stops.
+async function start(heartbeatMs = 60_000) {
   stop = new AbortController();
   woken = [];
   errors = [];
@@ -29,19 +30,24 @@ beforeEach(async () => {
       onWake: (channel, payload) =>
         woken.push(channel === undefined ? CONNECTED : `${channel} ${payload ?? ''}`),
       onError: (error) => errors.push(error),
-      // No answer comes too late, however long this process stops.
-      heartbeatMs: 60_000,
+      heartbeatMs,
     },
     stop.signal,
   );
   await waitFor('the first connection', () => woken.includes(CONNECTED));
-});
-afterEach(async () => {
+}
+async function end() {
   stop.abort();
   await listening;
   await sessionsToEnd();
-});
+}
+beforeEach(() => start());
+afterEach(end);
 
+const setReadOnly = (isReadOnly: boolean) =>
+  sql`alter database ${sql.id(new URL(database.url).pathname.slice(1))} set default_transaction_read_only = ${sql.lit(isReadOnly)}`.execute(
+    database.db,
+  );
 const notify = (channel: string, payload: string) =>
   sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
 const sessions = async () =>
@@ -76,5 +82,21 @@ describe('listening (A7)', () => {
     expect(errors).toHaveLength(1);
     await notify('two', 'after');
     await waitFor('the notification', () => woken.includes('two after'));
+  });
+
+  test('leaves a server that takes no writes: a move to another may have left it behind', async () => {
+    await end();
+    await setReadOnly(true);
+    try {
+      await start(1_000);
+    } finally {
+      await setReadOnly(false);
+    }
+    const [left] = await sessions();
+    await waitFor('another session', async () => {
+      const [now] = await sessions();
+      return now !== undefined && now.pid !== left?.pid;
+    });
+    expect(errors).toEqual([new Error('the listening connection takes no writes')]);
   });
 });

@@ -2,6 +2,7 @@ import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/loop';
 import type { ConnectionConfig } from './connect.ts';
 import { Client } from './client.ts';
+import { TAKES_WRITES } from './database-outage.ts';
 
 export interface ListenOptions {
   /** From `clientConfig`: the listener has a connection of its own, never inside a transaction. */
@@ -61,11 +62,14 @@ async function listenOnce(
     for (const channel of channels)
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
     onWake(undefined, undefined);
-    while (!signal.aborted) {
+    for (;;) {
       await pause(heartbeatMs, over);
       broken.signal.throwIfAborted();
-      // A half-open connection is only noticed by using it.
-      if (!signal.aborted) await client.query('select 1');
+      if (signal.aborted) return;
+      // A half-open connection is only noticed by using it. One that takes no writes may have stayed
+      // at a server that others have left, where nobody notifies.
+      const { rows } = await client.query(TAKES_WRITES);
+      if (rows.length === 0) throw new Error('the listening connection takes no writes');
     }
   } finally {
     client.removeAllListeners('notification');
