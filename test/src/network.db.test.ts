@@ -11,7 +11,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, copyFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -146,6 +146,22 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
       String(error),
     );
     expect(String(result)).toContain(expected);
+  });
+
+  test('a renewed certificate is in force for the next connection; one that cannot be read changes nothing', async () => {
+    const renewed = join(folder, 'renewed.crt');
+    await copyFile(other, renewed);
+    const dsn = { sslmode: 'verify-full', sslrootcert: renewed };
+    const { db, close } = connectDatabase({ ...options(dsn), poolSize: 2 });
+    const ask = () => sql`select 1`.execute(db);
+    await expect(ask()).rejects.toThrow(SELF_SIGNED);
+    await copyFile(trusted, renewed);
+    await db.connection().execute(async (open) => {
+      await sql`select 1`.execute(open);
+      await rm(renewed);
+      await ask();
+    });
+    await close();
   });
 });
 

@@ -82,31 +82,49 @@ export function separateParameters(dsn: string): SeparatedDsn {
 }
 
 function tlsOptions(given: Record<string, string | undefined>): TlsOptions {
-  const { sslmode = 'prefer', sslrootcert, sslcert, sslkey } = given;
-  const files: ConnectionOptions = {
-    ...(sslrootcert === undefined ? {} : { ca: read('sslrootcert', sslrootcert) }),
-    ...(sslcert === undefined ? {} : { cert: read('sslcert', sslcert) }),
-    ...(sslkey === undefined ? {} : { key: read('sslkey', sslkey) }),
-  };
+  const { sslmode = 'prefer', sslrootcert } = given;
+  const files = followedFiles(given);
   switch (sslmode) {
     case 'disable':
       return false;
     case 'prefer':
-      return { ...files, rejectUnauthorized: false, isPreferred: true };
+      return Object.assign(files, { rejectUnauthorized: false, isPreferred: true as const });
     case 'require':
       // As libpq does: with a root certificate at hand, `require` checks the chain.
       return sslrootcert === undefined
-        ? { ...files, rejectUnauthorized: false }
+        ? Object.assign(files, { rejectUnauthorized: false })
         : withoutHostCheck(files);
     case 'verify-ca':
       return withoutHostCheck(files);
     case 'verify-full':
-      return { ...files, rejectUnauthorized: true };
+      return Object.assign(files, { rejectUnauthorized: true });
     default:
       throw new ConfigError([
         `sslmode=${sslmode} is not supported in the database URL: use disable, prefer, require, verify-ca or verify-full`,
       ]);
   }
+}
+
+const OPTIONS_OF_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
+
+/** Each connection reads the files anew, as libpq does, since certificates are renewed. */
+function followedFiles(given: Record<string, string | undefined>): ConnectionOptions {
+  const files: ConnectionOptions = {};
+  for (const [parameter, option] of Object.entries(OPTIONS_OF_FILES)) {
+    const path = given[parameter];
+    if (path === undefined) continue;
+    let text = read(parameter, path);
+    const get = () => {
+      try {
+        text = readFileSync(path, 'utf8');
+      } catch {
+        // It stays as it was: node-postgres reads it where nobody catches.
+      }
+      return text;
+    };
+    Object.defineProperty(files, option, { enumerable: true, configurable: true, get });
+  }
+  return files;
 }
 
 function read(parameter: string, path: string): string {
@@ -119,8 +137,5 @@ function read(parameter: string, path: string): string {
   }
 }
 
-const withoutHostCheck = (files: ConnectionOptions): ConnectionOptions => ({
-  ...files,
-  rejectUnauthorized: true,
-  checkServerIdentity: () => undefined,
-});
+const withoutHostCheck = (files: ConnectionOptions): ConnectionOptions =>
+  Object.assign(files, { rejectUnauthorized: true, checkServerIdentity: () => undefined });
