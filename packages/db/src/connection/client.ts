@@ -15,7 +15,7 @@ export interface ClientOptions extends pg.ClientConfig {
   /** Called when we cut the connection. */
   readonly onCut?: (error: SilentConnection) => void;
   /** Called for each statement that fails. */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: (error: unknown, client: Client) => void;
 }
 
 /** We closed a connection because PostgreSQL had gone silent on it, or seemed to. */
@@ -76,7 +76,7 @@ export class Client extends pg.Client {
       };
       answer.then(answered, (error: unknown) => {
         answered();
-        onFailure?.(error);
+        onFailure?.(error, this);
       });
       return answer;
     };

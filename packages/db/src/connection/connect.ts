@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Database, Db } from '../schema/tables.ts';
 import { Client, type ClientOptions, SilentConnection } from './client.ts';
 import { separateParameters } from './database-url.ts';
-import { codeOf, isShortage } from './errors.ts';
+import { codeOf, isShortage, sqlStateOf } from './errors.ts';
 import type { Outage } from './database-outage.ts';
 import { assertSchemaName } from './schema-name.ts';
 
@@ -165,8 +165,8 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
   const idle = new Set<Client>();
   const used = new Map<Client, NodeJS.Timeout | undefined>();
   /**
-   * Sessions that began without writes: at a standby that a failover left at the address, or with a default that changes.
-   * They may stay so although PostgreSQL takes writes by now.
+   * Sessions without writes: at a standby that a failover left at the address, at a server that others
+   * have left, or with a default that changes. They may stay so although PostgreSQL takes writes by now.
    */
   const readOnly = new WeakSet<pg.ClientBase>();
   const failed = (error: unknown) => {
@@ -177,7 +177,11 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
     const { isReadOnly } = await beginSession(client, config.connectionTimeoutMillis);
     if (isReadOnly) readOnly.add(client);
   };
-  const options: ClientOptions = { ...config, onFailure: failed };
+  const onFailure = (error: unknown, client: Client): void => {
+    if (sqlStateOf(error) === '25006') readOnly.add(client);
+    failed(error);
+  };
+  const options: ClientOptions = { ...config, onFailure };
   const pool = new pg.Pool({
     ...options,
     Client,

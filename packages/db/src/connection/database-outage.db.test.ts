@@ -130,6 +130,13 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(messages()).toEqual([GONE, BACK]);
   });
 
+  test('and a session that no longer takes writes is left with its first failure: others may be elsewhere by now', async () => {
+    await sql`set default_transaction_read_only = on`.execute(connection.db);
+    await write();
+    expect(await isWritable()).toBe(true);
+    await waitFor('the line of its end', () => messages().includes(BACK));
+  });
+
   test('hides no other error: not a refusal of PostgreSQL, nor an error of another connection, nor a later one', async () => {
     await work();
     await tunnel.cut();
