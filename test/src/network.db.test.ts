@@ -182,7 +182,8 @@ test('a password that changes in its file is in force for the next connection (A
     ),
   );
   url.searchParams.set('passfile', passfile);
-  const { db, close } = connectDatabase({ ...options({}), url: url.href, poolSize: 2 });
+  const limits = { poolSize: 2, connectTimeoutMs: 1_500 };
+  const { db, close } = connectDatabase({ ...options({}), url: url.href, ...limits });
   const ask = (on = db) => sql`select 1`.execute(on);
   await write('first');
   await db.connection().execute(async (open) => {

@@ -187,3 +187,21 @@ test('who has no password leaves no connection behind, on which PostgreSQL waits
     await connection.close();
   });
 });
+
+test('a pool works on with its open sessions while PostgreSQL refuses its login, as for a changed password (A11)', async () => {
+  const url = new URL(database.url);
+  url.username = `${url.pathname.slice(1)}_refused`;
+  const change = (statement: string, rest = '') =>
+    sql`${sql.raw(statement)} role ${sql.id(url.username)} ${sql.raw(rest)}`.execute(database.db);
+  await change('create', 'login');
+  const connection = connectDatabase({ ...place(), url: url.href, poolSize: 4 });
+  const work = () => sql`select pg_sleep(0.05)`.execute(connection.db);
+  await work();
+  await change('alter', 'nologin');
+  await expect(Promise.all([work(), work(), work(), work()])).resolves.toHaveLength(4);
+  await connection.close();
+  await expect(
+    connectDatabase({ ...place(), url: url.href, poolSize: 4 }).pool.connect(),
+  ).rejects.toMatchObject({ code: '28000' });
+  await change('drop');
+});

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Database, Db } from '../schema/tables.ts';
 import { Client, type ClientOptions, SilentConnection } from './client.ts';
 import { separateParameters } from './database-url.ts';
-import { codeOf, isShortage, sqlStateOf } from './errors.ts';
+import { codeOf, isRefusal, isShortage, sqlStateOf } from './errors.ts';
 import type { Outage } from './database-outage.ts';
 import { assertSchemaName } from './schema-name.ts';
 
@@ -211,16 +211,22 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
   /** Why no connection can be added now. */
   let shortage: unknown;
   let shortageEnds: NodeJS.Timeout | undefined;
+  const askAgain = async (): Promise<void> => {
+    shortage = undefined;
+    pool.options.max = max;
+    try {
+      // The pool looks at who waits once one is released, or refused.
+      (await connect()).release();
+    } catch {
+      // Who waits gets its own answer.
+    }
+  };
   /** Until the shortage may be over, the pool counts as full: who connects waits for an open one. */
   const makeDo = async (error: unknown): Promise<void> => {
     shortage = error;
     pool.options.max = Math.max(1, pool.totalCount);
     clearTimeout(shortageEnds);
-    const end = () => {
-      shortage = undefined;
-      pool.options.max = max;
-    };
-    shortageEnds = setTimeout(end, SHORTAGE_MS).unref();
+    shortageEnds = setTimeout(() => void askAgain(), SHORTAGE_MS).unref();
     if (pool.totalCount > 0) return;
     outage?.shortage();
     await sleep(SHORTAGE_RETRY_MS);
@@ -232,7 +238,7 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
       try {
         return await connect();
       } catch (error) {
-        if (isShortage(error)) {
+        if (isShortage(error) || (isRefusal(error) && pool.totalCount > 0)) {
           await makeDo(error);
           if (performance.now() < giveUpAt) continue;
           throw error;

@@ -42,6 +42,9 @@ export const isLocalShortage = (error: unknown): boolean => LOCAL_SHORTAGES.has(
 export const isShortage = (error: unknown): boolean =>
   isLocalShortage(error) || sqlStateOf(error)?.startsWith('53') === true;
 
+/** PostgreSQL refuses our login, as for a password that has changed. Sessions that are open work on. */
+export const isRefusal = (error: unknown): boolean => sqlStateOf(error)?.startsWith('28') === true;
+
 /**
  * The connection to PostgreSQL is gone, takes no writes, or cannot be opened: no SQLSTATE, a connection exception,
  * the server's shutdown or start, or a read-only session. False where PostgreSQL refused a statement, and for a shortage.
