@@ -42,7 +42,7 @@ test.each<[string, number, readonly string[], () => unknown]>([
   ['PostgreSQL to mark the registration', 3, LOOKED, nothing],
   ['GitHub for the registration', 4, LOOKED, nothing],
   ['the cluster for the Secret', 5, [...LOOKED, JIT], nothing],
-  ['the cluster for the Secret once more', 6, MADE, secretRefused],
+  ['the cluster for the Secret once more', 7, MADE, secretRefused],
   ['the cluster for the pod', 6, MADE, nothing],
   ['the cluster for the Secret’s owner', 7, [...MADE, 'create pods'], nothing],
 ])(
@@ -98,8 +98,10 @@ function startRun(claimLeft: () => number, beforeGitHub?: (resource: string) => 
   });
   const executor = runs.connect(db, beforeGitHub);
   const task = taskFor(podName, claimLeft);
-  const run = executor.kinds['provision-worker']?.handler(task, new AbortController().signal);
+  const interruption = new AbortController();
+  const run = executor.kinds['provision-worker']?.handler(task, interruption.signal);
   return {
+    interrupt: () => interruption.abort(),
     outcome: Promise.allSettled([run]).then(([settled]) => settled),
     stop: async () => {
       executor.close();
@@ -107,6 +109,31 @@ function startRun(claimLeft: () => number, beforeGitHub?: (resource: string) => 
     },
   };
 }
+
+test.each([
+  ['is made late', nothing],
+  ['may have been made late', secretRefused],
+])(
+  'a run that stood still while its row ended, and whose Secret %s, leaves none (C6, P3)',
+  async (_how, arrange) => {
+    arrange();
+    const held = runs.hold({ side: 'cluster', method: 'POST', path: '/secrets$', at: 'call' });
+    let left = 1;
+    const { outcome, stop, interrupt } = startRun(() => left);
+    await held.reached;
+    await world.runTasks('successor');
+    expect(await seen.failures()).toEqual(['registration_interrupted']);
+    const deletions = async () => (await world.calls())['delete secrets'];
+    const before = (await deletions()) ?? 0;
+    left = 0;
+    interrupt();
+    held.release();
+    await outcome;
+    await stop();
+    expect(await deletions()).toBe(before + 1);
+    expect(seen.secrets()).not.toContain(`runners/${podName}`);
+  },
+);
 
 test.each(CALLS.filter(({ method }) => method === 'POST'))(
   'PostgreSQL that goes away after $what is waited for: its one registration runs the job (C6, P1)',

@@ -8,7 +8,7 @@ import { runnerPod } from '@paddock/kube/runner-pod';
 import { createSecret, deleteSecret, setSecretOwner, runnerSecret } from '@paddock/kube/secrets';
 import { done, type Outcome, type Task } from '@paddock/queue/kind';
 import { pause } from '@paddock/runtime/pause';
-import { requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';
+import { hasTimeLeft, requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';
 import type { Provisioning } from './provisioning.ts';
 
 /** The pauses between the tries to put a Secret. */
@@ -48,16 +48,17 @@ const allowsNoDryRun = (error: unknown): boolean =>
  * answer was lost.
  */
 export async function putSecret(
-  { cluster }: Pick<Provisioning, 'cluster'>,
+  parts: Pick<Provisioning, 'cluster' | 'db'>,
   worker: WorkerToProvision,
   jitConfig: string,
-  { task, signal }: TaskRun,
+  run: TaskRun,
 ): Promise<KubeFailure | undefined> {
+  const { task, signal } = run;
   const secret = secretOf(worker, jitConfig);
   for (let tries = 0; ; tries += 1) {
     requireTimeLeft(task);
     try {
-      await createSecret(cluster, secret);
+      await createSecret(parts.cluster, secret);
       return undefined;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
@@ -65,9 +66,24 @@ export async function putSecret(
       if (pauseMs === undefined || !isTransient(error.failure)) return error.failure;
       const askedMs = Math.min(error.failure.retryAfterMs ?? 0, LONGEST_SECRET_PAUSE_MS);
       await pause(Math.max(pauseMs, askedMs), signal);
+      if (signal.aborted || !hasTimeLeft(task)) await isUnwanted(parts, worker, run);
       signal.throwIfAborted();
     }
   }
+}
+
+/**
+ * A run that stalled may wake up after another has ended the row, and looked for what had been made:
+ * its pod would be one too many, and its Secret must go, also without any time left.
+ */
+async function isUnwanted(
+  { db, cluster }: Pick<Provisioning, 'cluster' | 'db'>,
+  worker: WorkerToProvision,
+  run: TaskRun,
+): Promise<boolean> {
+  if (await retryWhileAway(run, () => isPending(db, worker.podName))) return false;
+  await deleteSecret(cluster, nameOf(worker));
+  return true;
 }
 
 /** Creates the worker's pod on its Secret, writes the pod down, and makes it the Secret's owner. */
@@ -78,14 +94,9 @@ export async function startPod(
   run: TaskRun,
 ): Promise<Outcome> {
   const { db, cluster } = parts;
-  // A run that stalled may wake up here after another has ended the row: its pod would be one too
-  // many.
-  const isWanted = await retryWhileAway(run, () => isPending(db, worker.podName));
-  requireTimeLeft(run.task);
-  if (!isWanted) {
-    await deleteSecret(cluster, nameOf(worker));
+  if (await isUnwanted(parts, worker, run))
     return done({ ended: 'the worker ended before its pod was made' });
-  }
+  requireTimeLeft(run.task);
   const { uid, outcome, warnings } = await createPod(cluster, podOf(worker, pool));
   parts.events.podWarned(worker, warnings);
   if (worker.isWatched)
