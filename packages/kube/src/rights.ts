@@ -62,7 +62,7 @@ const EVENTS = {
       'this service lacks rights in a namespace of runners: work there waits until its Role and RoleBinding are applied; does the namespace exist?',
       where,
     ),
-  rightsUnread: (where: { namespace: string; message: string }) =>
+  rightsUnread: (where: { namespace: string; problem: string }) =>
     line.warn('could not read which rights this service has in a namespace of runners', where),
   rightsComplete: (namespace: string) =>
     line.info('this service has all its rights in a namespace again', { namespace }),
@@ -113,10 +113,10 @@ export function watchRights({
   function cannotRead(namespace: string, error: unknown): void {
     const failure = classifyKubeError(error);
     // That the cluster is away has its own line.
-    const message = isAway(failure) ? '' : failure.message;
-    if (message !== '' && message !== unread.get(namespace))
-      events.rightsUnread({ namespace, message });
-    unread.set(namespace, message);
+    const problem = isAway(failure) ? '' : failure.message;
+    if (problem !== '' && problem !== unread.get(namespace))
+      events.rightsUnread({ namespace, problem });
+    unread.set(namespace, problem);
   }
 
   async function look(): Promise<void> {

@@ -32,8 +32,8 @@ interface Run {
 
 const TABLE = {
   /** A run was settled. */
-  taskProcessed: (task: TaskIdentity, outcome: Processed, run: Run) =>
-    line[LEVELS[outcome]]('task processed', { task, outcome, ...run }),
+  taskProcessed: (task: TaskIdentity, outcome: Processed, { message: problem, ...run }: Run) =>
+    line[LEVELS[outcome]]('task processed', { task, outcome, ...run, problem }),
   /** The executor gave up a claim before its run ended. */
   taskReleased: (task: TaskIdentity, why: Interruption) =>
     line.warn('task released', { task, why }),

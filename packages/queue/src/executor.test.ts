@@ -70,5 +70,6 @@ test('the events of an executor move the metrics and write the log lines that go
   ])
     expect(text).toContain(line);
   expect(lines.map(([level]) => level)).toEqual(['debug', 'warn', 'error', 'error']);
-  expect(lines[1]?.[1]).toEqual({ task: TASK, outcome: 'retry', ...retry });
+  const { message: problem, ...run } = retry;
+  expect(lines[1]?.[1]).toEqual({ task: TASK, outcome: 'retry', ...run, problem });
 });

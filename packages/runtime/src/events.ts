@@ -16,7 +16,7 @@ const at =
   (level: Level) =>
   (sentence: string, fields: object = {}): Line => ({ level, sentence, fields });
 
-/** What a row of a table of events says: a constant sentence, and its data in named fields. */
+/** What a row says: a constant sentence, and named fields. winston would append a `message`. */
 export const line = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 
 const MOST_LISTED = 10;

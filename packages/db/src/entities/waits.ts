@@ -19,7 +19,7 @@ export const githubAsksToWait = ({ caller, ms, message }: BegunWait) =>
   line.warn('GitHub asks us to wait: we make no such calls until then', {
     ...caller,
     seconds: Math.ceil(ms / 1_000),
-    message,
+    problem: message,
   });
 
 /** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
