@@ -44,6 +44,9 @@ const installation = z
 
 export type GitHubInstallation = Readonly<z.infer<typeof installation>>;
 
+/** One without a readable id is not read at all. */
+const listedOnes = z.array(z.looseObject({ id }).catch({ id: 0 }));
+
 /** The App's installation of that id; undefined when GitHub answers 404. */
 export async function findInstallation(
   { octokit }: AppClient,
@@ -60,16 +63,15 @@ export async function findInstallation(
  * that cannot be read: a caller that misses one asks for it by its id.
  */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
-  return readPages(async (page) => {
+  const listed = await readPages(async (page) => {
     const answer = await octokit.rest.apps.listInstallations({ per_page: PER_PAGE, page });
-    const { data, headers } = readAnswer(answer, z.array(z.unknown()));
-    const items = data.flatMap((one) => installation.safeParse(one).data ?? []);
+    const { data: items, headers } = readAnswer(answer, listedOnes);
     return { items, link: headers.link };
   });
+  return listed.flatMap((one) => installation.safeParse(one).data ?? []);
 }
 
 const appFacts = z.object({
-  slug: z.string().optional(),
   html_url: address,
   owner: z.unknown().optional(),
   permissions,
@@ -87,7 +89,7 @@ export type GitHubAppFacts = Readonly<Pick<z.infer<typeof appFacts>, 'permission
 /** The App itself, as GitHub knows it. */
 export async function getApp({ octokit }: AppClient): Promise<GitHubAppFacts> {
   const { data, headers } = readAnswer(await octokit.rest.apps.getAuthenticated(), appFacts);
-  const { slug, html_url: page } = data;
+  const { html_url: page } = data;
   const { type, login } = asRecord(data.owner);
   const ofOrganization = type === 'Organization' ? `/organizations/${String(login)}` : '';
   const origin = URL.canParse(page) ? new URL(page).origin : '';
@@ -95,7 +97,7 @@ export async function getApp({ octokit }: AppClient): Promise<GitHubAppFacts> {
   return {
     permissions: data.permissions,
     events: data.events,
-    settingsUrl: `${origin}${ofOrganization}/settings/apps/${slug ?? ''}`,
+    settingsUrl: `${origin}${ofOrganization}/settings/apps/${page.split('/').at(-1)}`,
     githubTime: Number.isNaN(time) ? undefined : time,
   };
 }

@@ -156,6 +156,16 @@ test('an answer about another object than was asked for is refused (P6)', async 
     expect(failure).toMatchObject({ kind: 'unusable' });
 });
 
+test('a group may admit all if nobody knows the word for its visibility (P6)', async () => {
+  await small.simulator.setRunnerGroup({ org: 'acme', name: 'ci', visibility: 'private' });
+  const odd = altering(/runner-groups$/, (text) => ({
+    text: text.replaceAll('"private"', '"internal"'),
+  })).asInstallation(small.world.organization);
+  const group = { name: 'ci', visibility: 'all', allowsPublicRepositories: false } as const;
+  const { access } = await ensureRunnerGroup(odd, 'acme', group);
+  expect(access).toMatchObject({ visibility: 'all' });
+});
+
 test('a runner is offline by that word alone (P2)', async () => {
   const { runnerId } = await createJitConfig(small.client, ACME, jit());
   for (const [status, online] of [

@@ -221,7 +221,20 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
     }
     expect(await listRunners(small.client, ACME)).toHaveLength(101);
     expect((await listRepositories(small.client)).length).toBeGreaterThan(101);
-    expect((await listInstallations(small.app)).length).toBeGreaterThan(101);
+    const known = await listInstallations(small.app);
+    expect(known.length).toBeGreaterThan(101);
+    const nameless = small.connect({
+      async fetch(...given) {
+        const answer = await withoutLink(...given);
+        return new Response(
+          (await answer.text()).replace('"login":"acme"', '"login":null'),
+          answer,
+        );
+      },
+    });
+    // One that cannot be read hides no further page.
+    const others = await listInstallations(nameless.asApp(small.world.appId));
+    expect(others).toHaveLength(known.length - 1);
   });
 
   test('says of a full page of deliveries that it may be cut off, and not of another page', async () => {

@@ -79,7 +79,8 @@ export type OnGroupRefused = (org: string, name: string, failure: GitHubFailure)
 const groupAnswer = z.object({
   id,
   name: z.string(),
-  visibility: z.enum(['all', 'private', 'selected']),
+  // A later word of GitHub's may admit all.
+  visibility: z.enum(['all', 'private', 'selected']).or(z.string().transform(() => 'all' as const)),
   allows_public_repositories: z.boolean(),
   restricted_to_workflows: z.boolean().optional(),
   selected_workflows: z.array(z.string()).optional(),
