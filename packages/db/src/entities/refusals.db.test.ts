@@ -78,6 +78,14 @@ describe('a refusal of GitHub’s belongs to the thing that it names', () => {
     expect(await isRefused()).toBe(false);
   });
 
+  test('of a repository that has another owner meanwhile: it says nothing of that (A12)', async () => {
+    await refuse('repository');
+    const [entity_id, refused_until] = [8, new Date(0)];
+    await database.db.updateTable('repositories').set({ entity_id, refused_until }).execute();
+    expect(await refuse('repository')).toBeUndefined();
+    expect(await isRefused({ entityId: 8 })).toBe(false);
+  });
+
   test('and is recorded in an event, so that it can be explained later (C9)', async () => {
     await refuse('entity', { jobId: 3 });
     const [event] = await database.db.selectFrom('installation_events').selectAll().execute();

@@ -44,7 +44,7 @@ export interface Refusal {
 /**
  * Stores a refusal: an event that explains why an installation stopped working, and the time until
  * which no service calls there. Returns how long that is, in milliseconds; undefined: only this call
- * is refused, or a repository without a known id. Wakes the matcher.
+ * is refused, or a repository without a known id or with another owner now. Wakes the matcher.
  */
 export async function recordRefusal(
   db: Db,
@@ -120,7 +120,7 @@ async function refuse(
     entity: sql`update installations t set ${again}
       where entity_id = ${entityId} and app_id = ${appId} and installation_id = ${installationId}`,
     repository: sql`insert into repositories as t (repo_id, entity_id, app_id, active_at, ${COLUMNS})
-      values (${repoId}, ${entityId}, ${appId}, 'epoch', ${first}) on conflict (repo_id) do update set ${again}`,
+      values (${repoId}, ${entityId}, ${appId}, 'epoch', ${first}) on conflict (repo_id) do update set ${again} where t.entity_id = ${entityId}`,
   };
   const rows = await rowsOf<{ ms: number }>(db)`
     with refused as (${statements[subject]} returning refused_until)
