@@ -177,6 +177,7 @@ describe('giving reservations back', () => {
         stop_reason: 'unwanted',
         failure_info: { version: 1, message: 'no longer wanted' },
         completed_at: expect.any(Date),
+        secret_deleted_at: expect.any(Date),
       },
     ]);
   });

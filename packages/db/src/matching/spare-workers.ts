@@ -129,14 +129,14 @@ export async function findReservations(db: Db): Promise<Reservation[]> {
   );
 }
 
-/** Ends reservations; `lockPlanned` holds their rows. */
+/** Ends reservations, which have no Secret yet; `lockPlanned` holds their rows. */
 export async function giveBackWorkers(trx: Trx, podNames: readonly string[]): Promise<void> {
   if (podNames.length === 0) return;
   // By name alone: with a further condition PostgreSQL may read an index of few workers anew for
   // each of them.
   await sql`${prepared}
     update workers
-    set status = 'failed', completed_at = now(), stop_reason = coalesce(stop_reason, 'unwanted'),
+    set status = 'failed', completed_at = now(), secret_deleted_at = now(), stop_reason = coalesce(stop_reason, 'unwanted'),
       failure_info = jsonb_build_object('version', 1, 'message', 'no longer wanted')
     where pod_name = any(${podNames}::text[])`.execute(trx);
 }
