@@ -110,8 +110,8 @@ function textsOf(levels: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** Where GitHub sends the App's deliveries; empty: nowhere. */
+/** Where GitHub sends the App's deliveries; empty: nowhere, as of an App that has no webhook (404). */
 export async function getWebhookUrl({ octokit }: AppClient): Promise<string> {
-  const answer = await octokit.rest.apps.getWebhookConfigForApp();
-  return readAnswer(answer, z.object({ url: z.string().nullish() })).data.url ?? '';
+  const answer = await foundOrNot(() => octokit.rest.apps.getWebhookConfigForApp());
+  return (answer && readAnswer(answer, z.object({ url: z.string().nullish() })).data.url) ?? '';
 }

@@ -40,6 +40,7 @@ export const appRoutes: readonly Route[] = [
   ),
   forApp('get /app/hook/config', 'apps/get-webhook-config-for-app', ({ app }) => {
     const url = app.webhookUrl ?? 'https://example.com/webhooks/github';
+    if (url === '') throw notFound();
     return {
       status: 200,
       body: { content_type: 'json', insecure_ssl: '0', secret: '********', url },
