@@ -152,4 +152,14 @@ describe('deliveries that are taken from GitHub’s log', () => {
     expect(await look()).toMatchObject({ outcome: 'snooze', delayMs: 5_000 });
     expect(await waiting()).toHaveLength(2);
   });
+
+  test.each([401, 404])(
+    'where GitHub refuses them (%d), are looked for a minute later (C9, P4)',
+    async (status) => {
+      await look();
+      await scene.failList({ status });
+      expect(await look()).toMatchObject({ outcome: 'snooze', delayMs: 60_000 });
+      expect(await look()).toMatchObject({ outcome: 'snooze', delayMs: 5_000 });
+    },
+  );
 });

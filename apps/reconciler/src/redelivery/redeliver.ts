@@ -48,6 +48,9 @@ const EXTRA_WINDOW_MS = 60_000;
 /** The same where deliveries are taken from the log: its passes follow each other closely. */
 const LOG_WINDOW_MS = 15_000;
 
+/** Until the next look after a refusal: each is an event, and GitHub bars those who go on. */
+const REFUSED_MS = 60_000;
+
 /** GitHub waits 10 s for an answer, so an attempt enters the log this late after our return. */
 const LATE_MS = 12_000;
 
@@ -71,7 +74,7 @@ export async function redeliver(context: SweepContext, pass: Pass): Promise<Outc
   if (Number.isNaN(instant?.getTime()))
     return poison('`since` is no instant: { "since": "2026-01-01T12:00:00Z" }');
   const app = github.asApp(appId, { signal: pass.signal });
-  const { retryAfterMs, isExtra, ...counts } = await readAndAsk(
+  const { retryAfterMs, isExtra, isRefused, ...counts } = await readAndAsk(
     context,
     { appId, app, since: instant },
     pass,
@@ -82,10 +85,11 @@ export async function redeliver(context: SweepContext, pass: Pass): Promise<Outc
   // next minute, not in the next cycle.
   if (counts.more && counts.listed) return done(counts, [{ ...again, payload }]);
   // One operation for each cadence is enough: the passes between leave none.
+  const dueInMs = isRefused ? REFUSED_MS : config.logEveryMs;
   if (context.takesFromLog())
     return isExtra && instant === undefined
-      ? snooze(config.logEveryMs, 'deliveries are taken from GitHub’s log')
-      : done(counts, [{ ...again, dueInMs: config.logEveryMs }]);
+      ? snooze(dueInMs, 'deliveries are taken from GitHub’s log')
+      : done(counts, [{ ...again, dueInMs }]);
   const goesOn = counts.moreDue && config.redeliveryEverySeconds > 60;
   return done(counts, goesOn ? [{ ...again, dueInMs: 60_000 }] : []);
 }
@@ -168,8 +172,9 @@ async function act(
   const givenUp = await giveUpRedeliveries(db, appId, config.giveUpAfterMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
+  const isRefused = isAppRefused(reading.pages, failure);
   const asked =
-    retryAfterMs === undefined && !isAppRefused(reading.pages, failure)
+    retryAfterMs === undefined && !isRefused
       ? await requestDueDeliveries(context, given, pass)
       : {
           accepted: 0,
@@ -186,6 +191,7 @@ async function act(
     throttled: attempts.filter(({ isThrottled }) => isThrottled).length,
     ...verdict,
     ...asked,
+    isRefused,
     givenUp,
     /** Repositories handed to discovery, since too many deliveries are unresolved. */
     handedOver,
