@@ -180,7 +180,12 @@ test('who has no password leaves no connection behind, on which PostgreSQL waits
   const asksForPassword = said('R', int32(3));
   await withServer([asksForPassword], async (url, server) => {
     const connection = connectDatabase({ ...place(), url: `${url}?passfile=/absent`, poolSize: 2 });
-    await expect(sql`select 1`.execute(connection.db)).rejects.toThrow('/absent cannot be read');
+    let tries = 0;
+    server.on('connection', () => void tries++);
+    const ask = () =>
+      expect(sql`select 1`.execute(connection.db)).rejects.toThrow('/absent cannot be read');
+    await Promise.all([ask(), ask()]);
+    expect(tries).toBe(2);
     const left = async () =>
       new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
     await waitFor('the end of the connection', async () => (await left()) === 0);
@@ -204,4 +209,21 @@ test('a pool works on with its open sessions while PostgreSQL refuses its login,
     connectDatabase({ ...place(), url: url.href, poolSize: 4 }).pool.connect(),
   ).rejects.toMatchObject({ code: '28000' });
   await change('drop');
+});
+
+test('a pool without a session rests before it asks a PostgreSQL without room again, however many wait (A11)', async () => {
+  const full = said('E', Buffer.from('SFATAL\0C53300\0Msorry, too many clients already\0\0'));
+  await withServer([full], async (url, server) => {
+    const limits = { poolSize: 4, connectTimeoutMs: 1_000 };
+    const connection = connectDatabase({ ...place(), url: `${url}?sslmode=disable`, ...limits });
+    let tries = 0;
+    server.on('connection', (client) => {
+      tries++;
+      client.once('data', () => client.end());
+    });
+    const ask = () => expect(sql`select 1`.execute(connection.db)).rejects.toThrow('too many');
+    await Promise.all([ask(), ask(), ask()]);
+    expect(tries).toBeLessThan(60);
+    await connection.close();
+  });
 });

@@ -211,6 +211,8 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
   /** Why no connection can be added now. */
   let shortage: unknown;
   let shortageEnds: NodeJS.Timeout | undefined;
+  /** Those that are being opened do not count: they may be refused, too. */
+  const hasSession = () => idle.size + used.size > 0;
   const askAgain = async (): Promise<void> => {
     shortage = undefined;
     pool.options.max = max;
@@ -227,7 +229,7 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
     pool.options.max = Math.max(1, pool.totalCount);
     clearTimeout(shortageEnds);
     shortageEnds = setTimeout(() => void askAgain(), SHORTAGE_MS).unref();
-    if (pool.totalCount > 0) return;
+    if (hasSession()) return;
     outage?.shortage();
     await sleep(SHORTAGE_RETRY_MS);
   };
@@ -238,7 +240,7 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
       try {
         return await connect();
       } catch (error) {
-        if (isShortage(error) || (isRefusal(error) && pool.totalCount > 0)) {
+        if (isShortage(error) || (isRefusal(error) && hasSession())) {
           await makeDo(error);
           if (performance.now() < giveUpAt) continue;
           throw error;
