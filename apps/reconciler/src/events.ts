@@ -104,7 +104,7 @@ const TABLE = {
     line.warn(
       failure === undefined
         ? 'GitHub does not show us an object: check the App’s installation'
-        : 'GitHub did not answer',
+        : 'GitHub gave no answer of use',
       { sweep, ...asked, failure },
     ),
   jobsDiscovered: (found: readonly { event: string; jobId: number }[]) =>
@@ -127,7 +127,7 @@ const TABLE = {
       failure,
     }),
   versionEndUnknown: (pool: string, failure: FailureIfShown) =>
-    line.warn('GitHub did not answer when a pool’s runner version ends', { pool, failure }),
+    line.warn('GitHub gave no answer of use about the end of a pool’s runner version', { pool, failure }),
   stopsRequested: (stops: readonly StopRequest[]) =>
     line.warn('requested the stop of workers past a deadline', listed(stops)),
   stopsWithoutTask: (workers: readonly WorkerOfTask[]) =>
