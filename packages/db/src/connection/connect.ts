@@ -217,10 +217,10 @@ function openPool(config: ConnectionConfig, max: number): pg.Pool {
     shortage = undefined;
     pool.options.max = max;
     try {
-      // The pool looks at who waits once one is released, or refused.
+      // A pool serves its waiting callers when a session is released or refused.
       (await connect()).release();
     } catch {
-      // Who waits gets its own answer.
+      // Each waiting caller gets its own answer.
     }
   };
   /** Until the shortage may be over, the pool counts as full: who connects waits for an open one. */

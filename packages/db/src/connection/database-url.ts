@@ -118,7 +118,7 @@ function followedFiles(given: Record<string, string | undefined>): ConnectionOpt
       try {
         text = readFileSync(path, 'utf8');
       } catch {
-        // It stays as it was: node-postgres reads it where nobody catches.
+        // The text stays as it was: node-postgres would not catch an error here.
       }
       return text;
     };

@@ -66,8 +66,8 @@ async function listenOnce(
       await pause(heartbeatMs, over);
       broken.signal.throwIfAborted();
       if (signal.aborted) return;
-      // A half-open connection is only noticed by using it. One that takes no writes may have stayed
-      // at a server that others have left, where nobody notifies.
+      // A half-open connection is only noticed by using it. One without writes may still be at a
+      // server from which all others have moved, so no notification comes.
       const { rows } = await client.query(TAKES_WRITES);
       if (rows.length === 0) throw new Error('the listening connection takes no writes');
     }
