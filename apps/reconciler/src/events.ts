@@ -127,10 +127,7 @@ const TABLE = {
       failure,
     }),
   versionEndUnknown: (pool: string, failure: FailureIfShown) =>
-    line.warn('GitHub did not say when a pool’s runner version ends', {
-      pool,
-      failure,
-    }),
+    line.warn('GitHub did not say when a pool’s runner version ends', { pool, failure }),
   stopsRequested: (stops: readonly StopRequest[]) =>
     line.warn('requested the stop of workers past a deadline', listed(stops)),
   stopsWithoutTask: (workers: readonly WorkerOfTask[]) =>

@@ -156,7 +156,7 @@ test('an answer about another object than was asked for is refused (P6)', async 
     expect(failure).toMatchObject({ kind: 'unusable' });
 });
 
-test('a group may admit all if nobody knows the word for its visibility (P6)', async () => {
+test('an unknown word for a group’s visibility counts as the widest one (P6)', async () => {
   await small.simulator.setRunnerGroup({ org: 'acme', name: 'ci', visibility: 'private' });
   const odd = altering(/runner-groups$/, (text) => ({
     text: text.replaceAll('"private"', '"internal"'),

@@ -48,7 +48,7 @@ const EXTRA_WINDOW_MS = 60_000;
 /** The same where deliveries are taken from the log: its passes follow each other closely. */
 const LOG_WINDOW_MS = 15_000;
 
-/** Until the next look after a refusal: each is an event, and GitHub bars those who go on. */
+/** Until the next look after a refusal: each is an event, and GitHub bars callers that go on. */
 const REFUSED_MS = 60_000;
 
 /** GitHub waits 10 s for an answer, so an attempt enters the log this late after our return. */

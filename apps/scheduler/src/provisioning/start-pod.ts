@@ -66,7 +66,7 @@ export async function putSecret(
       if (pauseMs === undefined || !isTransient(error.failure)) return error.failure;
       const askedMs = Math.min(error.failure.retryAfterMs ?? 0, LONGEST_SECRET_PAUSE_MS);
       await pause(Math.max(pauseMs, askedMs), signal);
-      if (signal.aborted || !hasTimeLeft(task)) await isUnwanted(parts, worker, run);
+      if (signal.aborted || !hasTimeLeft(task)) await removeIfUnwanted(parts, worker, run);
       signal.throwIfAborted();
     }
   }
@@ -76,7 +76,7 @@ export async function putSecret(
  * A run that stalled may wake up after another has ended the row, and looked for what had been made:
  * its pod would be one too many, and its Secret must go, also without any time left.
  */
-async function isUnwanted(
+async function removeIfUnwanted(
   { db, cluster }: Pick<Provisioning, 'cluster' | 'db'>,
   worker: WorkerToProvision,
   run: TaskRun,
@@ -94,7 +94,7 @@ export async function startPod(
   run: TaskRun,
 ): Promise<Outcome> {
   const { db, cluster } = parts;
-  if (await isUnwanted(parts, worker, run))
+  if (await removeIfUnwanted(parts, worker, run))
     return done({ ended: 'the worker ended before its pod was made' });
   requireTimeLeft(run.task);
   const { uid, outcome, warnings } = await createPod(cluster, podOf(worker, pool));
