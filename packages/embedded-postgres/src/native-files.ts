@@ -28,7 +28,6 @@ export async function findServerAccount(): Promise<ServerAccount> {
   );
 }
 
-/** Rejects with what to do unless every account may enter the folder. */
 /**
  * The folder of PostgreSQL's binaries for this machine, reachable for the account that runs them.
  *
@@ -64,6 +63,7 @@ export function installedNativeFiles(system = `${process.platform}-${process.arc
   }
 }
 
+/** Rejects with what to do unless every account may enter the folder. */
 export async function assertEnterable(folder: string): Promise<void> {
   if (await everyoneMayEnter(folder)) return;
   throw new Error(

@@ -116,8 +116,10 @@ const findByName = (db: Db, name: string): Promise<Named[]> =>
     union all (select 4, 'pool', p ->> 'name', null from ${POOLS_IN_FORCE} where ${beginsWith(sql`p ->> 'name'`, name)} limit ${MOST_BEGUN})
     union all (select 5, 'entity', entity_id::text, max(login) from installations where ${beginsWith(sql`login`, name)} group by entity_id limit ${MOST_BEGUN})
     union all (select 6, 'worker', pod_name, null from workers where ${LIVE} and ${beginsWith(sql`pod_name`, name)} order by pod_name limit ${MOST_BEGUN})
-    union all (select 7, 'node', k8s_node, null from workers where (${LIVE} or created_at > now() - interval '1 day')
-      and (lower(k8s_node) = lower(${name}) or ${beginsWith(sql`k8s_node`, name)}) group by k8s_node order by k8s_node limit ${MOST_BEGUN})`,
+    union all (select 7, 'node', k8s_node, null from (
+        select k8s_node from workers where ${LIVE}
+        union all select k8s_node from workers where created_at > now() - interval '1 day') nodes
+      where lower(k8s_node) = lower(${name}) or ${beginsWith(sql`k8s_node`, name)} group by k8s_node order by k8s_node limit ${MOST_BEGUN})`,
   );
 
 const MOST_BEGUN = 5;

@@ -111,8 +111,9 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       // of the cost can be far off.
       jit: 'off',
       // Connections keep the plans of prepared statements. The first are made while tables are
-      // empty, when a sequential scan looks cheapest. Every statement has an index; without one,
-      // this changes nothing.
+      // empty, when a sequential scan looks cheapest. Every large table has an index. A small one needs
+      // it, too, if it is read for each row: up to version 17 the price of a disabled scan hides all
+      // others, and any order of the joins seems as good.
       enable_seqscan: 'off',
       ...(options.forLists === true && FOR_LISTS),
     })}`.trimStart(),

@@ -28,7 +28,7 @@ export function installationToday(
     left join lateral (
       select app_id, installation_id from (
         select app_id, installation_id, stated_at,
-          refused_since is not null or app_id in (select app_id from apps where refused_since is not null) as is_refused
+          refused_since is not null or exists (select from apps a where a.app_id = installations.app_id and a.refused_since is not null) as is_refused
         from installations
         where entity_id = ${of('entity_id')} and ${isUsable('installations', appIds)}
         ${own === 'installation' ? unlessKnown(of, appIds) : sql``}
