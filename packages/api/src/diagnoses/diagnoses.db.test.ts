@@ -117,7 +117,7 @@ describe('the diagnoses (G3)', () => {
         insert into runner_groups (demand_key, entity_id, k8s_pool, name, excess, paused_until, read_at)
         values (1, 9, 'linux', 'open', 'it lets in more', now() + interval '1 hour', now() - interval '2 minutes'), (3, 9, 'linux', 'open', 'a warning', null, now())
       ), slow as (
-        insert into apps (app_id, wait_until, wait_message) values (7, now() + interval '1 hour', 'Slow down.')
+        insert into apps (app_id, wait_until, wait_message) values (7, now() + interval '1 hour', 'Be slower.')
       ), unkeyed as (
         insert into apps (app_id, refused_since, refused_until, refused_reason, refused_message)
         values (8, now() - interval '1 minute', now() + interval '1 hour', 'installation_refused', 'Bad key.')
@@ -162,7 +162,7 @@ describe('the diagnoses (G3)', () => {
       '0 The configuration has paused still.',
       '0 GitHub refuses what Paddock asks for 3 repositories: No.',
       '0 1 failed task waits for the next try, redeliver: no log.',
-      '0 GitHub has Paddock wait with its calls for the App 7: Slow down.',
+      '0 GitHub has Paddock wait with its calls for the App 7: Be slower.',
       '0 GitHub has Paddock wait with its calls for well: its budget is used up.',
       '0 bob holds back the making of workers for well.',
     ]);
