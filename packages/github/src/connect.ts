@@ -9,13 +9,8 @@ import {
   type RateBudgets,
   type RateResource,
 } from './budget.ts';
-import { type Credentials, openCredentials, refuseUnconfigured } from './credentials.ts';
-import {
-  classifyGitHubError,
-  OutdatedCredentialsError,
-  UnaskedError,
-  WaitError,
-} from './errors.ts';
+import { authorize, type Credentials, openCredentials, refuseUnconfigured } from './credentials.ts';
+import { classifyGitHubError, UnaskedError, WaitError } from './errors.ts';
 import { type AnswerHead, waitsNamedBy } from './waits.ts';
 
 /** A client that speaks for an App itself: installations, tokens, webhook deliveries. */
@@ -127,18 +122,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       const octokit = open(callOptions);
       noteBudget(octokit, budgets, `app ${appId}`);
       heedWaits(octokit, { waits, caller: { appId }, now });
-      authorize(octokit, {
-        scheme: 'bearer',
-        token: async () => {
-          const { appToken, clockReadings, noteClock } = credentialsOf(appId);
-          const before = clockReadings();
-          return {
-            text: await appToken(),
-            accepted: () => undefined,
-            refused: (error) => noteClock(error, before),
-          };
-        },
-      });
+      authorize(octokit, async () => credentialsOf(appId).ofApp());
       return { kind: 'app', appId, octokit };
     },
     asInstallation({ appId, installationId, entityId }, callOptions = {}) {
@@ -147,18 +131,9 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       // installation.
       noteBudget(octokit, budgets, installationId);
       heedWaits(octokit, { waits, caller: { appId, entityId, installationId }, now });
-      authorize(octokit, {
-        scheme: 'token',
-        token: async () => {
-          const { installationToken, noteAccepted, drop } = credentialsOf(appId, installationId);
-          const text = await installationToken(installationId);
-          return {
-            text,
-            accepted: () => noteAccepted(installationId, text),
-            refused: () => drop(installationId, text),
-          };
-        },
-      });
+      authorize(octokit, async () =>
+        credentialsOf(appId, installationId).ofInstallation(installationId),
+      );
       return { kind: 'installation', appId, installationId, octokit };
     },
     budgetOf: budgets.of,
@@ -182,35 +157,6 @@ export function openClient(
   });
   octokit.hook.after('request', refuseText);
   return octokit;
-}
-
-type Authorization = {
-  readonly scheme: 'bearer' | 'token';
-  readonly token: () => Promise<Token>;
-};
-
-/** The authorization of one call. */
-type Token = {
-  readonly text: string;
-  readonly accepted: () => void;
-  /** GitHub answered with 401. True: the next call may do better. */
-  readonly refused: (error: RequestError) => boolean;
-};
-
-function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
-  octokit.hook.wrap('request', async (request, options) => {
-    const { text, accepted, refused } = await token();
-    options.headers.authorization = `${scheme} ${text}`;
-    try {
-      const response = await request(options);
-      accepted();
-      return response;
-    } catch (error) {
-      if (error instanceof RequestError && error.status === 401 && refused(error))
-        throw new OutdatedCredentialsError(error);
-      throw error;
-    }
-  });
 }
 
 /** Reads the rate-limit headers of every answer, failures included. */

@@ -5,34 +5,43 @@ import type { Octokit } from '@octokit/rest';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { OutdatedCredentialsError } from './errors.ts';
 
+/** The authorization of one call. */
+export type Token = {
+  /** The value of the header. */
+  readonly authorization: string;
+  /** GitHub accepted it. */
+  readonly accepted: () => void;
+  /** GitHub refused it (401). True: the next call may do better. */
+  readonly refused: (refusal: RequestError) => boolean;
+};
+
 /** The credentials of one App. */
 export type Credentials = {
   /** A JSON web token with minutes to live. */
-  readonly appToken: () => Promise<string>;
+  readonly ofApp: () => Promise<Token>;
   /**
    * An installation's token, minted when there is none or its hour is nearly over. Rejects as the
    * minting call failed.
    */
-  readonly installationToken: (installationId: number) => Promise<string>;
-  /** GitHub accepted this token. */
-  readonly noteAccepted: (installationId: number, token: string) => void;
-  /**
-   * GitHub refused this token before its time. While it is young the next call uses it again, since
-   * not all of GitHub knows it yet; later the next call mints another. False: GitHub never accepted
-   * it, so another would hardly do better.
-   */
-  readonly drop: (installationId: number, token: string) => boolean;
-  /**
-   * How often this App learnt GitHub's clock. A call remembers the number from its start, and gives
-   * it when it is refused.
-   */
-  readonly clockReadings: () => number;
-  /**
-   * Learns from a refusal how far GitHub's clock and ours differ. False: the call already used the
-   * right time.
-   */
-  readonly noteClock: (refusal: RequestError, readingsBefore: number) => boolean;
+  readonly ofInstallation: (installationId: number) => Promise<Token>;
 };
+
+/** Authorizes each call of a client. A refusal after which the next call may do better says so. */
+export function authorize(octokit: Octokit, tokenOf: () => Promise<Token>): void {
+  octokit.hook.wrap('request', async (request, options) => {
+    const { authorization, accepted, refused } = await tokenOf();
+    options.headers.authorization = authorization;
+    try {
+      const response = await request(options);
+      accepted();
+      return response;
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 401 && refused(error))
+        throw new OutdatedCredentialsError(error);
+      throw error;
+    }
+  });
+}
 
 type App = { readonly appId: number; readonly privateKey: string };
 
@@ -64,10 +73,20 @@ const SPREADS_MS = 5000;
 /** A smaller difference is the network's delay, and the Date header's whole seconds. */
 const TOLERATED_SKEW_MS = 5000;
 
+/** An installation's newest token. */
+interface Minted {
+  readonly token: string;
+  readonly since: number;
+  /** GitHub has accepted it. */
+  isProven: boolean;
+  /** The next call mints another. */
+  isDropped: boolean;
+}
+
 /**
- * `@octokit/auth-app` caches tokens for a minute less than GitHub's hour, and mints once for
- * simultaneous callers. We do not use its request hook: the hook sleeps and repeats a refused call,
- * and the task queue decides about both.
+ * `octokit` mints. `@octokit/auth-app` caches tokens for a minute less than GitHub's hour, and mints
+ * once for simultaneous callers. We do not use its request hook: the hook sleeps and repeats a
+ * refused call, and the task queue decides about both.
  */
 export function openCredentials(
   { appId, privateKey }: App,
@@ -75,46 +94,28 @@ export function openCredentials(
   now: () => number,
 ): Credentials {
   const key = parsePrivateKey(appId, privateKey);
-  const dropped = new Map<number, string>();
-  /** By installation: its newest token, since when, and whether GitHub has accepted that token. */
-  const newest = new Map<number, { token: string; since: number; isProven: boolean }>();
-  let skewMs = 0;
-  let readings = 0;
-  let signed = { second: Number.NaN, token: { jwt: '', expiresAt: '' } };
+  const clock = createClock(now);
+  const newest = new Map<number, Minted>();
+  let signed = { reading: 0, second: Number.NaN, token: { jwt: '', expiresAt: '' } };
   /** GitHub's ETags hold for the token that got them, so one serves for a while. */
-  const tokenOfApp = () => {
-    const second = Math.floor((now() + skewMs) / 1000);
+  const jwtOfApp = () => {
+    const reading = clock.readings();
+    const second = Math.floor(clock.now() / 1000);
     const isGood = second >= signed.second && second < signed.second + REUSED_SECONDS;
-    if (!isGood) signed = { second, token: signAppJwt(appId, key, second * 1000) };
+    if (!isGood || reading !== signed.reading)
+      signed = { reading, second, token: signAppJwt(appId, key, second * 1000) };
     return signed.token;
   };
-
-  const noteClock = ({ status, response }: RequestError, readingsBefore: number) => {
-    if (status !== 401) return false;
-    const theirs = Date.parse(String(response?.headers.date));
-    const skew = theirs - now();
-    const isNews = Math.abs(skew - skewMs) > TOLERATED_SKEW_MS;
-    if (isNews) {
-      skewMs = skew;
-      signed.second = Number.NaN;
-      readings++;
-    }
-    // Of several calls that began with the wrong time, one learns the right time for all.
-    return isNews || readingsBefore < readings;
-  };
-  octokit.hook.wrap('request', async (request, options) => {
-    const before = readings;
-    try {
-      return await request(options);
-    } catch (error) {
-      throw error instanceof RequestError && noteClock(error, before)
-        ? new OutdatedCredentialsError(error)
-        : error;
-    }
-  });
+  const ofApp = (): Promise<Token> =>
+    Promise.resolve({
+      authorization: `bearer ${jwtOfApp().jwt}`,
+      accepted: () => undefined,
+      refused: clock.beginCall(),
+    });
+  authorize(octokit, ofApp);
   const auth = createAppAuth({
     appId,
-    createJwt: () => Promise.resolve(tokenOfApp()),
+    createJwt: () => Promise.resolve(jwtOfApp()),
     request: octokit.request,
     log: { warn: () => undefined },
   });
@@ -123,32 +124,57 @@ export function openCredentials(
     if (installationId === UNKNOWN_INSTALLATION)
       throw refuseToken(installationId, 404, NOWHERE_INSTALLED);
     const { token } = await auth({ type: 'installation', installationId });
-    if (token !== dropped.get(installationId)) return token;
-    dropped.delete(installationId);
+    const known = newest.get(installationId);
+    if (known?.token !== token || !known.isDropped) return token;
+    known.isDropped = false;
     return (await auth({ type: 'installation', installationId, refresh: true })).token;
   };
 
   return {
-    appToken: async () => (await auth({ type: 'app' })).token,
-    async installationToken(installationId) {
+    ofApp,
+    async ofInstallation(installationId) {
       const token = await tokenOf(installationId);
-      if (newest.get(installationId)?.token !== token)
-        newest.set(installationId, { token, since: now(), isProven: false });
-      return token;
-    },
-    noteAccepted(installationId, token) {
       const known = newest.get(installationId);
-      if (known?.token === token) known.isProven = true;
+      const minted =
+        known?.token === token ? known : { token, since: now(), isProven: false, isDropped: false };
+      newest.set(installationId, minted);
+      return {
+        authorization: `token ${token}`,
+        accepted: () => void (minted.isProven = true),
+        refused() {
+          if (newest.get(installationId) !== minted) return true;
+          // Not all of GitHub knows it yet: the next call uses it again.
+          if (!minted.isProven && now() - minted.since < SPREADS_MS) return true;
+          minted.isDropped = true;
+          // If GitHub never accepted it, another would hardly do better.
+          return minted.isProven;
+        },
+      };
     },
-    drop(installationId, token) {
-      const known = newest.get(installationId);
-      if (known?.token === token && !known.isProven && now() - known.since < SPREADS_MS)
-        return true;
-      dropped.set(installationId, token);
-      return known?.token !== token || known.isProven;
+  };
+}
+
+/** GitHub's clock, as far as refused calls have shown it. `ours`: milliseconds since the epoch. */
+function createClock(ours: () => number) {
+  let skewMs = 0;
+  let readings = 0;
+  return {
+    now: () => ours() + skewMs,
+    /** How often it has been read anew. */
+    readings: () => readings,
+    /** Call it when a call begins. The result says of its refusal (401) whether its time was wrong. */
+    beginCall() {
+      const before = readings;
+      return ({ response }: RequestError): boolean => {
+        const skew = Date.parse(String(response?.headers.date)) - ours();
+        if (Math.abs(skew - skewMs) > TOLERATED_SKEW_MS) {
+          skewMs = skew;
+          readings++;
+        }
+        // Of several calls that began with the wrong time, one learns the right time for all.
+        return before < readings;
+      };
     },
-    clockReadings: () => readings,
-    noteClock,
   };
 }
 
