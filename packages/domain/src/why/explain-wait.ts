@@ -168,61 +168,70 @@ const resultOf = ({ conclusion, failure }: WaitFacts['job']): string =>
 type Waiting = Pick<WaitAnswer, 'reason' | 'since' | 'sentence' | 'actor' | 'advice'>;
 
 function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): Waiting {
-  const { key, switches, place } = facts;
+  const { key, place } = facts;
   const coming = workers.filter(({ state }) => state !== 'stopping');
-  const first = switches.at(0);
-  if (first !== undefined) {
-    const { sentence, ...explained } = explainReason('making_stopped', facts);
-    const registered = coming.filter(({ state }) => state !== 'reserved').length;
-    const others =
-      registered === 0 ? '' : ` ${count(registered, 'worker')} made before may still run it.`;
-    return {
-      ...explained,
-      reason: 'making_stopped',
-      since: laterOf(first.since, facts.job.knownSince),
-      sentence: sentence + others,
-    };
-  }
   const reason = key?.waitReason ?? null;
-  const since = key?.waitSince ?? null;
-  const { group, job } = facts;
-  if (group?.lacksRepository === true && (reason === null || LIMITS.has(reason)))
-    return {
-      reason,
-      since: since ?? job.queuedAt ?? job.knownSince,
-      actor: 'platform',
-      sentence: `The runner group ${group.name} of ${job.login} does not admit the repository ${job.repoFullName}: GitHub gives no runner there a job of it.`,
-      advice: `Select the repository in the runner group ${group.name} at GitHub.`,
-    };
   // GitHub gives the oldest job the first runner that is ready, as a rule.
   const own = place === null ? undefined : coming[place.position - 1];
-  if (reason === null || (own !== undefined && LIMITS.has(reason)))
+  const leavesAlone = reason === null || LIMITS.has(reason);
+  const [firstSwitch] = facts.switches;
+  if (firstSwitch !== undefined) return explainSwitches(facts, firstSwitch.since, coming);
+  if (leavesAlone && facts.group?.lacksRepository === true)
+    return explainGroup(facts, facts.group.name);
+  if (reason === null || (leavesAlone && own !== undefined))
     return { reason: null, ...explainSupply(facts, own) };
-  const explained = explainReason(reason, facts);
-  const failing = coming.filter(({ state }) => state === 'stuck' || state === 'no_node');
-  const [example] = failing;
+  return explainHeldBack(reason, facts, coming);
+}
+
+function explainSwitches(
+  facts: WaitFacts,
+  stoppedAt: Date,
+  coming: readonly WorkerOnItsWay[],
+): Waiting {
+  const reason = 'making_stopped';
+  const { sentence, ...explained } = explainReason(reason, facts);
+  const registered = coming.filter(({ state }) => state !== 'reserved').length;
+  const others =
+    registered === 0 ? '' : ` ${count(registered, 'worker')} made before may still run it.`;
+  const since = laterOf(stoppedAt, facts.job.knownSince);
+  return { ...explained, reason, since, sentence: sentence + others };
+}
+
+function explainGroup({ key, job }: WaitFacts, name: string): Waiting {
+  return {
+    reason: key?.waitReason ?? null,
+    since: key?.waitSince ?? job.queuedAt ?? job.knownSince,
+    actor: 'platform',
+    sentence: `The runner group ${name} of ${job.login} does not admit the repository ${job.repoFullName}: GitHub gives no runner there a job of it.`,
+    advice: `Select the repository in the runner group ${name} at GitHub.`,
+  };
+}
+
+/** What the last pass says, and which workers keep the places that this job waits for. */
+function explainHeldBack(
+  reason: string,
+  facts: WaitFacts,
+  coming: readonly WorkerOnItsWay[],
+): Waiting {
+  const since = facts.key?.waitSince ?? null;
+  const explained = { reason, since, ...explainReason(reason, facts) };
   const held = facts.caps.find(({ kind }) => kind === reason)?.held ?? [];
   const [longest] = held;
   if (longest !== undefined)
     return {
-      reason,
-      since,
+      ...explained,
       actor: 'platform',
       sentence: `${explained.sentence} ${count(held.length, 'of them does', 'of them do')} not go: ${longest.name} since ${instant(longest.since)}, because ${withoutStop(longest.heldBy)}.`,
       advice: `Look at the worker ${longest.name}: its pod, its node and its log.`,
     };
+  const failing = coming.filter(({ state }) => state === 'stuck' || state === 'no_node');
+  const [example] = failing;
+  if (!LIMITS.has(reason) || example === undefined) return explained;
   return {
-    reason,
-    since,
     ...explained,
-    // Workers that do not start keep the places that others wait for.
-    ...(LIMITS.has(reason) && example !== undefined
-      ? {
-          actor: 'platform',
-          sentence: `${explained.sentence} ${count(failing.length, 'of its workers does', 'of its workers do')} not start: ${example.name}, ${example.detail}.`,
-          advice: `Find out why ${example.name} does not start.`,
-        }
-      : {}),
+    actor: 'platform',
+    sentence: `${explained.sentence} ${count(failing.length, 'of its workers does', 'of its workers do')} not start: ${example.name}, ${example.detail}.`,
+    advice: `Find out why ${example.name} does not start.`,
   };
 }
 

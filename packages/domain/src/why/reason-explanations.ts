@@ -11,26 +11,16 @@ export interface Explanation {
   readonly advice: string;
 }
 
-type Explain = ((facts: WaitFacts) => Explanation) & {
+/** What a reason means, in words that may tell of the job. */
+interface Words {
   readonly actor: Actor;
-  /** Undefined: it depends on the job. */
-  readonly advice: string | undefined;
-};
+  readonly sentence: (facts: WaitFacts) => string;
+  readonly advice: string | ((facts: WaitFacts) => string);
+}
 
 const actorIs =
   (actor: Actor) =>
-  (
-    sentence: (facts: WaitFacts) => string,
-    advice: string | ((facts: WaitFacts) => string),
-  ): Explain =>
-    Object.assign(
-      (facts: WaitFacts): Explanation => ({
-        actor,
-        sentence: sentence(facts),
-        advice: typeof advice === 'string' ? advice : advice(facts),
-      }),
-      { actor, advice: typeof advice === 'string' ? advice : undefined },
-    );
+  (sentence: Words['sentence'], advice: Words['advice']): Words => ({ actor, sentence, advice });
 const wait = actorIs('wait');
 const platform = actorIs('platform');
 
@@ -164,7 +154,7 @@ const TROUBLES: Readonly<Record<string, readonly [said: string, advice: string]>
 };
 
 /** One for each reason: the sentence with its numbers, who can act, and how. */
-const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
+const EXPLANATIONS: Readonly<Record<WaitReason, Words>> = {
   pool_unknown: platform(
     ({ job }) => `The pool ${job.pool} is no longer in the configuration.`,
     'Put the pool back into the configuration file, or cancel the job.',
@@ -308,22 +298,27 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
 
 const isKnown = (reason: string): reason is WaitReason => Object.hasOwn(WAIT_REASONS, reason);
 
-/** A scheduler of a newer version may store a reason that this version does not know. */
-export const explainReason = (reason: string, facts: WaitFacts): Explanation =>
-  isKnown(reason)
-    ? EXPLANATIONS[reason](facts)
-    : {
-        actor: 'platform',
-        sentence: `The scheduler gives the reason ${reason}, which this version cannot explain.`,
-        advice: 'Ask the newest version.',
-      };
+export function explainReason(reason: string, facts: WaitFacts): Explanation {
+  // A scheduler of a newer version may store a reason that this version does not know.
+  if (!isKnown(reason))
+    return {
+      actor: 'platform',
+      sentence: `The scheduler gives the reason ${reason}, which this version cannot explain.`,
+      advice: 'Ask the newest version.',
+    };
+  const { actor, sentence, advice } = EXPLANATIONS[reason];
+  const told = typeof advice === 'string' ? advice : advice(facts);
+  return { actor, sentence: sentence(facts), advice: told };
+}
 
 export const actorOn = (reason: string): Actor =>
   isKnown(reason) ? EXPLANATIONS[reason].actor : 'platform';
 
 /** What this actor can do, if that is the same for all jobs. */
-export const adviceOn = (reason: string): string | undefined =>
-  isKnown(reason) ? EXPLANATIONS[reason].advice : undefined;
+export function adviceOn(reason: string): string | undefined {
+  const advice = isKnown(reason) ? EXPLANATIONS[reason].advice : undefined;
+  return typeof advice === 'string' ? advice : undefined;
+}
 
 /** As `the labels gpu, large`. */
 export const labels = (missing: readonly string[]): string =>
