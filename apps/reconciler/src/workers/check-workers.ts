@@ -1,5 +1,5 @@
 import { findOverdueWorkers, type OverdueWorker } from '@paddock/db/workers/overdue-workers';
-import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
+import { readingOf, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import {
   findHeldStops,
   findStopsWithoutTask,
@@ -57,18 +57,17 @@ export async function checkWorkers(context: SweepContext, pass: Pass): Promise<O
     async visit(workers, turn) {
       const [first] = workers;
       const ask = askFor({ ...first, repoId: first.scopeRepoId }, turn);
-      const read = await readRunners(first, ask, async (listed, client) => ({
-        readings: await readingsOf(workers, listed, turn.hasFailedLong ? client : undefined),
+      const answer = await readRunners(first, ask, async (listed, client) => ({
+        read: await readWorkers(workers, listed, turn.hasFailedLong ? client : undefined),
         registered: listed.registered.length,
       }));
-      const found = read?.readings;
-      if (found === undefined) {
+      if (answer?.read === undefined) {
         counts.unread += 1;
-        if (read !== undefined) events.runnersMissing(first.login, read.registered);
+        if (answer !== undefined) events.runnersMissing(first.login, answer.registered);
         return false;
       }
-      counts.busy += found.filter(({ isBusy }) => isBusy).length;
-      stops.push(...(await judge(context, { workers, readings: found, dryRun })));
+      counts.busy += answer.read.filter(({ runner }) => runner?.busy === true).length;
+      stops.push(...(await judge(context, answer.read, dryRun)));
       return true;
     },
   });
@@ -88,43 +87,37 @@ export async function checkWorkers(context: SweepContext, pass: Pass): Promise<O
 /** With at most this many registered workers, a list without any of our runners may be complete. */
 const FEW_WORKERS = 1;
 
+/** An overdue worker with its runner; undefined: GitHub does not know it. */
+interface ReadWorker {
+  readonly worker: OverdueWorker;
+  readonly runner: GitHubRunner | undefined;
+}
+
 /**
  * What a list says of a scope's workers. If it has none of our runners although several are
  * registered, GitHub is asked for each by its id, where `byId` is a client; else undefined.
  */
-async function readingsOf(
+async function readWorkers(
   workers: readonly OverdueWorker[],
   { scope, ours, registered }: ListedRunners,
   byId: InstallationClient | undefined,
-): Promise<RunnerReading[] | undefined> {
-  if (ours.length > 0 || registered.length <= FEW_WORKERS) return readings(workers, ours);
-  if (byId === undefined) return undefined;
-  const found: GitHubRunner[] = [];
-  const withId = workers.filter(({ runnerId }) => runnerId !== null);
-  for (const { runnerId } of withId) {
-    const runner = await getRunner(byId, scope, Number(runnerId));
-    if (runner !== undefined) found.push(runner);
+): Promise<ReadWorker[] | undefined> {
+  if (ours.length > 0 || registered.length <= FEW_WORKERS) {
+    const byName = new Map(ours.map((runner) => [runner.name, runner]));
+    return workers.map((worker) => withRunner(worker, byName.get(worker.podName)));
   }
-  return readings(withId, found);
+  if (byId === undefined) return undefined;
+  const read: ReadWorker[] = [];
+  for (const worker of workers)
+    if (worker.runnerId !== null)
+      read.push(withRunner(worker, await getRunner(byId, scope, worker.runnerId)));
+  return read;
 }
 
-function readings(
-  workers: readonly OverdueWorker[],
-  runners: readonly GitHubRunner[],
-): RunnerReading[] {
-  const byName = new Map(runners.map((runner) => [runner.name, runner]));
-  return workers.map(({ podName, runnerId }) => {
-    const named = byName.get(podName);
-    const runner =
-      named !== undefined && isRunnerOf({ podName, runnerId }, named) ? named : undefined;
-    return {
-      podName,
-      runnerId: runner?.id ?? null,
-      isOnline: runner?.online ?? false,
-      isBusy: runner?.busy ?? false,
-    };
-  });
-}
+const withRunner = (worker: OverdueWorker, found: GitHubRunner | undefined): ReadWorker => ({
+  worker,
+  runner: found !== undefined && isRunnerOf(worker, found) ? found : undefined,
+});
 
 /** The stops in the workers' order, in which scopes alternate: no scope may use up the cap. */
 function inOrderOf(
@@ -135,43 +128,32 @@ function inOrderOf(
   return overdue.flatMap(({ podName }) => byName.get(podName) ?? []);
 }
 
+/** Saves what was read, unless in a dry run, and decides which workers are to stop. */
 async function judge(
   { db, config }: SweepContext,
-  {
-    workers,
-    readings: all,
-    dryRun,
-  }: { workers: readonly OverdueWorker[]; readings: readonly RunnerReading[]; dryRun: boolean },
+  read: readonly ReadWorker[],
+  dryRun: boolean,
 ): Promise<StopRequest[]> {
-  const saved = new Map(
-    dryRun ? [] : (await saveRunnerReadings(db, all)).map((read) => [read.podName, read]),
-  );
-  const byName = new Map(all.map((reading) => [reading.podName, reading]));
-  return workers.flatMap((worker) => {
+  const readings = read.map(({ worker, runner }) => readingOf(worker.podName, runner));
+  const saved = dryRun ? [] : await saveRunnerReadings(db, readings);
+  const sums = new Map(saved.map((sum) => [sum.podName, sum]));
+  return read.flatMap(({ worker, runner }) => {
     const { podName } = worker;
-    const reading = byName.get(podName);
-    if (reading === undefined) return [];
-    const known = saved.get(podName) ?? {
-      wasOnline: worker.wasOnline || reading.isOnline,
-      offlineForMs:
-        reading.runnerId !== null && !reading.isOnline ? (worker.offlineForMs ?? 0) : null,
-    };
-    const reason = judgeWorker(
-      {
-        ...worker,
-        wasOnline: known.wasOnline,
-        offlineForMs: known.offlineForMs,
-        runner: runnerSays(
-          reading.runnerId !== null
-            ? { online: reading.isOnline, busy: reading.isBusy }
-            : undefined,
-        ),
-      },
-      { offlineMs: config.runnerOfflineMs },
-    );
+    const { wasOnline, offlineForMs } = sums.get(podName) ?? sumWith(worker, runner);
+    const known = { ...worker, wasOnline, offlineForMs, runner: runnerSays(runner) };
+    const reason = judgeWorker(known, { offlineMs: config.runnerOfflineMs });
     return reason === undefined ? [] : [{ podName, reason }];
   });
 }
+
+/** The sum of a worker's readings with one that is not saved. */
+const sumWith = (
+  { wasOnline, offlineForMs }: OverdueWorker,
+  runner: GitHubRunner | undefined,
+): Pick<OverdueWorker, 'wasOnline' | 'offlineForMs'> => ({
+  wasOnline: wasOnline || runner?.online === true,
+  offlineForMs: runner?.online === false ? (offlineForMs ?? 0) : null,
+});
 
 const JOBLESS: ReadonlySet<StopReason> = new Set(JOBLESS_REASONS);
 

@@ -2,6 +2,7 @@ import { endRefusals } from '@paddock/db/entities/refusals';
 import {
   findFittingRuns,
   type FittingRun,
+  readingOf,
   saveRunnerReadings,
 } from '@paddock/db/workers/runner-readings';
 import { noteRunsRead, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
@@ -123,13 +124,7 @@ async function readRunner(
   const isIt = named !== undefined && isRunnerOf(worker, named);
   const runner = isIt || runnerId === null ? named : await getRunner(seen.client, scope, runnerId);
   await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
-  const reading = {
-    podName,
-    runnerId: runner?.id ?? null,
-    isOnline: runner?.online ?? false,
-    isBusy: runner?.busy ?? false,
-  };
-  const [read] = await saveRunnerReadings(db, [reading]);
+  const [read] = await saveRunnerReadings(db, [readingOf(podName, runner)]);
   seen.scope = scope;
   if (runner !== undefined) seen.runner = runner;
   const known = { ...evidence.worker, ...(read ?? { hasEnded: true }) };

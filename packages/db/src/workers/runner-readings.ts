@@ -3,13 +3,24 @@ import { IS_ASSIGNED, isLive } from '../states/states.ts';
 import type { Db } from '../schema/tables.ts';
 
 /** GitHub's answer about a worker's runner. */
-export interface RunnerReading {
+interface RunnerReading {
   podName: string;
   /** Null: a complete list did not have it. */
   runnerId: number | null;
   isOnline: boolean;
   isBusy: boolean;
 }
+
+/** The reading of a worker whose runner GitHub lists like this; undefined: a complete list lacks it. */
+export const readingOf = (
+  podName: string,
+  runner: { readonly id: number; readonly online: boolean; readonly busy: boolean } | undefined,
+): RunnerReading => ({
+  podName,
+  runnerId: runner?.id ?? null,
+  isOnline: runner?.online ?? false,
+  isBusy: runner?.busy ?? false,
+});
 
 /** The sum of all readings. */
 export interface ReadRunner {
