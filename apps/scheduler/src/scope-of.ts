@@ -1,25 +1,16 @@
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { findRepository } from '@paddock/github/repositories';
-import type { RegistrationScope } from '@paddock/github/runners';
+import { findScope, type RegistrationScope } from '@paddock/github/runners';
 
-/**
- * The worker's registration scope, by today's names. Undefined if GitHub knows no repository of
- * that id.
- */
+/** The worker's registration scope. A new job's row has the repository's name without a call. */
 export async function scopeOf(
   worker: Pick<WorkerToProvision, 'scopeRepoId' | 'login' | 'newFullName'>,
   client: InstallationClient,
 ): Promise<RegistrationScope | undefined> {
-  if (worker.scopeRepoId === 0) return { kind: 'organization', owner: worker.login };
-  // A new job's row has the name without a call.
   const repo = worker.newFullName?.split('/')[1];
-  if (repo !== undefined) return { kind: 'repository', owner: worker.login, repo };
-  const found = await findRepository(client, worker.scopeRepoId);
-  return found === undefined
-    ? undefined
-    : { kind: 'repository', owner: found.owner, repo: found.name };
+  if (worker.scopeRepoId === 0 || repo === undefined) return findScope(client, worker);
+  return { kind: 'repository', owner: worker.login, repo };
 }
 
 /** The refusal of a repository that GitHub does not show us. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, foundOrNot } from './errors.ts';
 import { isThat, PER_PAGE, readAnswer, readPages, totalCount } from './read-answers.ts';
+import { findRepository } from './repositories.ts';
 
 /**
  * Where a runner registers. A runner of an organisation may run any job of its repositories that
@@ -14,6 +15,19 @@ import { isThat, PER_PAGE, readAnswer, readPages, totalCount } from './read-answ
 export type RegistrationScope =
   | { readonly kind: 'organization'; readonly owner: string }
   | { readonly kind: 'repository'; readonly owner: string; readonly repo: string };
+
+/**
+ * A scope by today's names, since repositories are renamed. `scopeRepoId` 0 is the organisation.
+ * Undefined: GitHub does not show us the repository.
+ */
+export async function findScope(
+  client: InstallationClient,
+  { scopeRepoId, login }: { readonly scopeRepoId: number; readonly login: string },
+): Promise<RegistrationScope | undefined> {
+  if (scopeRepoId === 0) return { kind: 'organization', owner: login };
+  const found = await findRepository(client, scopeRepoId);
+  return found && { kind: 'repository', owner: found.owner, repo: found.name };
+}
 
 /**
  * A self-hosted runner as GitHub sees it. GitHub's view lags: `busy` may be false for minutes into

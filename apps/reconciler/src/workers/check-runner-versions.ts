@@ -4,14 +4,13 @@ import {
   saveRunnerVersion,
   saveVersionEnd,
 } from '@paddock/db/workers/runner-versions';
-import { findVersionEnd, type VersionEnd } from '@paddock/github/runners';
+import { findScope, findVersionEnd, type VersionEnd } from '@paddock/github/runners';
 import { isUnanswered } from '@paddock/kube/errors';
 import { readRunnerVersion } from '@paddock/kube/runner-log';
 import { done, type Outcome } from '@paddock/queue/kind';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
-import { scopeToday } from './read-runners.ts';
 
 /** The log warns each day from here on: time enough to build a new image. */
 const WARNED_DAYS = 21;
@@ -49,7 +48,7 @@ export async function checkRunnerVersions(context: SweepContext, pass: Pass): Pr
       const end =
         ends.get(version) ??
         (await ask(runner.pool, async (client) => {
-          const scope = await scopeToday(client, runner);
+          const scope = await findScope(client, runner);
           return scope && ((await findVersionEnd(client, scope, version)) ?? NO_END);
         }));
       if (end === undefined) counts.unanswered += 1;

@@ -19,7 +19,7 @@ import { done, type Outcome } from '@paddock/queue/kind';
 import { createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
-import { createReadRunners, type ListedRunners, scopeOf } from './read-runners.ts';
+import { createReadRunners, type ListedRunners, scopeKey } from './read-runners.ts';
 
 /**
  * Finds workers past a deadline and requests their stop: pods that do not start, runners that were
@@ -50,10 +50,10 @@ export async function checkWorkers(context: SweepContext, pass: Pass): Promise<O
   );
   const readRunners = await createReadRunners(db);
   const running = overdue.filter(({ isPending }) => !isPending);
-  const scopes = [...Map.groupBy(running, scopeOf).values()];
+  const scopes = [...Map.groupBy(running, scopeKey).values()];
   await pass.walk(scopes as [OverdueWorker, ...OverdueWorker[]][], {
     entityOf: ([{ entityId }]) => entityId,
-    keyOf: ([first]) => scopeOf(first),
+    keyOf: ([first]) => scopeKey(first),
     async visit(workers, turn) {
       const [first] = workers;
       const ask = askFor({ ...first, repoId: first.scopeRepoId }, turn);

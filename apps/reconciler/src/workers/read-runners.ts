@@ -3,8 +3,12 @@ import { findInstance } from '@paddock/db/instance';
 import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { instancePrefix } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from '@paddock/github/connect';
-import { findRepository } from '@paddock/github/repositories';
-import { type GitHubRunner, listRunners, type RegistrationScope } from '@paddock/github/runners';
+import {
+  findScope,
+  type GitHubRunner,
+  listRunners,
+  type RegistrationScope,
+} from '@paddock/github/runners';
 import type { Ask } from '../passes/ask-github.ts';
 
 /** Where runners register; 0 is the organisation. */
@@ -36,7 +40,7 @@ export const createReadRunners = async (db: Db) => {
   ): Promise<T | undefined> => {
     const registered = await findListableRunners(db, place);
     return ask(place.login, async (client) => {
-      const scope = await scopeToday(client, place);
+      const scope = await findScope(client, place);
       if (scope === undefined) return undefined;
       const ours = (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix));
       return read({ scope, ours, registered }, client);
@@ -44,18 +48,6 @@ export const createReadRunners = async (db: Db) => {
   };
 };
 
-/**
- * The registration scope by today's names, since repositories are renamed. Undefined: GitHub does
- * not show us the repository.
- */
-export async function scopeToday(
-  client: InstallationClient,
-  { scopeRepoId, login }: Pick<Place, 'scopeRepoId' | 'login'>,
-): Promise<RegistrationScope | undefined> {
-  if (scopeRepoId === 0) return { kind: 'organization', owner: login };
-  const repository = await findRepository(client, scopeRepoId);
-  return repository && { kind: 'repository', owner: repository.owner, repo: repository.name };
-}
-
-export const scopeOf = ({ entityId, scopeRepoId }: Omit<Place, 'login'>): string =>
+/** Tells scopes apart. */
+export const scopeKey = ({ entityId, scopeRepoId }: Omit<Place, 'login'>): string =>
   `${entityId} ${scopeRepoId}`;

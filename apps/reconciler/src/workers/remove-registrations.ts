@@ -20,7 +20,7 @@ import { done, type Outcome } from '@paddock/queue/kind';
 import { type Ask, createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import type { SweepContext } from '../sweep.ts';
-import { createReadRunners, scopeOf } from './read-runners.ts';
+import { createReadRunners, scopeKey } from './read-runners.ts';
 
 /** Scopes with a worker this young are listed: GitHub deletes an unused registration after a day. */
 const SCOPES_WITHIN_MS = 86_400_000;
@@ -68,7 +68,7 @@ export async function removeRegistrations(context: SweepContext, pass: Pass): Pr
   const query = { madeWithinMs: SCOPES_WITHIN_MS, appIds: github.appIds };
   await pass.walk(await findKnownScopes(db, query), {
     entityOf: ({ entityId }) => entityId,
-    keyOf: scopeOf,
+    keyOf: scopeKey,
     waitsForTick: true,
     async visit(known, turn) {
       const ask = askFor({ ...known, repoId: known.scopeRepoId }, turn);
@@ -90,7 +90,7 @@ export async function removeRegistrations(context: SweepContext, pass: Pass): Pr
       counts.listed++;
       counts.unused += unused.length;
       counts.inUse += left.length - unused.length;
-      const unusedForMs = pass.note(scopeOf(known), names(unused));
+      const unusedForMs = pass.note(scopeKey(known), names(unused));
       for (const { id: runnerId, name } of unused)
         if ((unusedForMs.get(name) ?? -1) >= config.registrationGraceMs)
           due.push({ runnerId, name, known, scope: seen.scope, worker: workers.get(name) });
