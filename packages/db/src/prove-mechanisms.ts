@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { pause } from '@paddock/runtime/pause';
 import { Client } from './connection/client.ts';
-import type { ConnectionConfig } from './connection/connect.ts';
+import type { ConnectionConfig } from './connection/pool.ts';
 import { sqlStateOf } from './connection/errors.ts';
 
 /** What the trial of PostgreSQL's mechanisms has shown. */

@@ -1,4 +1,5 @@
-import { type ConnectionConfig, type DatabaseConnection } from '@paddock/db/connection/connect';
+import type { DatabaseConnection } from '@paddock/db/connection/connect';
+import type { ConnectionConfig } from '@paddock/db/connection/pool';
 import { sqlStateOf } from '@paddock/db/connection/errors';
 import { UNGUARDED, unguardedHost } from '@paddock/db/connection/database-url';
 import { roleOf, SERVICES } from '@paddock/db/connection/schema-name';

@@ -1,21 +1,22 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { readPassword } from './read-password.ts';
+import { sqlStateOf } from './errors.ts';
 import { namedIfMarked } from './prepared.ts';
+import { readPassword } from './read-password.ts';
 
 /** As `prefer` of libpq, the default of a DSN: encrypted if the server can, else unencrypted. */
 export type TlsOptions = (ConnectionOptions & { readonly isPreferred?: true }) | false;
 
 export interface ClientOptions extends pg.ClientConfig {
   /** Longest wait for the answer to one statement, in milliseconds; absent for no limit. */
-  readonly answerLimitMs?: number;
+  readonly answerLimitMs?: number | undefined;
   /** The file that has the password if neither the DSN nor PGPASSWORD does. */
   readonly passfile?: string;
   /** Called when we cut the connection. */
-  readonly onCut?: (error: SilentConnection) => void;
+  readonly onCut?: ((error: SilentConnection) => void) | undefined;
   /** Called for each statement that fails. */
-  readonly onFailure?: (error: unknown, client: Client) => void;
+  readonly onFailure?: (error: unknown) => void;
 }
 
 /** We closed a connection because PostgreSQL had gone silent on it, or seemed to. */
@@ -42,6 +43,12 @@ const CLOSE_LIMIT_MS = 1_000;
 export class Client extends pg.Client {
   readonly #onCut: ClientOptions['onCut'];
   readonly #unanswered = new Set<Promise<unknown>>();
+  /**
+   * A session without writes: at a standby that a failover left at the address, at a server that
+   * others have left, or with a default that changes. It may stay so although PostgreSQL takes writes
+   * by now.
+   */
+  isReadOnly = false;
 
   constructor(options: ClientOptions = {}) {
     super(options);
@@ -76,7 +83,8 @@ export class Client extends pg.Client {
       };
       answer.then(answered, (error: unknown) => {
         answered();
-        onFailure?.(error, this);
+        if (sqlStateOf(error) === '25006') this.isReadOnly = true;
+        onFailure?.(error);
       });
       return answer;
     };

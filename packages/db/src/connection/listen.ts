@@ -1,6 +1,6 @@
 import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/loop';
-import type { ConnectionConfig } from './connect.ts';
+import type { ConnectionConfig } from './pool.ts';
 import { Client } from './client.ts';
 import { TAKES_WRITES } from './database-outage.ts';
 

@@ -2,7 +2,7 @@ import { pause } from '@paddock/runtime/pause';
 import { type DatabaseFacts, type Place, readDatabaseFacts, whyUnfit } from '../database-checks.ts';
 import type { Db } from '../schema/tables.ts';
 import { Client } from './client.ts';
-import type { ConnectionConfig } from './connect.ts';
+import type { ConnectionConfig } from './pool.ts';
 import { isShortage, sqlStateOf } from './errors.ts';
 
 export interface FitnessOptions extends Place {
