@@ -35,28 +35,26 @@ export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
 /**
  * The waits that an answer names. A refusal for too many calls holds back all calls of this caller;
  * a used-up hourly budget holds back the calls that count against it. A success that takes the last
- * of a budget names a wait too. The `Retry-After` of any other failure binds nobody: a server error
+ * of a budget names a wait too. The `Retry-After` of any other failure binds no caller: a server error
  * is about what was asked for, and a probe finds out when GitHub is back. `now`: milliseconds since
  * the epoch.
  */
 export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'message'>[] {
   const { headers } = answer;
   const isRefused = isRateLimited(answer);
-  const retryAfterMs = isRefused ? secondsToMs(headers['retry-after']) : undefined;
+  const bounded = (ms: number): number =>
+    Math.min(Math.max(ms, isRefused ? SHORTEST_WAIT_MS : 0), LONGEST_WAIT_MS);
   const resetMs = isExhausted(headers) ? untilReset(headers, now) : undefined;
-  const atLeast = isRefused ? SHORTEST_WAIT_MS : 0;
-  const unsaid = isRefused && resetMs === undefined ? SECONDARY_LIMIT_WAIT_MS : 0;
-  const asked = retryAfterMs === undefined ? unsaid : Math.max(retryAfterMs, atLeast);
-  const ofAll = Math.min(asked, LONGEST_WAIT_MS);
-  const untilFull = Math.max(resetMs ?? 0, resetMs === undefined ? 0 : atLeast);
-  const ofBudget = Math.min(untilFull, LONGEST_WAIT_MS);
+  const retryAfterMs = isRefused ? secondsToMs(headers['retry-after']) : undefined;
+  const isUnsaid = isRefused && resetMs === undefined && retryAfterMs === undefined;
+  const ofAllMs = isUnsaid ? SECONDARY_LIMIT_WAIT_MS : retryAfterMs;
   const resource = headers['x-ratelimit-resource'];
-  return [
-    ...(ofAll > 0 ? [{ ms: ofAll }] : []),
-    ...(ofBudget > 0
-      ? [{ ms: ofBudget, ...(resource === undefined ? {} : { resource: String(resource) }) }]
-      : []),
+  const ofBudget = resource === undefined ? {} : { resource: String(resource) };
+  const waits = [
+    ...(ofAllMs === undefined ? [] : [{ ms: bounded(ofAllMs) }]),
+    ...(resetMs === undefined ? [] : [{ ms: bounded(resetMs), ...ofBudget }]),
   ];
+  return waits.filter(({ ms }) => ms > 0);
 }
 
 const isExhausted = (headers: Headers): boolean =>
