@@ -64,40 +64,31 @@ export async function listDeliveries(
   client: AppClient,
   { cursor, known }: { readonly cursor?: string | undefined; readonly known?: DeliveryPage } = {},
 ): Promise<DeliveryPage> {
-  const asked = { cursor, perPage: PER_PAGE, etag: known?.etag };
-  const answer = await askForPage(client, asked).catch((error: unknown) => {
-    if (known === undefined) throw error;
-    return unlessUnchanged(error) ?? known;
-  });
-  if ('deliveries' in answer) return { ...answer, answeredAt: undefined };
-  const { data, headers } = answer;
+  const asking = askForPage(client, { cursor, perPage: PER_PAGE, etag: known?.etag });
+  if (known === undefined) return readPage(client, cursor, await asking);
+  const answer = await asking.catch(unlessUnchanged);
+  if (answer === undefined) return { ...known, answeredAt: undefined };
+  return readPage(client, cursor, answer);
+}
+
+async function readPage(
+  client: AppClient,
+  cursor: string | undefined,
+  { data, headers }: Awaited<ReturnType<typeof askForPage>>,
+): Promise<DeliveryPage> {
+  const { etag, link } = headers;
   const answeredAt = clockIn(headers.date);
   const deliveries = data.flatMap((one) => {
     const { data: said } = entry.safeParse(one);
-    if (said === undefined) return [];
-    return {
-      id: said.id,
-      guid: said.guid,
-      // An odd one that lies ahead would count as the end of all that was read.
-      deliveredAt: new Date(Math.min(said.delivered_at, Number(answeredAt ?? Date.now()))),
-      isThrottled: typeof said.throttled_at === 'string',
-      // An attempt without an answer may have no status, although the description requires one.
-      statusCode: HTTP_STATUS.test(String(said.status_code)) ? Number(said.status_code) : 0,
-      status: String(said.status),
-      event: said.event,
-      action: said.action ?? null,
-      installationId: said.installation_id ?? null,
-      repositoryId: said.repository_id ?? null,
-    };
+    return said === undefined ? [] : [deliveryOf(said, answeredAt ?? new Date())];
   });
-  const nextCursor = cursorOfNextPage(headers.link);
+  const nextCursor = cursorOfNextPage(link);
   if (data.length === 0 && nextCursor !== undefined)
     throw new UnusableAnswerError(
       'GitHub answered an empty page of the delivery log with a cursor for the next',
     );
   const isCutOff =
-    headers.link === undefined && data.length >= PER_PAGE && (await isLinkRemoved(client, cursor));
-  const { etag } = headers;
+    link === undefined && data.length >= PER_PAGE && (await isLinkRemoved(client, cursor));
   return {
     deliveries,
     isCutOff,
@@ -106,6 +97,21 @@ export async function listDeliveries(
     ...(nextCursor === undefined ? {} : { nextCursor }),
   };
 }
+
+/** An odd one that lies ahead of `now` would count as the end of all that was read. */
+const deliveryOf = (said: z.infer<typeof entry>, now: Date): WebhookDelivery => ({
+  id: said.id,
+  guid: said.guid,
+  deliveredAt: new Date(Math.min(said.delivered_at, now.getTime())),
+  isThrottled: typeof said.throttled_at === 'string',
+  // An attempt without an answer may have no status, although the description requires one.
+  statusCode: HTTP_STATUS.test(String(said.status_code)) ? Number(said.status_code) : 0,
+  status: String(said.status),
+  event: said.event,
+  action: said.action ?? null,
+  installationId: said.installation_id ?? null,
+  repositoryId: said.repository_id ?? null,
+});
 
 /** A delivery with its body. */
 export type DeliveryBody = {
@@ -149,18 +155,13 @@ export async function redeliver({ octokit }: AppClient, deliveryId: string): Pro
 
 const HTTP_STATUS = /^\d{3}$/;
 
-const askForPage = async (
-  { octokit }: AppClient,
-  {
-    cursor,
-    perPage,
-    etag,
-  }: {
-    readonly cursor: string | undefined;
-    readonly perPage: number;
-    readonly etag?: string | undefined;
-  },
-) =>
+interface Asked {
+  readonly cursor: string | undefined;
+  readonly perPage: number;
+  readonly etag?: string | undefined;
+}
+
+const askForPage = async ({ octokit }: AppClient, { cursor, perPage, etag }: Asked) =>
   readAnswer(
     await octokit.rest.apps.listWebhookDeliveries({
       ...ifNoneMatch(etag),
@@ -186,7 +187,7 @@ function cursorOfNextPage(link: string | undefined): string | undefined {
     : (URL.parse(address)?.searchParams.get('cursor') ?? undefined);
 }
 
-/** No clock that anybody uses is a day off. */
+/** No clock in use is a day off. */
 const DAY_MS = 86_400_000;
 
 function clockIn(date: string | undefined): Date | undefined {
