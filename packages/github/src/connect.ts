@@ -34,7 +34,7 @@ export type InstallationPlace = {
 
 export type CallOptions = {
   /** Sent as X-Correlation-Id, to match a proxy's log with ours; usually the delivery's GUID. */
-  readonly correlationId?: string;
+  readonly correlationId?: string | null | undefined;
   /** Ends calls under way. */
   readonly signal?: AbortSignal;
   /** Called right before each call. */
@@ -152,7 +152,7 @@ export function openClient(
     request: { fetch, log: SILENT, ...(signal === undefined ? {} : { signal }) },
   });
   octokit.hook.before('request', (request) => {
-    if (correlationId !== undefined) request.headers['x-correlation-id'] = correlationId;
+    if (typeof correlationId === 'string') request.headers['x-correlation-id'] = correlationId;
     onCall?.();
   });
   octokit.hook.after('request', refuseText);

@@ -39,7 +39,7 @@ export function createAskGitHub(
 ): AskFor {
   const refused = new Set<string>();
   return (whom, turn) => async (what, call) => {
-    const { installationId, appId, repoId = 0, deliveryGuid } = whom;
+    const { installationId, appId, repoId = 0, deliveryGuid: correlationId } = whom;
     const ids = { app: appId, entity: installationId, repository: repoId };
     const isRefused = Object.entries(ids).some(([type, id]) => refused.has(`${type} ${id}`));
     if (signal.aborted || isRefused) return leftOut(turn);
@@ -47,7 +47,7 @@ export function createAskGitHub(
     const client = github.asInstallation(whom, {
       signal,
       onCall: () => void (isAsked = true),
-      ...(typeof deliveryGuid === 'string' ? { correlationId: deliveryGuid } : {}),
+      correlationId,
     });
     let answer: Awaited<ReturnType<typeof call>>;
     try {

@@ -11,9 +11,10 @@ import {
 import { servesRepository } from '@paddock/domain/pools/gate';
 import { groupExcess, groupToMake, isHeldToItsGroup } from '@paddock/domain/pools/runner-group';
 import type { Pool } from '@paddock/domain/pools/pool';
+import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroup } from '@paddock/github/runner-groups';
-import { createJitConfig } from '@paddock/github/runners';
+import { createJitConfig, type RegistrationScope } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/kind';
 import { scopeOf, unseenRepository } from '../scope-of.ts';
 import { awaitAfterRefusal } from '../service-away.ts';
@@ -45,31 +46,14 @@ export async function registerRunner(
   run: TaskRun,
 ): Promise<Registered> {
   const { task, signal } = run;
-  const { db, github, runnerGroups, events } = parts;
-  const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
-  const client = github.asInstallation(worker, { signal, ...correlation });
+  const { db, github, events } = parts;
+  const client = github.asInstallation(worker, { signal, correlationId: worker.deliveryGuid });
   let marked = false;
   let jit: { runnerId: number; jitConfig: string };
   try {
     requireTimeLeft(task);
-    const scope = await scopeOf(worker, client);
-    if (scope === undefined)
-      return { instead: await awaitAfterRefusal(db, worker, unseenRepository(worker)) };
-    if (scope.kind === 'repository' && !servesRepository(pool, `${scope.owner}/${scope.repo}`)) {
-      const message = `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`;
-      return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
-    }
-    // Someone may have corrected the group since.
-    if (worker.isUnserved) runnerGroups.forget(scope.owner);
-    const group =
-      scope.kind === 'repository'
-        ? undefined
-        : await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
-    const excess = group && (await checkRunnerGroup(parts, worker, { pool, group }));
-    if (excess !== undefined) {
-      const why = { reason: 'runner_group_open', message: `${excess}.` } as const;
-      return { instead: await failWorker(parts, worker, why) };
-    }
+    const place = await findPlace(parts, worker, pool, client);
+    if ('instead' in place) return place;
     requireTimeLeft(task);
     marked = await markRegistrationStarted(db, worker.podName);
     if (!marked) return { instead: snooze(RETRY_MS, NOT_MARKED) };
@@ -79,11 +63,9 @@ export async function registerRunner(
       await clearRegistrationStarted(db, worker.podName);
       return { instead: snooze(RETRY_MS, 'too little of the claim was left to register a runner') };
     }
-    jit = await createJitConfig(client, scope, {
-      name: worker.podName,
-      labels: pool.labels,
-      runnerGroupId: group?.id ?? DEFAULT_RUNNER_GROUP_ID,
-    });
+    const { scope, runnerGroupId } = place;
+    const { podName: name } = worker;
+    jit = await createJitConfig(client, scope, { name, labels: pool.labels, runnerGroupId });
   } catch (error) {
     // PostgreSQL went away between the mark and the call, so the call was not made.
     if (error instanceof UnaskedError && marked) {
@@ -104,6 +86,36 @@ export async function registerRunner(
   if (worker.isWatched)
     await retryWhileAway(run, () => noteKeySuccess(db, worker.podName, 'registered'));
   return { jitConfig: jit.jitConfig };
+}
+
+/** Where the runner registers, or how the task ends because it may not. */
+type Place =
+  | { readonly scope: RegistrationScope; readonly runnerGroupId: number }
+  | { readonly instead: Outcome };
+
+async function findPlace(
+  parts: Provisioning,
+  worker: WorkerToProvision,
+  pool: Pool,
+  client: InstallationClient,
+): Promise<Place> {
+  const { db, runnerGroups } = parts;
+  const scope = await scopeOf(worker, client);
+  if (scope === undefined)
+    return { instead: await awaitAfterRefusal(db, worker, unseenRepository(worker)) };
+  if (scope.kind === 'repository') {
+    const fullName = `${scope.owner}/${scope.repo}`;
+    if (servesRepository(pool, fullName)) return { scope, runnerGroupId: DEFAULT_RUNNER_GROUP_ID };
+    const message = `The pool ${pool.name} does not serve ${fullName}.`;
+    return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
+  }
+  // A person may have corrected the group since.
+  if (worker.isUnserved) runnerGroups.forget(scope.owner);
+  const group = await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
+  const excess = await checkRunnerGroup(parts, worker, { pool, group });
+  if (excess === undefined) return { scope, runnerGroupId: group.id };
+  const why = { reason: 'runner_group_open', message: `${excess}.` } as const;
+  return { instead: await failWorker(parts, worker, why) };
 }
 
 /** An operator has to change the group or the pool: that takes longer. */

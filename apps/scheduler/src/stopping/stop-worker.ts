@@ -51,9 +51,8 @@ export function createStopWorker(parts: Stopping): Handler {
   return async (task, signal) => {
     const worker = await findWorkerToStop(parts.db, task.subject.id, parts.github.appIds);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
-    const { deliveryGuid } = worker;
-    const correlation = deliveryGuid === null ? {} : { correlationId: deliveryGuid };
-    const client = parts.github.asInstallation(worker, { signal, ...correlation });
+    const { deliveryGuid: correlationId } = worker;
+    const client = parts.github.asInstallation(worker, { signal, correlationId });
     const attempt: Attempt = { ...parts, worker, seen: { client }, task, signal };
     const evidence: StopEvidence = { worker: evidenceInRow(worker) };
     try {
