@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { forgetFailuresOfChangedPools } from '@paddock/db/workers/failing-keys';
-import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pools-documents';
+import {
+  type CurrentPools,
+  currentPoolsDocument,
+  storePoolsDocument,
+} from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Db } from '@paddock/db/schema/tables';
 import { drainWorkers, UNFIT } from '@paddock/db/workers/worker-stops';
@@ -49,8 +53,9 @@ const RETRY_MS = 1_000;
 
 /**
  * Puts the pools of the configuration file in force. A replica stores its file's pools once after
- * each change of that file, its start included, and again if PostgreSQL has lost them. It never overrules another replica's: the file
- * loaded last is in force, and one that comes here later than there is not loaded again. Each replica moves the waiting and unserved jobs to the pools in force,
+ * each change of that file, its start included, and again if PostgreSQL has lost them. It never
+ * overrules another replica's: the file loaded last is in force, and one that comes here later than
+ * there is not loaded again. Each replica moves the waiting and unserved jobs to the pools in force,
  * even if another replica loaded them.
  */
 export function createPoolsLoader({
@@ -84,13 +89,12 @@ export function createPoolsLoader({
   let toStore: PoolsDocument | undefined;
   /** What this replica's file says, and its version, as they were stored last. */
   let stored: { readonly content: PoolsDocument; readonly version: number } | undefined;
-  let version: number | undefined;
-  let looks = 0;
-  let reconsidered = 0;
+  /** The version in force, how many checks have found it after the first, and how many moved jobs. */
+  let inForce: { readonly version: number; looks: number; reconsidered: number } | undefined;
   let hookNamespaces: readonly string[] = [];
 
-  /** Stores the file's pools if they are new, and moves jobs if those in force have changed. */
-  async function once(): Promise<void> {
+  /** Stores the file's pools if they are new. Returns those in force. */
+  async function storeFile(): Promise<CurrentPools | undefined> {
     toStore = (await file.look()) ?? toStore;
     if (toStore !== undefined) {
       const given = { content: toStore, digest: digestOf(toStore), after: stored?.version };
@@ -98,29 +102,32 @@ export function createPoolsLoader({
     }
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
-    if (stored !== undefined && (newest?.version ?? 0) < stored.version) {
-      // PostgreSQL has lost it, as a standby that was behind. The file will not change for that.
-      toStore = stored.content;
-      return once();
-    }
+    if (stored === undefined || (newest?.version ?? 0) >= stored.version) return newest;
+    // PostgreSQL has lost it, as a standby that was behind. The file will not change for that.
+    toStore = stored.content;
+    return storeFile();
+  }
+
+  /** Stores the file's pools if they are new, and moves jobs if those in force have changed. */
+  async function once(): Promise<void> {
+    const newest = await storeFile();
     if (newest === undefined) return;
-    hookNamespaces = newest.document.pools
+    const { version, document } = newest;
+    hookNamespaces = document.pools
       .filter(({ template }) => hasHooks(template))
       .map(({ namespace }) => namespace);
-    looks++;
-    if (newest.version !== version) {
-      version = newest.version;
-      looks = 0;
-      reconsidered = 0;
+    if (inForce?.version === version) inForce.looks++;
+    else {
+      inForce = { version, looks: 0, reconsidered: 0 };
       events.poolsInForce(version);
       await forgetFailuresOfChangedPools(db);
     }
     // Every process reconsiders, also at its start: another may have died before it was done.
-    const nextAt = RECONSIDER_AT[reconsidered];
-    if (nextAt === undefined || looks < nextAt) return;
+    const nextAt = RECONSIDER_AT[inForce.reconsidered];
+    if (nextAt === undefined || inForce.looks < nextAt) return;
     events.unfitStopped(await stopUnfit(db));
-    events.jobsReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));
-    reconsidered++;
+    events.jobsReconsidered(version, await reconsiderJobs(db, newest, reconsiderHours));
+    inForce.reconsidered++;
   }
 
   return {
@@ -128,7 +135,7 @@ export function createPoolsLoader({
     run: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
         await once().catch(events.poolsNotLoaded);
-        await pause(version === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
+        await pause(inForce === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
       }
     },
     /** Of the pools in force whose runners make objects of their own. */
