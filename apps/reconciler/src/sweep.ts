@@ -113,7 +113,7 @@ const handlerOf =
 
 /** A pass that ended early is followed by another, after an outage in a moment. */
 function goOn(
-  { output, followOn = [] }: Extract<Outcome, { outcome: 'done' }>,
+  { output, followOn }: Extract<Outcome, { outcome: 'done' }>,
   endedBy: PassEnd['endedBy'],
   { kind, subject: { type, id }, payload }: Task,
 ): Outcome {

@@ -70,7 +70,7 @@ export function decideSettlement(
 function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): Settlement {
   switch (outcome?.outcome) {
     case 'done': {
-      const followOn = (outcome.followOn ?? []).map((next) => inherit(next, task.deliveryGuid));
+      const followOn = outcome.followOn.map((next) => inherit(next, task.deliveryGuid));
       const output = outcome.output === undefined ? {} : { output: jsonText(outcome.output, mask) };
       return { to: 'ok', processed: 'ok', followOn, ...output };
     }

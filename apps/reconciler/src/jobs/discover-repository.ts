@@ -12,7 +12,7 @@ import { untilStored } from '@paddock/db/jobs/store-jobs';
 import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-job';
 import type { InstallationClient } from '@paddock/github/connect';
-import { classifyGitHubError } from '@paddock/github/errors';
+import { foundOrNot } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
 import type { SweepContext } from '../sweep.ts';
 import type { Allowance } from './call-allowance.ts';
@@ -119,7 +119,7 @@ const runsSeenBefore = (
   version: number,
 ): readonly SeenRun[] => (pools === version ? runs : runs.map(({ id }) => unreadRun(id)));
 
-/** The repository's runs under its last known name, or else under its name now, looked up by id. */
+/** The repository's runs under its last known name, or else, looked up by id, under its name now. */
 async function see(
   client: InstallationClient,
   repository: RepositoryToList,
@@ -127,8 +127,8 @@ async function see(
 ): Promise<{ view: UnfinishedRuns; today: GitHubRepository | undefined } | undefined> {
   const lastName = parseRepositoryName(repository.fullName ?? '');
   if (lastName !== undefined) {
-    const view = await listUnfinishedRuns(client, lastName, repository, allowance).catch(
-      unlessNotFound,
+    const view = await foundOrNot(() =>
+      listUnfinishedRuns(client, lastName, repository, allowance),
     );
     if (view !== undefined) return { view, today: undefined };
   }
@@ -167,9 +167,3 @@ export const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedR
 });
 
 const fullNameOf = ({ owner, name }: GitHubRepository): string => `${owner}/${name}`;
-
-/** The repository may have been renamed. */
-function unlessNotFound(error: unknown): undefined {
-  if (classifyGitHubError(error).kind === 'not_found') return undefined;
-  throw error;
-}
