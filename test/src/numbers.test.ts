@@ -6,7 +6,7 @@ import { pausesOf, USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { beatMs } from '@paddock/queue/claim-tasks';
 import { queueRules } from '@paddock/queue/rules';
-import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
+import { lookBackMs } from '@paddock/reconciler/redelivery/pass-over-log';
 import { reconcilerRules } from '@paddock/reconciler/rules';
 import { HOUR_SECONDS } from '@paddock/queue/sweep-schedules';
 import { valuesOf } from '@paddock/runtime/rules';
