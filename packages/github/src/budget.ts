@@ -21,8 +21,6 @@ export type BudgetOwner = number | `app ${number}`;
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-export type RateBudgets = ReturnType<typeof createRateBudgets>;
-
 /**
  * The newest rate-limit headers of every caller and resource. A budget is unknown before the
  * first answer; an Enterprise Server may never send these headers.

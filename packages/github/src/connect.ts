@@ -6,7 +6,6 @@ import {
   type BudgetOwner,
   createRateBudgets,
   type RateBudget,
-  type RateBudgets,
   type RateResource,
 } from './budget.ts';
 import { authorize, type Credentials, openCredentials, refuseUnconfigured } from './credentials.ts';
@@ -120,7 +119,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     asNobody: (callOptions = {}) => open(callOptions),
     asApp(appId, callOptions = {}) {
       const octokit = open(callOptions);
-      noteBudget(octokit, budgets, `app ${appId}`);
+      onAnswer(octokit, ({ headers }) => budgets.note(`app ${appId}`, headers));
       heedWaits(octokit, { waits, caller: { appId }, now });
       authorize(octokit, async () => credentialsOf(appId).ofApp());
       return { kind: 'app', appId, octokit };
@@ -129,7 +128,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       const octokit = open(callOptions);
       // Below the authorization: the answer to a token's minting is about the App, not about the
       // installation.
-      noteBudget(octokit, budgets, installationId);
+      onAnswer(octokit, ({ headers }) => budgets.note(installationId, headers));
       heedWaits(octokit, { waits, caller: { appId, entityId, installationId }, now });
       authorize(octokit, async () =>
         credentialsOf(appId, installationId).ofInstallation(installationId),
@@ -159,41 +158,42 @@ export function openClient(
   return octokit;
 }
 
-/** Reads the rate-limit headers of every answer, failures included. */
-function noteBudget(octokit: Octokit, budgets: RateBudgets, owner: BudgetOwner): void {
-  octokit.hook.after('request', ({ headers }) => budgets.note(owner, headers));
-  octokit.hook.error('request', (error) => {
-    if (error instanceof RequestError && error.response !== undefined)
-      budgets.note(owner, error.response.headers);
-    throw error;
+/** Notes each answer before the caller sees it; of a failure, with the error. */
+function onAnswer(
+  octokit: Octokit,
+  note: (answer: AnswerHead, failure?: RequestError) => void | Promise<void>,
+): void {
+  octokit.hook.wrap('request', async (request, options) => {
+    try {
+      const response = await request(options);
+      await note(response);
+      return response;
+    } catch (error) {
+      if (error instanceof RequestError && error.response !== undefined)
+        await note(error.response, error);
+      throw error;
+    }
   });
 }
 
 /**
  * Refuses calls that GitHub has asked this caller not to make. Stores the waits that an answer
- * names before the caller sees the answer.
+ * names.
  */
 function heedWaits(
   octokit: Octokit,
   { waits, caller, now }: { waits: Waits; caller: Caller; now: () => number },
 ): void {
-  const note = async (answer: AnswerHead, message: string): Promise<void> => {
-    for (const wait of waitsNamedBy(answer, now())) await waits.note(caller, { ...wait, message });
-  };
-  octokit.hook.wrap('request', async (request, options) => {
+  onAnswer(octokit, async (answer, failure) => {
+    const message = failure && classifyGitHubError(failure).message;
+    for (const wait of waitsNamedBy(answer, now()))
+      await waits.note(caller, { message: message ?? 'The hourly budget is used up.', ...wait });
+  });
+  octokit.hook.before('request', async (options) => {
     const wait = await waits.left(caller, resourceOf(options.url)).catch((error: unknown) => {
       throw new UnaskedError(error);
     });
     if (wait !== undefined) throw new WaitError(octokit.request.endpoint.parse(options), wait);
-    try {
-      const response = await request(options);
-      await note(response, 'The hourly budget is used up.');
-      return response;
-    } catch (error) {
-      if (error instanceof RequestError && error.response !== undefined)
-        await note(error.response, classifyGitHubError(error).message);
-      throw error;
-    }
   });
 }
 
