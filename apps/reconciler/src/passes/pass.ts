@@ -98,17 +98,10 @@ export async function beginPass(
   const { db, schedule, task, signal, dryRun, shareMs = SHARE_MS, atOnce = AT_ONCE } = options;
   const clock = options.clock ?? (() => performance.now());
   const begunAt = clock();
-  const {
-    now,
-    failing: failingBefore,
-    unreached: before,
-    seen,
-  } = await findPassMemory(db, schedule);
-  const shown = new Map(Object.entries(seen));
-  const failing = new Map(Object.entries(failingBefore));
-  // An instant further ahead was written under a wrong clock.
-  const isAhead = (dueAt: number) => dueAt > now && dueAt <= now + HOUR_MS;
-  const resting = [...failing].flatMap(([key, { dueAt }]) => (isAhead(dueAt) ? [key] : []));
+  const memory = await findPassMemory(db, schedule);
+  const { now, unreached: before } = memory;
+  const shown = new Map(Object.entries(memory.seen));
+  const failing = rememberFailing(memory.failing, now, () => now + (clock() - begunAt));
   const unreached = new Set<string>();
   let endedBy: PassEnd['endedBy'];
   const isOver = (walkedFrom: number, waitsForTick = false): boolean => {
@@ -118,35 +111,25 @@ export async function beginPass(
     return isLate || signal.aborted || endedBy === 'away';
   };
 
-  const postpone = (key: string): void => {
-    const { times, since } = failing.get(key) ?? { times: 0, since: now };
-    const waitMs = Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS);
-    const dueAt = now + (clock() - begunAt) + waitMs;
-    failing.set(key, { times: times + 1, since: Math.min(since, now), dueAt });
-  };
-
   const visitOne = async <T>(object: T, how: Walking<T>): Promise<void> => {
     const key = how.keyOf?.(object) ?? '';
-    const known = failing.get(key);
-    const hasFailedLong =
-      known !== undefined && known.times >= MANY && now - known.since >= HOUR_MS;
-    const turn: Turn = { isUnasked: false, hasFailedLong };
+    const turn: Turn = { isUnasked: false, hasFailedLong: failing.hasFailedLong(key) };
     const isDone = await how.visit(object, turn).catch((error: unknown) => {
       if (!isOfItsObject(error)) throw error;
       options.onUnusable(key || `one of ${how.entityOf(object)}`, error);
       return false;
     });
-    if (isDone) failing.delete(key);
+    if (isDone) failing.forget(key);
     // What an outage or a stop cut short is no failure of the object.
     if (isDone || turn.isUnasked || dryRun || endedBy === 'away' || signal.aborted) return;
-    if (how.postpone === undefined) postpone(key);
+    if (how.postpone === undefined) failing.postpone(key);
     else await how.postpone(object);
   };
 
   const walk: Pass['walk'] = async (objects, how) => {
     const { keyOf, entityOf, waitsForTick } = how;
     const walkedFrom = clock();
-    const rests = new Set(resting);
+    const rests = new Set(failing.resting);
     const due =
       keyOf === undefined ? objects : objects.filter((object) => !rests.has(keyOf(object)));
     const named = (object: (typeof objects)[number]) => String(entityOf(object));
@@ -174,7 +157,7 @@ export async function beginPass(
     task,
     signal,
     dryRun,
-    resting,
+    resting: failing.resting,
     walk,
     known: (list) => Object.keys(shown.get(list) ?? {}),
     note(list, names) {
@@ -193,10 +176,7 @@ export async function beginPass(
   const end = (): PassEnd => ({
     endedBy,
     memory: {
-      // An object that nobody asked about for a day is gone.
-      failing: Object.fromEntries(
-        [...failing].filter(([, { dueAt }]) => dueAt > now - 24 * HOUR_MS),
-      ),
+      failing: failing.left(),
       unreached:
         endedBy === 'stopped'
           ? before
@@ -205,6 +185,27 @@ export async function beginPass(
     },
   });
   return { pass, end };
+}
+
+/** The objects that failed, by their keys. `now` was when the pass began, and `time` goes on. */
+function rememberFailing(before: PassMemory['failing'], now: number, time: () => number) {
+  const failing = new Map(Object.entries(before));
+  const known = (key: string) => failing.get(key) ?? { times: 0, since: now };
+  // An instant further ahead was written under a wrong clock.
+  const isAhead = (dueAt: number) => dueAt > now && dueAt <= now + HOUR_MS;
+  return {
+    resting: [...failing].flatMap(([key, { dueAt }]) => (isAhead(dueAt) ? [key] : [])),
+    hasFailedLong: (key: string) => known(key).times >= MANY && now - known(key).since >= HOUR_MS,
+    postpone(key: string): void {
+      const { times, since } = known(key);
+      const waitMs = Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS);
+      failing.set(key, { times: times + 1, since: Math.min(since, now), dueAt: time() + waitMs });
+    },
+    forget: (key: string) => void failing.delete(key),
+    /** An object that no pass asked about for a day is gone. */
+    left: () =>
+      Object.fromEntries([...failing].filter(([, { dueAt }]) => dueAt > now - 24 * HOUR_MS)),
+  };
 }
 
 /**
