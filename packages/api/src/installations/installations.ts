@@ -1,18 +1,16 @@
-import { rowsOf } from '@paddock/db/rows';
 import type { Db } from '@paddock/db/schema/tables';
-import { LIVE } from '@paddock/db/states/states';
-import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
-import { type InstallationFacts, tellInstallation } from '@paddock/domain/why/tell-installation';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { note } from '../actions/list-actions.ts';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../lists/dates.ts';
 import { githubId, pageInput, pageOf, type Placed, positionBy, toPage } from '../lists/page.ts';
-import { operation } from '../operations/operation.ts';
-import { startSweep } from '../operations/start-operation.ts';
 import { notFound, refused } from '../problem.ts';
 import { findTracedInstallation } from '../trace/trace.ts';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import { note } from '../actions/list-actions.ts';
+import { operation } from '../operations/operation.ts';
+import { startSweep } from '../operations/start-operation.ts';
+import { tellWhatFollows } from './tell-what-follows.ts';
 
 const statedInstallation = z.object({
   entity: z.object({ id: z.int(), login: z.string(), type: z.enum(['Organization', 'User']) }),
@@ -112,23 +110,6 @@ export const findInstallationEndpoint = endpoint({
     };
   },
 });
-
-/** What follows, by its row, its jobs and its workers. Those that live are few. */
-async function tellWhatFollows(
-  db: Db,
-  { id, state, entity, app }: Installation,
-): Promise<string[]> {
-  const rows = await rowsOf<Omit<InstallationFacts, 'state' | 'login' | 'usedUp'>>(db)`
-    select (select count(*) from jobs where installation_id = ${id} and status in ('pending', 'running') and wants_worker) as waiting,
-      (select refused_message from installations where entity_id = ${entity.id} and app_id = ${app}) as refusal,
-      count(assigned_at) as busy, count(*) - count(assigned_at) as idle
-    from workers where entity_id = ${entity.id} and installation_id = ${id} and ${LIVE}`;
-  const usedUp = await rowsOf<InstallationFacts['usedUp'][number]>(db)`
-    select what, until, message from installations cross join lateral (values ('calls', wait_until, wait_message), ('calls of sweeps', core_wait_until, null),
-      ('registrations of runners', case when registrations_left = 0 then registrations_reset_at end, null)) told (what, until, message)
-    where entity_id = ${entity.id} and app_id = ${app} and until > now()`;
-  return rows.flatMap((row) => tellInstallation({ ...row, usedUp, state, login: entity.login }));
-}
 
 /** The events that GitHub told of an installation. A replay under another GUID says nothing. */
 export const SAID_BY_GITHUB = sql<boolean>`event like 'installation%' and source = 'webhook' and outcome <> 'repeated_body'`;

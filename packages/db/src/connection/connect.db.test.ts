@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { type RawBuilder, sql } from 'kysely';
+import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -206,6 +207,29 @@ test('a pool works on with its open sessions while PostgreSQL refuses its login,
   await expect(
     connectDatabase({ ...place(), url: url.href, poolSize: 4 }).pool.connect(),
   ).rejects.toMatchObject({ code: '28000' });
+  await change('drop');
+});
+
+test('while PostgreSQL does not answer the next login, who waits for a session in vain is told of the refused one (A11)', async () => {
+  const url = new URL(database.url);
+  url.username = `${url.pathname.slice(1)}_silent`;
+  const change = (statement: string, rest = '') =>
+    sql`${sql.raw(statement)} role ${sql.id(url.username)} ${sql.raw(rest)}`.execute(database.db);
+  await change('create', 'login');
+  const tunnel = await startTunnel(url.href);
+  const limits = { poolSize: 2, connectTimeoutMs: 1_500 };
+  const { db, pool, close } = connectDatabase({ ...place(), url: tunnel.url, ...limits });
+  await db.connection().execute(async (open) => {
+    await sql`select 1`.execute(open);
+    await change('alter', 'nologin');
+    const asking = sql`select 1`.execute(db).catch((error: unknown) => error);
+    await waitFor('the refusal', () => pool.waitingCount === 1 && pool.totalCount === 1);
+    tunnel.setSilent(true);
+    expect(await asking).toMatchObject({ code: '28000' });
+    tunnel.setSilent(false);
+  });
+  await close();
+  await tunnel.cut();
   await change('drop');
 });
 

@@ -123,12 +123,10 @@ function shareWhileRefused(
 ): void {
   const { max } = pool.options;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-  /** Why no connection can be added now. */
-  let refusal: unknown;
+  let refused: { readonly error: unknown; readonly at: number } | undefined;
   let rest: NodeJS.Timeout | undefined;
 
   const askAgain = async (): Promise<void> => {
-    refusal = undefined;
     pool.options.max = max;
     try {
       // A pool serves its waiting callers when a session is released or refused.
@@ -138,7 +136,7 @@ function shareWhileRefused(
     }
   };
   const makeDo = async (error: unknown): Promise<void> => {
-    refusal = error;
+    refused = { error, at: performance.now() };
     pool.options.max = Math.max(1, pool.totalCount);
     clearTimeout(rest);
     rest = setTimeout(() => void askAgain(), SHORTAGE_MS).unref();
@@ -148,19 +146,19 @@ function shareWhileRefused(
   };
   // Kysely is the only caller of `connect`, and wants a promise.
   pool.connect = (async () => {
-    const giveUpAt = performance.now() + connectionTimeoutMillis;
+    const beganAt = performance.now();
     for (;;) {
       try {
         return await connect();
       } catch (error) {
         if (isShortage(error) || (isRefusal(error) && hasSession())) {
           await makeDo(error);
-          if (performance.now() < giveUpAt) continue;
+          if (performance.now() < beganAt + connectionTimeoutMillis) continue;
           throw error;
         }
         // The pool's own errors have no code: it waited in vain for a connection that is open.
         const isOfPool = codeOf(error) === undefined;
-        if (isOfPool && refusal !== undefined) throw refusal;
+        if (isOfPool && refused !== undefined && refused.at > beganAt) throw refused.error;
         // That a full pool gave none up in time says nothing about PostgreSQL. A refusal does, though
         // others of the pool are being opened still.
         if (!isOfPool || pool.totalCount < max) failed(error);
