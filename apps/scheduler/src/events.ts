@@ -12,6 +12,7 @@ import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
+import type { Matched } from './matching/match.ts';
 
 /** Why a worker ended before it had a pod: `workers.stop_reason`. */
 export type FailReason =
@@ -20,7 +21,6 @@ export type FailReason =
   | 'pool_closed'
   | 'runner_group_open'
   | 'provisioning_failed';
-import type { Matched } from './matching/match.ts';
 
 /** In seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];

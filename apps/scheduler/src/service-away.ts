@@ -14,8 +14,8 @@ import { type Handler, type Outcome, snooze } from '@paddock/queue/kind';
 const AWAY_MS = 1_000;
 
 /**
- * How a task ends if GitHub is away: it costs no attempt, and nobody is at fault. Undefined: GitHub
- * answers, so the failure belongs to the object of the call.
+ * How a task ends if GitHub is away: it costs no attempt, and the worker is not at fault. Undefined:
+ * GitHub answers, so the failure belongs to the object of the call.
  */
 export const ifGitHubAway = async (
   { github }: Reaches,

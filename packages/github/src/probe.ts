@@ -2,8 +2,8 @@ import type { GitHub } from './connect.ts';
 import { classifyGitHubError, isUnanswered } from './errors.ts';
 
 /**
- * Asks GitHub for the rate limits of one of our Apps, which counts against none and is about
- * nobody's installation. Where GitHub has asked all Apps to wait, it asks without credentials: the
+ * Asks GitHub for the rate limits of one of our Apps, which counts against none and is about no
+ * installation. Where GitHub has asked all Apps to wait, it asks without credentials: the
  * wait may be from an outage that is over. Resolves to undefined if GitHub answers, else to why not.
  * Throws if we cannot find out whether we may ask.
  */

@@ -35,7 +35,7 @@ const NOT_BOTH = [
   ['auth-provider', 'tokenFile'],
 ] as const;
 
-/** Credentials that are none without one of these: the server would see nobody. */
+/** Credentials that are none without one of these: we would be anonymous. */
 const NEEDED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   username: ['password'],
   'client-certificate': ['client-key', 'client-key-data'],

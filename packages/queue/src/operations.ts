@@ -86,7 +86,7 @@ export interface OperationFilter {
   readonly to?: Date | undefined;
 }
 
-/** A failed operation that nobody has dealt with: all that it takes to repeat it. */
+/** A failed operation that no person has dealt with: all that it takes to repeat it. */
 export interface FailedOperation {
   readonly id: string;
   readonly kind: string;
@@ -117,7 +117,7 @@ export const lockFailed = (trx: Trx, filter: FailedFilter, limit: number) =>
       json_strip_nulls(json_build_object('type', subject_type, 'id', subject_id, 'name', subject_name)) as subject
     from failed order by kind, subject_type, subject_id, id`;
 
-/** SQL: the filter names the operation. It has failed, and nobody has retried or discarded it. */
+/** SQL: the filter names the operation. It has failed, and no person has retried or discarded it. */
 const isFailed = (filter: FailedFilter): RawBuilder<boolean> =>
   allOf(
     sql`status = 'ERROR' and handled_at is null and expires_at > now()`,

@@ -29,7 +29,7 @@ interface Lane {
   since: number;
 }
 
-/** The slots of each kind, and who waits for one in this process. `now`: the monotonic clock. */
+/** The slots of each kind, and the tasks of this process that wait for one. `now`: the monotonic clock. */
 export function createSlots(
   bySlots: Readonly<Record<string, number>>,
   now = () => performance.now(),

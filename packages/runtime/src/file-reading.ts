@@ -23,8 +23,9 @@ export interface FileReadingOptions<T> {
 const SETTLED_AFTER_MS = 200;
 
 /**
- * What some files say, read again while the service runs. Compares the whole files at every look. Kubernetes replaces a mounted ConfigMap or Secret by
- * switching a link, which file watchers miss and modification times hide.
+ * What some files say, read again while the service runs. Compares the whole files at every look:
+ * Kubernetes replaces a mounted ConfigMap or Secret by switching a link, which file watchers miss and
+ * modification times hide.
  */
 export function createFileReading<T>({ read, onRefused, onAccepted }: FileReadingOptions<T>) {
   /** The files of the last reading. */

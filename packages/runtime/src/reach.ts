@@ -5,7 +5,7 @@ import { createWake } from './loop.ts';
 export type Service = 'github' | 'cluster';
 
 /**
- * Asks a service something cheap that is about nobody's objects. Resolves to undefined if it
+ * Asks a service something cheap about no object in particular. Resolves to undefined if it
  * answered, else to why not, for people. Throws if it could not ask.
  */
 export type Probe = (signal: AbortSignal) => Promise<string | undefined>;

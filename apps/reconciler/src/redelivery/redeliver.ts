@@ -31,13 +31,12 @@ export async function redeliver(context: SweepContext, pass: Pass): Promise<Outc
   }
   const appId = Number(subject.id);
   if (!github.appIds.includes(appId)) return notConfigured(subject.id);
-  const instant =
+  const from =
     since === undefined ? undefined : new Date(typeof since === 'string' ? since : Number.NaN);
-  if (Number.isNaN(instant?.getTime()))
+  if (Number.isNaN(from?.getTime()))
     return poison('`since` is no instant: { "since": "2026-01-01T12:00:00Z" }');
   const app = github.asApp(appId, { signal: pass.signal });
-  const { counts, ...went } = await passOverLog(context, app, instant, pass);
-  const { isExtra, isRefused, retryAfterMs } = went;
+  const { counts, isExtra, isRefused, retryAfterMs } = await passOverLog(context, app, from, pass);
   if (retryAfterMs !== undefined) return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
   const again = redeliverTask(appId);
   // The pages of this pass are used up: go on there. Or this minute's requests are: go on in the
@@ -46,7 +45,7 @@ export async function redeliver(context: SweepContext, pass: Pass): Promise<Outc
   // One operation for each cadence is enough: the passes between leave none.
   const dueInMs = isRefused ? REFUSED_MS : config.logEveryMs;
   if (context.takesFromLog())
-    return isExtra && instant === undefined
+    return isExtra && from === undefined
       ? snooze(dueInMs, 'deliveries are taken from GitHub’s log')
       : done(counts, [{ ...again, dueInMs }]);
   const goesOn = counts.moreDue && config.redeliveryEverySeconds > 60;

@@ -22,8 +22,9 @@ export interface SchedulesOptions {
 const LOOK_MS = 5_000;
 
 /**
- * The schedules of one replica. Every replica runs them. node-cron rings at each tick. PostgreSQL's clock decides which tick is the newest, and the schedule's row gives
- * each tick to one replica. Of the ticks missed in an outage, only the newest is taken.
+ * The schedules of one replica. Every replica runs them. node-cron rings at each tick. PostgreSQL's
+ * clock decides which tick is the newest, and the schedule's row gives each tick to one replica. Of
+ * the ticks missed in an outage, only the newest is taken.
  */
 export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: SchedulesOptions) {
   /**

@@ -8,7 +8,7 @@ export interface Collector {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** Undefined: nobody asked for traces. A string: why they cannot be sent. */
+/** Undefined: no variable asks for traces. A string: why they cannot be sent. */
 export function readCollector(environment: Environment): Collector | string | undefined {
   const of = (name: string) => environment[name]?.trim() || undefined;
   const base = of('OTEL_EXPORTER_OTLP_ENDPOINT')?.replace(/\/$/, '');

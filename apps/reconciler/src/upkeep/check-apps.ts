@@ -19,8 +19,8 @@ import { sweepTask } from '@paddock/queue/sweep-schedules';
 import type { SweepContext } from '../sweep.ts';
 
 /**
- * Checks each App as the services do, for its gauge and the operation's output, and repairs our rows of its installations by GitHub's
- * list. One that the list lacks is asked about by its id.
+ * Checks each App as the services do, for its gauge and the operation's output, and repairs our rows
+ * of its installations by GitHub's list. One that the list lacks is asked about by its id.
  */
 export async function checkApps(context: SweepContext, pass: Pass): Promise<Outcome> {
   const { db, github, events, config } = context;

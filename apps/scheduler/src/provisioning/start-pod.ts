@@ -13,7 +13,7 @@ import type { Provisioning } from './provisioning.ts';
 
 /** The pauses between the tries to put a Secret. */
 const SECRET_PAUSES_MS = [250, 500, 1_000];
-/** Whatever the cluster asks for: a worker that waits here takes a slot from those of others. */
+/** Even if the cluster asks for more: a worker that waits here takes a slot from others. */
 const LONGEST_SECRET_PAUSE_MS = 1_000;
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Whose password is wanted, and where. */
+/** The login that wants its password. */
 interface Login {
   readonly host: string;
   readonly port: number;

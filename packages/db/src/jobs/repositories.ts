@@ -13,7 +13,7 @@ export interface RepositoryToList extends EntityToAsk {
   /** As it was last heard of; null if only its id is known. */
   readonly fullName: string | null;
   readonly seenBefore: SeenOfRepository;
-  /** All its lists of unfinished runs are to be read, whatever its newest runs are. */
+  /** All its lists of unfinished runs are to be read, also if its newest runs are over. */
   readonly isFullDue: boolean;
 }
 

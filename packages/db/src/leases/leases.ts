@@ -44,7 +44,7 @@ export async function renewLease(db: Db, held: Held, leaseMs: number): Promise<b
   return numUpdatedRows === 1n;
 }
 
-/** Leases that nobody has renewed for a minute after their end, and how long ago that was. */
+/** Leases that ended more than a minute ago without a renewal, and how long ago that was. */
 export const findLapsedLeases = (db: Db): Promise<{ name: string; seconds: number }[]> =>
   db
     .selectFrom('leases')

@@ -11,7 +11,7 @@ interface RunnerReading {
   isBusy: boolean;
 }
 
-/** The reading of a worker whose runner GitHub lists like this; undefined: a complete list lacks it. */
+/** A worker's reading, if GitHub lists its runner like this; undefined: a complete list lacks it. */
 export const readingOf = (
   podName: string,
   runner: { readonly id: number; readonly online: boolean; readonly busy: boolean } | undefined,
