@@ -16,7 +16,7 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
-import { loop } from '@paddock/runtime/loop';
+import { createWake, loop } from '@paddock/runtime/loop';
 import { readReconcilerConfig, settings } from './settings.ts';
 import { createEvents } from './events.ts';
 import { createWebhook } from './notifications/notify.ts';
@@ -53,7 +53,7 @@ await runService('reconciler', declared, async (config, service) => {
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
-  let wakeExecutor: (() => void) | undefined;
+  const work = createWake();
   const reach = createReaches({
     db,
     log,
@@ -62,7 +62,7 @@ await runService('reconciler', declared, async (config, service) => {
       github: (signal) => probeGitHub(github, signal),
       cluster: (signal) => probeCluster(cluster, signal),
     },
-    onBack: () => wakeExecutor?.(),
+    onBack: () => work.ring(),
   });
   declareSharedGauges(metrics, db);
   declareQueueDepth(metrics, db);
@@ -112,14 +112,14 @@ await runService('reconciler', declared, async (config, service) => {
       taskEvents,
     }),
     isAway: (peer) => reach[peer].isAway(),
+    wake: work,
     holder,
     secrets: apps.secrets,
     events: taskEvents,
     ...executorRules(config),
   });
-  wakeExecutor = executor.wake;
   outage.onAnswer(schedules.wake);
-  outage.onAnswer(executor.wake);
+  outage.onAnswer(() => work.ring());
 
   return {
     http: http.part,

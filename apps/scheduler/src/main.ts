@@ -59,7 +59,7 @@ await runService('scheduler', declared, async (config, service) => {
   const { kubeconfig: kubeconfigFile, kubeTimeoutMs: requestTimeoutMs } = config;
   const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs });
   service.closeAtEnd(cluster.close);
-  let wakeExecutor: (() => void) | undefined;
+  const work = createWake();
   const reach = createReaches({
     db,
     log,
@@ -68,7 +68,7 @@ await runService('scheduler', declared, async (config, service) => {
       github: (signal) => probeGitHub(github, signal),
       cluster: (signal) => probeCluster(cluster, signal),
     },
-    onBack: () => wakeExecutor?.(),
+    onBack: () => work.ring(),
   });
 
   const poolsLoader = createPoolsLoader({
@@ -107,7 +107,7 @@ await runService('scheduler', declared, async (config, service) => {
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
   const recording = { db, events, cluster, reach, unexplainedGraceMs, ...failing };
   const stopping = { ...recording, stopRules, recentRunJobs: createRecentRunJobs() };
-  const pods = createPodsSync({ ...recording, outage, onSynced: () => wakeExecutor?.() });
+  const pods = createPodsSync({ ...recording, outage, onSynced: () => work.ring() });
   const demand = createWake();
   const executor = createExecutor({
     connection,
@@ -116,13 +116,13 @@ await runService('scheduler', declared, async (config, service) => {
     hears: { channels: [queueEventChannel(schema)], onWake: () => demand.ring() },
     kinds: schedulerKinds({ github, runnerGroups, ...stopping }),
     isAway: (peer) => reach[peer].isAway() || (peer === 'cluster' && !pods.isSynced()),
+    wake: work,
     holder,
     secrets: apps.secrets,
     events: executorEvents(metrics, log),
     ...executorRules(config),
   });
-  wakeExecutor = executor.wake;
-  outage.onAnswer(executor.wake);
+  outage.onAnswer(() => work.ring());
   outage.onAnswer(() => demand.ring());
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = {

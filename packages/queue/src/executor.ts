@@ -1,7 +1,7 @@
 import { type DatabaseConnection, openDatabase } from '@paddock/db/connection/connect';
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { taskEventChannel } from '@paddock/db/connection/schema-name';
-import { loop, createWake } from '@paddock/runtime/loop';
+import { createWake, loop, type Wake } from '@paddock/runtime/loop';
 import type { Service } from '@paddock/runtime/reach';
 import type { Secret } from '@paddock/runtime/secret';
 import {
@@ -31,8 +31,10 @@ export interface ExecutorOptions extends ExecutorRules {
   /** What else the listener hears: a process needs one connection to listen. */
   readonly hears?: Pick<ListenOptions, 'channels' | 'onWake'>;
   readonly kinds: Kinds;
-  /** Whether a service is away from this process. Call `wake` when it is back. */
+  /** Whether a service is away from this process. */
   readonly isAway?: (service: Service) => boolean;
+  /** Rings when there may be work of which no notification tells, as when a service is back. */
+  readonly wake?: Wake;
   /** Names this process; unique per start. */
   readonly holder: string;
   /** Values to mask in stored messages and outputs. More may be added. */
@@ -40,13 +42,6 @@ export interface ExecutorOptions extends ExecutorRules {
   /** Gives [0, 1). */
   readonly random?: () => number;
   readonly events: ExecutorEvents;
-}
-
-export interface Executor {
-  /** Runs tasks until the signal aborts, then drains. Resolves when this process holds no claim. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Checks the queue now. */
-  wake(): void;
 }
 
 /**
@@ -61,14 +56,14 @@ const SHORTEST_LIMIT_MS = 1_000;
 const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, drainMs * 0.15));
 
 /** Runs tasks of the given kinds. Any number of executors may share a schema. */
-export function createExecutor(options: ExecutorOptions): Executor {
-  const { kinds, holder, claimMs, pollMs, keep, drainMs, events, isAway = () => false } = options;
+export function createExecutor(options: ExecutorOptions) {
+  const { kinds, holder, claimMs, pollMs, keep, drainMs, events } = options;
+  const { isAway = () => false, wake = createWake() } = options;
   const { db } = options.connection;
   const lookMs = beatMs(claimMs);
   const slots = createSlots(scaledSlots(kinds, options.concurrencyPercent));
   const mask = maskSecrets(options.secrets ?? []);
   const held: HeldTasks = new Map();
-  const wake = createWake();
   const oneLess = createWake();
   /** A claim has failed, perhaps after it had committed. */
   let isUnsure = false;
@@ -223,6 +218,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     events.executorFailed(what, error);
   };
 
+  /** Runs tasks until the signal aborts, then drains. Resolves when this process holds no claim. */
   async function run(signal: AbortSignal): Promise<void> {
     for (const kind of Object.keys(kinds)) events.tasksInFlight(kind, 0);
     // A renewal that gets no answer is tried again on another connection, in time.
@@ -265,5 +261,5 @@ export function createExecutor(options: ExecutorOptions): Executor {
     await own.close();
   }
 
-  return { wake: () => wake.ring(), run };
+  return { run };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
 import type { Db } from '@paddock/db/schema/tables';
+import { createWake } from '@paddock/runtime/loop';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -56,7 +57,9 @@ export function startExecutor(
 ) {
   const { told, events } = noteEvents();
   const holder = `executor-${++started}`;
+  const wake = createWake();
   const executor = createExecutor({
+    wake,
     connection: place,
     config: clientConfig({
       url: place.url,
@@ -79,7 +82,7 @@ export function startExecutor(
   const stopping = new AbortController();
   const running = executor.run(stopping.signal);
   return {
-    executor,
+    executor: { wake: () => wake.ring() },
     told,
     /** Stops it, and waits until it has. */
     stop: () => {
