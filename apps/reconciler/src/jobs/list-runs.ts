@@ -53,40 +53,36 @@ export async function listUnfinishedRuns(
   { repoId, seenBefore, isFullDue }: Pick<RepositoryToList, 'repoId' | 'seenBefore' | 'isFullDue'>,
   allowance: Allowance,
 ): Promise<UnfinishedRuns | undefined> {
-  const { lists: before = {}, runs = [], newest: last } = seenBefore;
-  const isFirst = seenBefore.lists === undefined;
-  const isOfAnother = (run: GitHubRun) => (run.repoId ?? repoId) !== repoId;
-  let newest: SeenNewest | undefined;
+  const { lists: before, runs: unfinished = [], newest: last } = seenBefore;
+  const isOurs = (run: GitHubRun) => (run.repoId ?? repoId) === repoId;
   let unchanged = 0;
-  if (runs.length === 0 && !(isFirst && isFullDue) && allowance.take()) {
+  const noteUnchanged = () => {
+    unchanged++;
+    allowance.giveBack();
+  };
+
+  let newest: SeenNewest | undefined;
+  const needsLists = unfinished.length > 0 || (before === undefined && isFullDue);
+  if (!needsLists && allowance.take()) {
     const page = await listNewestRuns(client, name, last?.etag);
-    if (page === undefined) {
-      unchanged++;
-      allowance.giveBack();
-    }
-    if (page?.runs.some(isOfAnother) === true) return undefined;
+    if (page === undefined) noteUnchanged();
+    else if (!page.runs.every(isOurs)) return undefined;
     newest = page === undefined ? last : { etag: page.etag, runId: page.runs[0]?.id ?? 0 };
-    if (!isFullDue && (page === undefined || isQuiet(page.runs, isFirst ? 'first' : last))) {
-      const seen = { newest, lists: before };
+    if (!isFullDue && (page === undefined || isQuiet(page.runs, seenBefore))) {
+      const seen = { newest, lists: before ?? {} };
       return { name, runIds: [], unchanged, seen, isFull: false, isComplete: true };
     }
   }
+
   const lists: Record<string, SeenList> = { ...before };
   let isComplete = true;
   for (const status of UNFINISHED) {
-    if (!allowance.take()) {
-      isComplete = false;
-      break;
-    }
-    const list = await listRuns(client, name, { status, etags: before[status]?.etags ?? [] });
-    if (list.kind === 'unchanged') {
-      unchanged++;
-      allowance.giveBack();
-    } else if (list.items.some(isOfAnother)) {
-      return undefined;
-    } else {
-      lists[status] = { etags: list.etags, runIds: list.items.map(({ id }) => id) };
-    }
+    isComplete = allowance.take();
+    if (!isComplete) break;
+    const list = await listRuns(client, name, { status, etags: before?.[status]?.etags ?? [] });
+    if (list.kind === 'unchanged') noteUnchanged();
+    else if (!list.items.every(isOurs)) return undefined;
+    else lists[status] = { etags: list.etags, runIds: list.items.map(({ id }) => id) };
   }
   const runIds = [...new Set(Object.values(lists).flatMap((list) => list.runIds))];
   const seen = { lists, ...(isComplete ? { newest } : {}) };
@@ -97,10 +93,11 @@ export async function listUnfinishedRuns(
  * No run among the newest is unfinished, and none since the newest run of before is missing. At the
  * first time nothing is known of older ones: all lists have their turn later in the day.
  */
-const isQuiet = (runs: readonly GitHubRun[], last: SeenNewest | 'first' | undefined): boolean =>
-  last !== undefined &&
+const isQuiet = (runs: readonly GitHubRun[], { lists, newest }: SeenOfRepository): boolean =>
   runs.every(({ status }) => status === 'completed') &&
-  (last === 'first' || runs.length < NEWEST_RUNS || runs.some(({ id }) => id === last.runId));
+  (lists === undefined ||
+    (newest !== undefined &&
+      (runs.length < NEWEST_RUNS || runs.some(({ id }) => id === newest.runId))));
 
 /** Most runs whose jobs one pass asks for: a repository with many runs must not hold up others. */
 export const MOST_RUNS = 100;
