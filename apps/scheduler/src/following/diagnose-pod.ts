@@ -51,8 +51,8 @@ export function createDiagnosePod(parts: Diagnosing): Handler {
 /**
  * Reads the log of a runner that ended without a job. GitHub refuses a runner whose version it no
  * longer serves; the runner then ends, often with exit code 0. Such an end counts as explained, and
- * against the worker's key. Returns the refused version, if there is one. Throws while the log of a runner
- * that ended well cannot be read, since nothing else shows the refusal.
+ * against the worker's key. Returns the refused version, if there is one. Throws while the log of a
+ * runner that ended well cannot be read, since nothing else shows the refusal.
  */
 async function noteRefusedVersion(
   parts: Diagnosing,

@@ -170,9 +170,9 @@ async function followNamespace(
 
 /**
  * Records a complete list and the pods that it lacks. Pods that were `known` before the list was
- * read and are missing are gone. If too many are missing, the list is unconfirmed: returns the unconfirmed
- * pods for the next list. The worker of a pod that is gone no longer counts as supply; its row ends
- * when GitHub has said what became of the runner.
+ * read and are missing are gone. If too many are missing, the list is unconfirmed: returns the
+ * unconfirmed pods for the next list. The worker of a pod that is gone no longer counts as supply;
+ * its row ends when GitHub has said what became of the runner.
  */
 export async function takeList(
   parts: Following,

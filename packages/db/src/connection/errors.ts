@@ -46,9 +46,10 @@ export const isShortage = (error: unknown): boolean =>
 export const isRefusal = (error: unknown): boolean => sqlStateOf(error)?.startsWith('28') === true;
 
 /**
- * The connection to PostgreSQL is gone, takes no writes, or cannot be opened: no SQLSTATE, a connection exception,
- * the server's shutdown or start, or a read-only session. False where PostgreSQL refused a statement, and for a shortage.
- * Only for errors of node-postgres: its own mistakes are TypeErrors and RangeErrors.
+ * The connection to PostgreSQL is gone, takes no writes, or cannot be opened: no SQLSTATE, a
+ * connection exception, the server's shutdown or start, or a read-only session. False where
+ * PostgreSQL refused a statement, and for a shortage. Only for errors of node-postgres: its own
+ * mistakes are TypeErrors and RangeErrors.
  */
 export function saysAway(error: unknown): boolean {
   const state = sqlStateOf(error);

@@ -12,8 +12,9 @@ export interface EntityToAsk {
 
 /**
  * Joins, as `i`, the App and installation to use for a row's entity today. They are configured
- * here, installed and not suspended. One that GitHub does not refuse comes first, then the row's own,
- * then the latest stated. For an unknown entity it is the row's own installation. Both columns are null where no App may be used.
+ * here, installed and not suspended. One that GitHub does not refuse comes first, then the row's
+ * own, then the latest stated. For an unknown entity it is the row's own installation. Both columns
+ * are null where no App may be used.
  *
  * `row` is an alias with `entity_id`; `own` says whether it also has `app_id` and
  * `installation_id`, only the former, or neither.

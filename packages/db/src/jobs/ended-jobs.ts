@@ -25,8 +25,9 @@ const MOST_EVENTS = 250;
 
 /**
  * The jobs of whose end an event after this one tells, and up to which event it looked; undefined:
- * nothing is newer. Null begins with the newest, and finds nothing. Events from the first of the last minute on are left for the
- * next look, for an older transaction may still be under way; what was told more than an hour ago is left out.
+ * nothing is newer. Null begins with the newest, and finds nothing. Events from the first of the
+ * last minute on are left for the next look, for an older transaction may still be under way; what
+ * was told more than an hour ago is left out.
  */
 export async function findEndedJobs(
   db: Db,

@@ -165,8 +165,8 @@ export async function markJobsInDoubt(db: Db, rules: DoubtRules): Promise<JobInD
 const RUNS_AT_MOST_DAYS = 5;
 
 /**
- * Fails jobs whose look-up is long overdue because no App may ask about them. Only those that GitHub
- * has ended itself by now (queued or running for too long), or whose worker has ended. Returns their ids.
+ * Fails jobs that no App may ask about, long after their look-up was due: those that GitHub itself
+ * has ended by now (queued or running for too long), or that lost their worker. Returns their ids.
  */
 export async function failUnaskableJobs(
   db: Db,

@@ -70,9 +70,9 @@ const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.act
 
 /**
  * Notes the repositories of jobs that have come since the last call, at most of the last
- * `activeMs`. A new one is due `discoverRepositoryEveryMs` after its newest job: until then its deliveries arrive.
- * Its name and owner come from the job that GitHub queued last, so that an old job brings no old
- * name back. Returns how many changed.
+ * `activeMs`. A new one is due `discoverRepositoryEveryMs` after its newest job: until then its
+ * deliveries arrive. Its name and owner come from the job that GitHub queued last, so that an old
+ * job brings no old name back. Returns how many changed.
  */
 export async function noteActiveRepositories(
   db: Db,
@@ -324,8 +324,9 @@ export interface ListedRepository {
 /**
  * Stores the repositories of an installation's listing. One that was pushed to counts as active
  * since then, and a new one is due soon. A resting one that is not listed is forgotten. After a
- * change of the installation, new ones, those pushed to in the last `activeMs` and those that GitHub
- * hid are due at once. Jobs whose repository GitHub hid, and shows again, are due for a look-up: returns how many.
+ * change of the installation, new ones, those pushed to in the last `activeMs` and those that
+ * GitHub hid are due at once. Jobs whose repository GitHub hid, and shows again, are due for a
+ * look-up: returns how many.
  */
 export async function noteListedRepositories(
   db: Db,

@@ -8,8 +8,8 @@ import { milliseconds } from '../milliseconds.ts';
 // A session lock would stay with a hung holder for hours; a lease row ends by itself.
 
 /**
- * Takes the lease if it is free, has expired or is void. A holder that could not give its own back, because
- * PostgreSQL was away, takes it again at once. Returns the new fence; undefined: another holds it.
+ * Takes the lease if it is free, has expired or is void. A holder that could not give its own back,
+ * because PostgreSQL was away, takes it again at once. Returns the new fence; undefined: it is held.
  */
 export async function takeLease(
   db: Db,

@@ -125,7 +125,8 @@ export async function findEndWithoutJob(
 
 /**
  * Notes that GitHub refused the version of the worker's runner, which may have ended with 0 all the
- * same: the worker failed, and its end counts against no waiting job. False: it has a known job by now, or this was noted before.
+ * same: the worker failed, and its end counts against no waiting job. False: it has a known job by
+ * now, or this was noted before.
  */
 export const markOutdatedRunner = (db: Db, podName: string, message: string): Promise<boolean> =>
   changeWorker(

@@ -117,8 +117,9 @@ export async function findListableRunners(
 export type Drained = { readonly podName: string } | { readonly pool: string } | typeof UNFIT;
 
 /**
- * Workers that were registered without a label that their pool has now, or in another runner group: its jobs may ask for these.
- * And those without a pod in a namespace that the pool has left: what refuses their pods there may never pass.
+ * Workers that were registered without a label that their pool has now, or in another runner group:
+ * its jobs may ask for these. And those without a pod in a namespace that the pool has left: what
+ * refuses their pods there may never pass.
  */
 export const UNFIT = 'unfit';
 
@@ -144,9 +145,9 @@ function isMeant(drained: Drained) {
 }
 
 /**
- * Requests the stop of workers because a person asked for it, or changed their pool: from now on they are no supply. Each
- * needs its `stop-worker` task in the same transaction. Returns them. Workers that are
- * assigned, have ended, or are stopping anyway are left alone.
+ * Requests the stop of workers because a person asked for it, or changed their pool: from now on
+ * they are no supply. Each needs its `stop-worker` task in the same transaction. Returns them.
+ * Workers that are assigned, have ended, or are stopping anyway are left alone.
  */
 export function drainWorkers(trx: Trx, drained: Drained): Promise<WorkerOfTask[]> {
   const locked = trx
