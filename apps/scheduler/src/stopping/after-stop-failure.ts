@@ -34,14 +34,14 @@ export async function afterStopFailure(
     const { retryAfterMs = 0 } = error.failure;
     return away ?? snooze(Math.max(retryAfterMs, stopRules.retryMs), error.message);
   }
-  const hidden = error instanceof HiddenRunnerError ? error : undefined;
-  if (hidden !== undefined && hidden.refusal === undefined) {
-    await noteStopHeldUp(db, worker.podName, hidden.message);
-    return awaitGitHub(hidden);
+  if (error instanceof HiddenRunnerError) {
+    await noteStopHeldUp(db, worker.podName, error.message);
+    if (error.refusal === undefined) return awaitGitHub(error);
+    return awaitAfterRefusal(db, worker, error.refusal);
   }
-  const failure = hidden?.refusal ?? classifyGitHubError(error);
+  const failure = classifyGitHubError(error);
   if (failure.operation === 'unknown') throw error;
-  if (hidden === undefined) events.stopFailed(worker, failure);
+  events.stopFailed(worker, failure);
   await noteStopHeldUp(db, worker.podName, failure.message);
   if (failure.kind === 'rate_limited') return awaitGitHub(failure);
   const away = await ifGitHubAway(parts.reach, failure);
