@@ -25,15 +25,12 @@ export const ifGitHubAway = async (
     ? snooze(AWAY_MS, failure.message)
     : undefined;
 
-/**
- * The same for the API server. A node or a webhook that is silent is not the API server. One that has
- * just started refuses everybody (403).
- */
+/** The same for the API server. A node or a webhook that is silent is not the API server. */
 export const ifClusterAway = async (
   { cluster }: Reaches,
   failure: KubeFailure,
 ): Promise<Outcome | undefined> =>
-  (isUnansweredByCluster(failure) || failure.status === 403) && (await cluster.report())
+  isUnansweredByCluster(failure) && (await cluster.report())
     ? snooze(AWAY_MS, failure.message)
     : undefined;
 

@@ -72,11 +72,11 @@ export const isAway = ({ kind, reason }: KubeFailure): boolean =>
 export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'warn');
 
 /**
- * Whether the API server may be away: no answer came, or one that any server gives that is too busy
- * (429), does not know us (401), or stands before it. Only a probe says which.
+ * Whether the API server may be away: no answer came, or that of a server that is too busy (429),
+ * does not know us (401), has just started (403), or stands before it. Only a probe says which.
  */
 export const isUnanswered = ({ kind, status }: KubeFailure): boolean =>
-  !isAnswer(status) || kind === 'unavailable' || status === 401 || status === 429;
+  !isAnswer(status) || kind === 'unavailable' || [401, 403, 429].includes(Number(status));
 
 /** The reasons in a Kubernetes Status object. All are absent if a proxy answered instead. */
 export interface StatusObject {

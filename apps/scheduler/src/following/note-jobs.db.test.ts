@@ -69,6 +69,18 @@ test('a refusal holds up nothing, and is tried no more; without an answer it is 
   expect([await jobOn(refused), await jobOn(other)]).toEqual([undefined, 'acme/api']);
 });
 
+test('one is told later by an API server that has just started and refuses everybody (C8)', async () => {
+  const name = await assign();
+  const noted = new Map<string, number>();
+  world.kube.failNext({ path: '/readyz', status: 500, times: 1_000 });
+  world.kube.failNext({ status: 403, reason: 'Forbidden', times: 1_000 });
+  const told = await world.growth('paddock_events_total{event="jobNotNoted"}', () => note(noted));
+  expect([told, ...noted]).toEqual([0]);
+  world.kube.clearFaults();
+  await note(noted);
+  expect(await jobOn(name)).toBe('acme/api');
+});
+
 test('a namespace that gives no answer keeps no other waiting', async () => {
   await assign({ namespace: 'silent', assigned_at: minutesAgo(1) });
   const other = await assign();

@@ -1,13 +1,15 @@
-import { findAssignedWorkers } from '@paddock/db/workers/assigned-workers';
+import type { Reaches } from '@paddock/db/outages';
 import type { Db } from '@paddock/db/schema/tables';
+import { findAssignedWorkers } from '@paddock/db/workers/assigned-workers';
 import type { Cluster } from '@paddock/kube/connect';
-import { isUnanswered, KubeError } from '@paddock/kube/errors';
+import { isTransient, KubeError } from '@paddock/kube/errors';
 import { annotatePod } from '@paddock/kube/pods';
 import type { SchedulerEvents } from '../events.ts';
 
 interface Parts {
   readonly db: Db;
   readonly cluster: Cluster;
+  readonly reach: Pick<Reaches, 'cluster'>;
   readonly events: SchedulerEvents;
 }
 
@@ -17,7 +19,7 @@ interface Parts {
  * refusal leaves a pod as it is. A namespace that gives no answer is left to the next call.
  */
 export async function noteJobs(
-  { db, cluster, events }: Parts,
+  { db, cluster, reach, events }: Parts,
   noted: Map<string, number>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -32,11 +34,12 @@ export async function noteJobs(
       await annotatePod(cluster, { namespace, name: podName }, job);
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      if (isUnanswered(error.failure)) {
+      const { failure } = error;
+      if (isTransient(failure) || (await reach.cluster.report())) {
         silent.add(namespace);
         continue;
       }
-      events.jobNotNoted({ podName, namespace, failure: error.failure });
+      events.jobNotNoted({ podName, namespace, failure });
     }
     noted.set(podName, job.jobId);
   }
