@@ -173,6 +173,24 @@ describe('a call', () => {
       ': 400 admission webhook "policy.test" denied the request',
     ],
     [
+      'Forbidden',
+      { code: 403, details: { kind: 'secrets', name: 'pdk-1' } },
+      'secrets "pdk-1" is forbidden: unable to create new content in namespace runners because it is being terminated',
+      ': 403 Forbidden secrets "pdk-1": namespace runners because it is being terminated',
+    ],
+    [
+      'InternalError',
+      { code: 500 },
+      'Internal error occurred: failed calling webhook "policy.test": failed to call webhook: hidden',
+      ': 500 InternalError failed calling webhook "policy.test"',
+    ],
+    [
+      'Invalid',
+      { code: 422, details: { kind: 'secrets', name: 'pdk-1' } },
+      "secrets \"pdk-1\" is forbidden: ValidatingAdmissionPolicy 'few' with binding 'all' denied request: hidden",
+      ': 422 Invalid secrets "pdk-1": ValidatingAdmissionPolicy \'few\'',
+    ],
+    [
       'Invalid',
       { code: 422, details: { kind: 'Secret', name: 'pdk-1' } },
       'data: Invalid value: hidden',

@@ -118,7 +118,7 @@ export function redactedWords({ subject, message = '' }: StatusObject): string {
 }
 
 const RULES =
-  /\b(?:exceeded quota: [a-z\d.-]{1,253}|cannot \w+ resource "secrets"|admission webhook "[a-z\d.-]{1,253}" denied the request)/g;
+  /\b(?:exceeded quota: [a-z\d.-]{1,253}|cannot \w+ resource "secrets"|admission webhook "[a-z\d.-]{1,253}" denied the request|failed calling webhook "[a-z\d.-]{1,253}"|ValidatingAdmissionPolicy '[a-z\d.-]{1,253}'|namespace [a-z\d-]{1,63} because it is being terminated)/g;
 
 const KINDS: ReadonlyMap<number, KubeFailureKind> = new Map([
   [401, 'unauthorized'],
