@@ -18,6 +18,7 @@ import { countLiveWorkers } from '@paddock/db/matching/read-snapshot';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findMatchingSettings } from '@paddock/db/instance';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 import type { Trx } from '@paddock/db/schema/tables';
 import { LIVE } from '@paddock/db/states/states';
 import { type ExplainedJob, findExplainedJob, findHindrances } from './find-hindrances.ts';
@@ -99,7 +100,7 @@ const findWorkersOfKey = (trx: Trx, demandKey: number) => rowsOf<WorkerFacts>(tr
     select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
       registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",
       offline_since is not null as "isOffline", stopping_at is not null as "isStopping", unschedulable_at is not null as "isUnschedulable", stuck_reason as "stuckReason",
-      coalesce(failure_info ->> 'message', ${LAST_TRY}) as diagnosis
+      left(coalesce(failure_info ->> 'message', ${LAST_TRY}), ${LONGEST_FAILURE}) as diagnosis
     from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is null`;
 
 /** Jobs whose wait is known tell most while they are few and new. */

@@ -80,13 +80,13 @@ describe('why a job waits (P5)', () => {
     expect(await why(id)).toMatchObject({ state: 'waiting', actor: 'platform' });
   });
 
-  test('tells why the pod of its worker could not be made at the last try', async () => {
+  test('tells why the pod of its worker could not be made at the last try, in no more words than others', async () => {
     const { job_id: job } = await putJob(database.db);
     const { pod_name: name } = await putWorker(database.db, { registered_at: minutesAgo(1) });
-    const refused = 'POST /api/v1/namespaces/runners/pods: 403 Forbidden by a policy';
+    const refused = 'POST /api/v1/namespaces/runners/pods: 403 '.padEnd(300, 'No. ');
     const failures = [
       { attempt: 1, reason: 'error', message: 'another' },
-      { attempt: 2, reason: 'snooze', message: refused },
+      { attempt: 2, reason: 'snooze', message: `${refused} No.` },
     ];
     const task = { kind: 'provision-worker', subject_type: 'worker', subject_id: name };
     await database.db

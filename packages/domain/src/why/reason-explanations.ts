@@ -123,7 +123,7 @@ const scopeOf = ({ job }: WaitFacts): string =>
 const IMAGE = 'See whether the image is there and its registry answers; look at imagePullSecrets.';
 const TEMPLATE = 'See whether the Secrets, ConfigMaps and commands of the template are there.';
 const CAPACITY = 'Add nodes, or ask for less: look at requests, nodeSelector and tolerations.';
-const QUOTA = 'Raise the quota of the namespace, or mend what its policies refuse in the template.';
+const QUOTA = 'Raise the quota of the namespace, or mend template, policies or Paddock’s rights.';
 const NODE = 'Look at the node: its kubelet, its load, and whether spot nodes are taken away.';
 const EVICTED = 'Request what jobs use, ephemeral-storage too; keep the autoscaler off busy pods.';
 const MEMORY = 'Raise limits.memory of the pool, or have its jobs use less.';
