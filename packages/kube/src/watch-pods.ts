@@ -55,7 +55,7 @@ const LONGEST_PAUSE_MS = 2_000;
  * Follows the pods of an instance until the signal aborts:
  *
  *   list ──► watch ──► watch ──► …   each from the last version seen, bookmarks included
- *    ▲         │ too old (410), five failures in a row, or `relistMs` over
+ *    ▲         │ too old (410), five failures in a row, silence, or `relistMs` over
  *    └─────────┘
  *
  * After a failure of the cluster it waits, longer each time and with jitter. An error of a callback
@@ -103,7 +103,8 @@ export async function watchPods(
       const isCut = end.seen === 0 && performance.now() - startedAt < SHORTEST_WATCH_MS;
       const failure = end.failure ?? (isCut ? CUT_AT_ONCE : undefined);
       if (end.seen > 0 || failure === undefined) {
-        failures = 0;
+        // A server restored to before our version sends nothing until it has passed that, no bookmark either.
+        failures = end.seen > 0 ? 0 : MOST_RESUMES;
         pauseMs = FIRST_PAUSE_MS;
       }
       if (failure === undefined) continue;
