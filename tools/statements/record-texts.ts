@@ -1,4 +1,4 @@
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   type CompiledQuery,
   DummyDriver,
@@ -122,5 +122,6 @@ const isPlain = (value: unknown): value is Record<string, unknown> =>
 function caller(): string {
   const stack = new Error().stack?.split('\n').slice(3) ?? [];
   const line = stack.find((one) => !one.includes('/db/src/rows.ts')) ?? '';
-  return /file:\/\/(\/\S+:\d+:\d+)/.exec(line)?.[1] ?? line;
+  const [, file, at] = /(file:\S+?)(:\d+:\d+)/.exec(line) ?? [];
+  return file === undefined ? line : `${fileURLToPath(file)}${at}`;
 }
