@@ -1,8 +1,8 @@
 /** How the names of all workers begin, of every instance. */
 export const WORKER_PREFIX = 'pdk-';
 
-/** The rules for names of a worker's row and its pod. */
-const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
+/** The rules for names of a worker's row and its pod. The last digits are its own. */
+const NAME = /^[a-z\d-]{1,47}-[\da-f]{12}$/;
 
 /** Of one instance's workers. Instances may share an organisation, a namespace, a cluster. */
 export const instancePrefix = (instance: string): string => `${WORKER_PREFIX}${instance}-`;

@@ -279,7 +279,8 @@ test.each([
   ['that begins otherwise', 'my-pdk-abc123-linux-0123456789ab'],
   ['with a capital letter', 'pdk-abc123-Linux-0123456789ab'],
   ['with a dot', 'pdk-abc123-v1.29-0123456789ab'],
-  ['that is too long', `pdk-abc123-${'l'.repeat(50)}`],
+  ['that is too long', `pdk-abc123-${'l'.repeat(37)}-0123456789ab`],
+  ['of a copy', 'pdk-abc123-linux-0123456789ab-debug'],
 ])('a name %s is of no worker of the instance (A8)', (_which, name) => {
   expect(isWorkerName(name, 'abc123')).toBe(false);
 });
