@@ -128,14 +128,16 @@ describe('what people must act on', () => {
     async (_how, fault, why) => {
       await failPool('gpu', 1);
       answer = fault;
-      expect(await pass()).toEqual([why]);
+      // Some versions of Node.js also name the garbage.
+      const problem = expect.stringContaining(why);
+      expect(await pass()).toEqual([problem]);
       const { output, status } = await database.db
         .selectFrom('operations')
         .select(['output', 'status'])
         .executeTakeFirstOrThrow();
       expect([status, output]).toEqual([
         'OK',
-        expect.objectContaining({ notifications: { problem: why } }),
+        expect.objectContaining({ notifications: { problem } }),
       ]);
       answer = well;
       expect(await pass()).toEqual([]);
