@@ -62,14 +62,13 @@ async function listenOnce(
     for (const channel of channels)
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
     onWake(undefined, undefined);
-    for (;;) {
-      await pause(heartbeatMs, over);
-      broken.signal.throwIfAborted();
-      if (signal.aborted) return;
-      // A half-open connection is only noticed by using it. One without writes may still be at a
-      // server from which all others have moved, so no notification comes.
+    while (!signal.aborted) {
+      // A half-open connection is only noticed by using it. One without writes may be at a server from
+      // which all others have moved, so no notification comes.
       const { rows } = await client.query(TAKES_WRITES);
       if (rows.length === 0) throw new Error('the listening connection takes no writes');
+      await pause(heartbeatMs, over);
+      broken.signal.throwIfAborted();
     }
   } finally {
     client.removeAllListeners('notification');
