@@ -59,19 +59,25 @@ async function listenOnce(
   client.on('notification', ({ channel, payload }) => onWake(channel, payload));
   try {
     await client.connect();
+    await requireWrites(client);
     for (const channel of channels)
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
     onWake(undefined, undefined);
-    while (!signal.aborted) {
-      // A half-open connection is only noticed by using it. One without writes may be at a server from
-      // which all others have moved, so no notification comes.
-      const { rows } = await client.query(TAKES_WRITES);
-      if (rows.length === 0) throw new Error('the listening connection takes no writes');
+    for (;;) {
       await pause(heartbeatMs, over);
       broken.signal.throwIfAborted();
+      if (signal.aborted) return;
+      // A half-open connection is only noticed by using it.
+      await requireWrites(client);
     }
   } finally {
     client.removeAllListeners('notification');
     await client.end();
   }
+}
+
+/** Without writes it may be at a server from which all others have moved, so no notification comes. */
+async function requireWrites(client: Client): Promise<void> {
+  const { rows } = await client.query(TAKES_WRITES);
+  if (rows.length === 0) throw new Error('the listening connection takes no writes');
 }
