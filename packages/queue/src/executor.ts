@@ -33,7 +33,7 @@ export interface ExecutorOptions extends ExecutorRules {
   readonly kinds: Kinds;
   /** Whether a service is away from this process. */
   readonly isAway?: (service: Service) => boolean;
-  /** Rings when there may be work of which no notification tells, as when a service is back. */
+  /** Rings for work that no notification announces, as when a service is back. */
   readonly wake?: Wake;
   /** Names this process; unique per start. */
   readonly holder: string;

@@ -90,7 +90,7 @@ interface Read {
   readonly isRefused: boolean;
   /** It read only what is new since the first pass of this cadence. */
   readonly isExtra: boolean;
-  /** Since when there is this environment. */
+  /** When this environment was made. */
   readonly installedAt: Date;
 }
 
@@ -191,7 +191,7 @@ async function noteVerdict(
   );
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
   return {
-    /** Deliveries that our events lack, and that no attempt got through of. */
+    /** Deliveries that our events lack, and of which every attempt failed. */
     failed: failed.length,
     /** The same that GitHub calls successful, each counted once. */
     missing: newlyMissing.length,

@@ -69,7 +69,7 @@ test('a refusal holds up nothing, and is tried no more; without an answer it is 
   expect([await jobOn(refused), await jobOn(other)]).toEqual([undefined, 'acme/api']);
 });
 
-test('one is told later by an API server that has just started and refuses everybody (C8)', async () => {
+test('an API server that has just started refuses everybody: pods get their mark later (C8)', async () => {
   const name = await assign();
   const noted = new Map<string, number>();
   world.kube.failNext({ path: '/readyz', status: 500, times: 1_000 });

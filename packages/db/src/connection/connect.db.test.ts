@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { type RawBuilder, sql } from 'kysely';
 import { startTunnel } from '@paddock/testing/tunnel';
@@ -192,45 +192,44 @@ test('who has no password leaves no connection behind, on which PostgreSQL waits
   });
 });
 
-test('a pool works on with its open sessions while PostgreSQL refuses its login, as for a changed password (A11)', async () => {
-  const url = new URL(database.url);
-  url.username = `${url.pathname.slice(1)}_refused`;
+describe('while PostgreSQL refuses its login, as for a changed password (A11)', () => {
+  let url: URL;
   const change = (statement: string, rest = '') =>
     sql`${sql.raw(statement)} role ${sql.id(url.username)} ${sql.raw(rest)}`.execute(database.db);
-  await change('create', 'login');
-  const connection = connectDatabase({ ...place(), url: url.href, poolSize: 4 });
-  const work = () => sql`select pg_sleep(0.05)`.execute(connection.db);
-  await work();
-  await change('alter', 'nologin');
-  await expect(Promise.all([work(), work(), work(), work()])).resolves.toHaveLength(4);
-  await connection.close();
-  await expect(
-    connectDatabase({ ...place(), url: url.href, poolSize: 4 }).pool.connect(),
-  ).rejects.toMatchObject({ code: '28000' });
-  await change('drop');
-});
-
-test('while PostgreSQL does not answer the next login, who waits for a session in vain is told of the refused one (A11)', async () => {
-  const url = new URL(database.url);
-  url.username = `${url.pathname.slice(1)}_silent`;
-  const change = (statement: string, rest = '') =>
-    sql`${sql.raw(statement)} role ${sql.id(url.username)} ${sql.raw(rest)}`.execute(database.db);
-  await change('create', 'login');
-  const tunnel = await startTunnel(url.href);
-  const limits = { poolSize: 2, connectTimeoutMs: 1_500 };
-  const { db, pool, close } = connectDatabase({ ...place(), url: tunnel.url, ...limits });
-  await db.connection().execute(async (open) => {
-    await sql`select 1`.execute(open);
-    await change('alter', 'nologin');
-    const asking = sql`select 1`.execute(db).catch((error: unknown) => error);
-    await waitFor('the refusal', () => pool.waitingCount === 1 && pool.totalCount === 1);
-    tunnel.setSilent(true);
-    expect(await asking).toMatchObject({ code: '28000' });
-    tunnel.setSilent(false);
+  beforeEach(() => {
+    url = new URL(database.url);
+    url.username = `${url.pathname.slice(1)}_refused`;
+    return change('create', 'login');
   });
-  await close();
-  await tunnel.cut();
-  await change('drop');
+  afterEach(() => change('drop'));
+
+  test('a pool works on with its open sessions', async () => {
+    const options = { ...place(), url: url.href, poolSize: 4 };
+    const connection = connectDatabase(options);
+    const work = () => sql`select pg_sleep(0.05)`.execute(connection.db);
+    await work();
+    await change('alter', 'nologin');
+    await expect(Promise.all([work(), work(), work(), work()])).resolves.toHaveLength(4);
+    await connection.close();
+    await expect(connectDatabase(options).pool.connect()).rejects.toMatchObject({ code: '28000' });
+  });
+
+  test('a caller that waits in vain is told of the refusal, also while the next login has no answer', async () => {
+    const tunnel = await startTunnel(url.href);
+    const limits = { poolSize: 2, connectTimeoutMs: 1_500 };
+    const { db, pool, close } = connectDatabase({ ...place(), url: tunnel.url, ...limits });
+    await db.connection().execute(async (open) => {
+      await sql`select 1`.execute(open);
+      await change('alter', 'nologin');
+      const asking = sql`select 1`.execute(db).catch((error: unknown) => error);
+      await waitFor('the refusal', () => pool.waitingCount === 1 && pool.totalCount === 1);
+      tunnel.setSilent(true);
+      expect(await asking).toMatchObject({ code: '28000' });
+      tunnel.setSilent(false);
+    });
+    await close();
+    await tunnel.cut();
+  });
 });
 
 test('a pool without a session rests before it asks a PostgreSQL without room again, however many wait (A11)', async () => {
